@@ -15,7 +15,7 @@ PORT ?= 8000
 VENV ?= .venv
 BIN := $(VENV)/bin
 # Says that VENV is complete. An environment of conda is, by environment.yml, and nothing is installed into it.
-INSTALLED := $(if $(wildcard $(VENV)/conda-meta),,$(VENV)/.installed)
+INSTALLED := own-environment $(if $(wildcard $(VENV)/conda-meta),,$(VENV)/.installed)
 
 PARAMS := notebooks/params/$(PROFILE).yml
 EXECUTED := _build/executed/$(PROFILE)
@@ -149,7 +149,17 @@ FIND_PYTHON = for candidate in $(or $(PYTHON),python3.11 python3.12 python3); do
   echo 'error: Python 3.11 or 3.12 with venv is needed and was not found; say which with PYTHON=/path/to/python' >&2; \
   exit 1
 
-$(VENV)/.installed: requirements.lock pyproject.toml
+# Prints the folder that an environment has its affscore from, if that is no folder of its own and not this one.
+OTHER_CLONE = import sys, pathlib as p, importlib.util as u; spec = u.find_spec("affscore"); \
+  home = spec and spec.origin and p.Path(spec.origin).resolve().parents[1]; \
+  home and home != p.Path.cwd().resolve() and not home.is_relative_to(p.Path(sys.prefix).resolve()) and print(home)
+
+.PHONY: own-environment
+own-environment:
+	@[ ! -x $(BIN)/python ] || other=$$($(BIN)/python -I -c '$(OTHER_CLONE)' || :) && [ -z "$${other:-}" ] || { echo \
+	  "error: $(VENV) is the environment of $$other: omit VENV, or name a folder for a new one with VENV=..." >&2; exit 1; }
+
+$(VENV)/.installed: requirements.lock pyproject.toml | own-environment
 	@python=$$($(FIND_PYTHON)) || exit 1; echo "installing $(VENV) with $$python"; "$$python" -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --config-settings editable_mode=compat -e .

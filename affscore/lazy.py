@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ from typing import Any
 def lazy_names(
     package: str, modules: Mapping[str, str], inside: str = ""
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """What a package assigns to ``__getattr__``, ``__dir__`` and ``__all__``.
+    """What a package assigns to ``__getattr__``, ``__dir__`` (the public names alone) and ``__all__``.
 
     Args:
         package: Its name.
@@ -33,4 +32,4 @@ def lazy_names(
         home = homes[name] if homes[name].startswith("affscore.") else f"{package}.{homes[name]}"
         return getattr(importlib.import_module(home), name)
 
-    return load, lambda: sorted({*vars(sys.modules[package]), *homes, *inside.split()}), sorted(homes)
+    return load, lambda: sorted({*homes, *inside.split()}), sorted(homes)

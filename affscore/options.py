@@ -1,4 +1,4 @@
-"""The options of a measurement: what is measured, and how it is run. PyTorch is not loaded before one is made."""
+"""The options of a measurement: what is measured, and how it is run. Only the names of criteria need PyTorch."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from affscore.errors import AffscoreError
 
-if TYPE_CHECKING:
-    from affscore.network.reduction import BiasName, OrderName, ReductionName
-    from affscore.transport.covariance import CovarianceName
-
 COMMUTING = ("sample", "positions", "flatten")
 """Reductions that commute with an elementwise function: both orders are the same."""
+
+MASK = "attention_mask"
+"""The entry of the data that says which positions are no padding, as tokenizers call it."""
 
 MOST_IN_A_BATCH = 100_000
 """The coupling of n images needs n^2 distances: 80 GB at this n."""
@@ -28,6 +27,10 @@ MOST_COUPLED = 2048
 MOST_POSITIONS = 256
 
 
+ReductionName = Literal["mean", "sum", "flatten", "sample", "positions", "published"]
+OrderName = Literal["activate-first", "reduce-first"]
+CovarianceName = Literal["ledoit-wolf", "empirical"]
+BiasName = Literal["none", "extrapolated"]
 CouplingName = Literal["exact", "paired"]
 UnitsName = Literal["activations", "blocks"]
 
@@ -84,21 +87,18 @@ class Options:
     covariance: CovarianceName = _option("ledoit-wolf", "ledoit-wolf or empirical.")
     criteria: tuple[str, ...] = _option(True, "Compute the criteria of tables 1 and 2, too.")
     seed: int = _option(0, "Fixes random weights, and the choice of samples.")
-    whole: bool = _option(False, "Score all samples together, under the paired coupling, not in batches.")
     positions: int = _option(4, "Positions of each sample that are points of their own, with --reduction positions.")
     multiverse: tuple[ReductionName, ...] = ()
     bias: BiasName = "none"
     coupling: CouplingName = "exact"
     units: UnitsName = _option("activations", "activations, or blocks: also norms, attention, residual blocks, ...")
+    size: int | None = _option(None, "Pixels of a side of the images, where the network does not say what it expects.")
+    mask: str | None = MASK
 
     def __post_init__(self) -> None:
-        from affscore.network.criteria import choose_criteria
-        from affscore.network.reduction import BiasName, OrderName, ReductionName, check_word
-        from affscore.transport.covariance import check_name
-
         check_word("reduction", self.reduction, ReductionName)
         check_word("order", self.order, OrderName)
-        check_name(self.covariance)
+        check_word("covariance", self.covariance, CovarianceName)
         check_word("bias", self.bias, BiasName)
         check_word("coupling", self.coupling, CouplingName)
         check_word("units", self.units, UnitsName)
@@ -111,22 +111,20 @@ class Options:
         several = check_reductions(self.multiverse) if self.multiverse != () else ()
         for each in several:
             check_word("reduction", each, ReductionName)
-        if several and self.whole:
-            raise AffscoreError("a multiverse is measured in batches: omit whole=True, or measure one signature")
         if self.bias != "none" and not several:
             raise AffscoreError(f"bias={self.bias!r} is a choice of a multiverse (affscore.multiverse)")
-        images, usual = self.images, self.usual_criteria
+        images = self.images
         if images is not None and (isinstance(images, bool) or images == 0):
             raise AffscoreError(f"images must be an integer of at least 2, got {images!r}; omit it for all")
-        if not isinstance(self.whole, bool):
-            raise AffscoreError(f"whole must be True or False, got {self.whole!r}")
+        if self.mask is not None and not isinstance(self.mask, str):
+            raise AffscoreError(f"mask must be the name of an entry of the data, or None, got {self.mask!r}")
         checked: dict[str, Any] = {
             "n": check_integer("n", self.n, 2, MOST_IN_A_BATCH),
             "seed": check_integer("seed", self.seed, 0),
             "images": None if images is None else check_integer("images", images, 2, MOST_IMAGES),
             "order": "activate-first" if self.reduction in COMMUTING else self.order,
-            "criteria": () if several else choose_criteria(usual if self.criteria is True else self.criteria),
             "positions": check_integer("positions", self.positions, 1, MOST_POSITIONS),
+            "size": None if self.size is None else check_integer("size", self.size, 1),
             "multiverse": several,
         }
         given = {name: getattr(self, name) for name in ("reduction", "order", "covariance", "coupling")}
@@ -137,6 +135,11 @@ class Options:
             )
         if several and self.criteria not in (True, False, ()):
             raise AffscoreError("a multiverse has no criteria: omit them, or measure a signature")
+        checked["criteria"] = ()
+        if not several and self.criteria is not False:  # last, since their names need PyTorch
+            from affscore.network.criteria import choose_criteria
+
+            checked["criteria"] = choose_criteria(self.usual_criteria if self.criteria is True else self.criteria)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if self.only_paired:
@@ -152,7 +155,7 @@ class Options:
     @property
     def only_paired(self) -> bool:
         """Whether the other options leave no choice of the coupling."""
-        return self.whole or (self.points_a_sample > 1 and self.n * self.points_a_sample > MOST_COUPLED)
+        return self.points_a_sample > 1 and self.n * self.points_a_sample > MOST_COUPLED
 
     @property
     def changed(self) -> dict[str, Any]:
@@ -172,9 +175,6 @@ class Options:
         >>> [(several[0].reduction, several[0].order) for several in Options(multiverse=("mean", "sample")).passes]
         [('mean', 'activate-first'), ('mean', 'reduce-first'), ('sample', 'activate-first')]
         """
-        from affscore.network.reduction import OrderName
-        from affscore.transport.covariance import CovarianceName
-
         if not self.multiverse:
             return ((self,),)
         found = dict[tuple[str, str], tuple[Options, ...]]()
@@ -245,6 +245,12 @@ def check_integer(name: str, value: Any, least: int, most: int = 2**63 - 1) -> i
     if int(value) > most:
         raise AffscoreError(f"{name} must be at most {most}, got {value}")
     return int(value)
+
+
+def check_word(what: str, value: str, words: Any) -> None:
+    """Raise an AffscoreError unless this is one of the words of a Literal."""
+    if value not in get_args(words):
+        raise AffscoreError(f"{what} must be one of {', '.join(get_args(words))}, got {value!r}")
 
 
 def is_number(value: Any) -> bool:

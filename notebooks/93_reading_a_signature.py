@@ -348,7 +348,7 @@ table(
 #
 # | first look at | because |
 # |---|---|
-# | `print(signature)`, its notes and warnings | what is wrong with a number is said there |
+# | `print(signature)` and `signature.notes` | what is wrong with a number is said there |
 # | `signature.metadata` | weights, images, $n$, reduction, order: compare only like with like |
 # | `kind` beside each score | ranges differ by place |
 # | `score_std` | what another batch does |

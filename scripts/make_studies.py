@@ -28,6 +28,7 @@ import argparse
 import itertools
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -40,10 +41,12 @@ from studies.sentences import at_positions, of_sentences
 from tqdm import tqdm
 
 from affscore import AffscoreError, Signature, load_record
+from affscore.network.measurement import Measurement
 from affscore.network.multiverse import REDUCTIONS
 from affscore.network.parquet import read_description, write_parquet
+from affscore.network.reduction import ReductionName
 from affscore.network.table import provenance
-from affscore.options import DEFAULT, Specification
+from affscore.options import DEFAULT, MOST_IN_A_BATCH, Execution, Options, Specification
 from affscore.survey import load_or_measure, load_or_measure_multiverses
 from affscore.survey.studies import STUDIES as SHIPPED
 from affscore.survey.studies import study_of
@@ -137,7 +140,7 @@ def train(studies: dict[str, Study], folder: Path, jobs: int) -> None:
 def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     """The table of a study, whose networks are trained."""
     if study.blocks:
-        return of_blocks(study, work / "results", jobs)
+        return of_blocks(study, jobs)
     trained = {f"{one.model}@{one.weights(work / 'weights')}": one for one in study.trainings}
     models, store, tables = [*trained, *study.models], work / "results", []
     if study.sentences:
@@ -158,7 +161,7 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
         if study.subsets:
             tables[-1]["draw"] = seed
     for dataset, way in itertools.product(study.datasets if study.whole else (), WAYS_TO_A_POINT):
-        tables.append(whole(models, dataset, store, jobs, **way))
+        tables.append(whole(models, dataset, jobs, **way))
     about = pd.DataFrame(
         [
             {"weights": one.weights(work).name, "network": one.network, "way": one.way, "seed": one.seed}
@@ -170,15 +173,14 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     return table.merge(about, on="weights", how="left", validate="m:1") if trained else table
 
 
-def of_blocks(study: Study, store: Path, jobs: int) -> pd.DataFrame:
+def of_blocks(study: Study, jobs: int) -> pd.DataFrame:
     """The blocks of networks that have their weights, all images as one batch."""
-    options: dict[str, Any] = {"jobs": jobs, "threads": 1, "shipped": False, "progress": False, "whole": True}
-    options |= {"units": "blocks", "criteria": ["affine_fit"]}
     tables = []
-    for images, reduction in itertools.product(study.blocks, ("mean", "sample")):
-        found = load_or_measure(study.models, study.datasets[0], store, images=images, reduction=reduction, **options)
-        table = study_of(found.values())
-        tables.append(table.assign(n=table["images"], flag=flags_of(found.values())))
+    reductions: tuple[ReductionName, ...] = ("mean", "sample")
+    for images, reduction in itertools.product(study.blocks, reductions):
+        options = Options(n=images, images=images, reduction=reduction, units="blocks", criteria=("affine_fit",))
+        found = under_the_pairing(study.models, study.datasets[0], options, jobs)
+        tables.append(study_of(found).assign(n=images, flag=flags_of(found)))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -234,14 +236,23 @@ def by_position(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     return pd.concat(tqdm(tables, total=len(tasks), desc="positions", unit="network"), ignore_index=True)
 
 
-def whole(models: Sequence[str], dataset: str, store: Path, jobs: int, **way: Any) -> pd.DataFrame:
+def whole(models: Sequence[str], dataset: str, jobs: int, **way: Any) -> pd.DataFrame:
     """All images as one batch, under both covariances and the pairing."""
-    options: dict[str, Any] = {"jobs": jobs, "threads": 1, "shipped": False, "progress": False, "criteria": False}
-    found = [
-        load_or_measure(models, dataset, store, covariance=one, whole=True, **options, **way) for one in COVARIANCES
-    ]
-    table = study_of(signature for signatures in found for signature in signatures.values())
+    several = [Options(n=MOST_IN_A_BATCH, covariance=one, criteria=(), **way) for one in COVARIANCES]
+    table = study_of(one for options in several for one in under_the_pairing(models, dataset, options, jobs))
     return table.assign(n=table["images"])
+
+
+def under_the_pairing(models: Sequence[str], dataset: str, options: Options, jobs: int) -> list[Signature]:
+    """Signatures under the pairing alone, which solve no assignment problem, whatever n is; not kept in the store."""
+    tasks = [delayed(paired)(model, dataset, replace(options, coupling="paired")) for model in models]
+    return list(Parallel(n_jobs=jobs, inner_max_num_threads=1, backend="loky")(tasks))
+
+
+def paired(model: str, dataset: str, options: Options) -> Signature:
+    """The signature with these options."""
+    measurement = Measurement(model, dataset, options, Execution(progress=False))
+    return measurement.signature([*measurement.batches()])
 
 
 def with_criteria(study: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:

@@ -167,9 +167,8 @@ def columns_page(page: str) -> str:
     page = page.replace("<!-- extrapolated -->", table(head, map(described, EXTRAPOLATED)))
     for name, criterion in CRITERIA.items():
         names = ", ".join(f"`{field.name}`" for field in criterion.columns)
-        whole = criterion.of_moments is not None or criterion.mean_over_samples
-        criteria.append((f"`{name}`", names, "yes" if criterion.place else "", "yes" if whole else ""))
-    columns = ("criterion", "columns", "by default", "of a whole data set")
+        criteria.append((f"`{name}`", names, "yes" if criterion.place else ""))
+    columns = ("criterion", "columns", "by default")
     return page.replace("<!-- criteria -->", table(columns, criteria))
 
 

@@ -4,17 +4,24 @@ import re
 import subprocess
 import sys
 import urllib.error
+from itertools import chain
+from typing import get_args
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from torch import nn
 
 import affscore
 from affscore import signature
+from affscore.cli import options
 from affscore.cli.words import without_folders
 from affscore.network.criteria import CRITERIA
 from affscore.network.result import load_signature
+from affscore.options import CovarianceName
+from affscore.transport.covariance import CovarianceName as CovarianceOfTransport
+from affscore.zoo.naming import found_in, written_in
 
 QUICK = ["--n", "32", "--images", "32", "--no-criteria"]
 
@@ -117,8 +124,8 @@ def test_the_order_of_reduction_and_activation(run, tmp_path):
 def test_what_was_dropped_is_said_on_stderr(run):
     code, out, err = run("signature", "mini:digitsnet", "--n", "20", "--images", "30", "--no-criteria")
     assert code == 0
-    assert "note: the last 10 images were dropped" in err
-    assert "dropped" not in out
+    assert re.search(r"^\d notes?: \.notes$", err, re.MULTILINE)
+    assert "dropped" not in out + err
     assert "UserWarning" not in err
 
 
@@ -245,12 +252,13 @@ def test_bad_input_gives_one_sentence_and_no_file(words, message, files, run):
         torch.hub.set_dir(before)
     assert code == 1
     assert out == ""
-    assert len(err.splitlines()) == 1, err
-    assert re.match(f"affscore: .*{message}", err)
+    *before, error = err.splitlines()
+    assert all(line.startswith("warning: the network does not say what it expects") for line in before), err
+    assert re.match(f"affscore: .*{message}", error)
     assert not list(files.glob("*.parquet*")) + list(files.glob(".x.*"))
 
 
-@pytest.mark.parametrize("name", ["x.csv", "none/x.parquet", "empty"])
+@pytest.mark.parametrize("name", ["x.jpg", "none/x.parquet", "empty"])
 def test_a_place_that_cannot_be_written_is_found_out_before_anything_is_computed(name, files, run, monkeypatch):
     monkeypatch.setattr(
         importlib.import_module("affscore.network.measurement"), "load_model", lambda *_: pytest.fail("work was begun")
@@ -340,6 +348,89 @@ def test_help_and_version(run):
     for option in ("--dataset", "--n", "--images", "--reduction", "--order", "--covariance", "--criteria", "--device",
                    "--batch-size", "--seed", "--out"):  # fmt: skip
         assert option in out
+
+
+EARLY = {
+    "signature net.py": "net.py:FUNCTION",
+    "signature none.py:make": "file not found: 'none.py'",
+    "signature resnet18@none.pth": "file not found: 'none.pth'",
+    "signature w.pth": "is a file of weights",
+    "signature tim:resnet18": "unknown model 'tim:resnet18'; did you mean timm?",
+    "multiverse resnet18 --dataset digit:3": "unknown data set 'digit:3'; did you mean 'digits:3'?",
+    "signature resnet18 --dataset folder:none": "there is no folder 'none'",
+    "signature resnet18 --dataset text:none.txt@none.json": "file not found: 'none.txt@none.json'",
+    "signature resnet18 --reduction foo": "reduction must be one of",
+    "signature resnet18 --covariance foo": "covariance must be one of",
+    "signature resnet18 --n 1": "n must be an integer of at least 2",
+    "signature resnet18 --size 0": "size must be an integer of at least 1",
+    "signature resnet18 --out none/x.parquet": "there is no folder 'none'",
+    "signature resnet18 --out x.doc": "must end in .parquet",
+    "multiverse resnet18 --reductions foo": "reduction must be one of",
+    "multiverse resnet18 --bias foo": "bias must be one of",
+    "survey --models resnet18 --order foo": "order must be one of",
+    "compare none.parquet shipped:resnet18": "file not found: 'none.parquet'",
+    "compare resnet18 no:resnet18": "unknown model 'no:resnet18' ",
+}
+
+
+def test_what_is_wrong_with_the_words_is_said_without_pytorch(tmp_path):
+    code = """
+import sys
+from affscore.cli import main
+for line in sys.stdin:
+    sys.argv[1:] = line.split()
+    try:
+        main()
+    except SystemExit as end:
+        print(end.code, "torch" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, input="\n".join(EARLY), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["1 False"] * len(EARLY)
+    for line, message in zip(done.stderr.splitlines(), EARLY.values(), strict=True):
+        assert message in line
+
+
+def test_the_command_knows_every_source_without_loading_it():
+    known = chain.from_iterable(found_in("affscore.zoo.data", "SOURCES"))
+    assert {source.name: source.takes for source in known} == options._SETS
+    assert all(
+        written_in("affscore.zoo.sources", source.prefix) for source in found_in("affscore.zoo.sources", "SOURCE")
+    )
+    assert get_args(CovarianceName) == get_args(CovarianceOfTransport)
+
+
+def test_a_data_set_of_another_module_is_no_unknown_one(tmp_path, monkeypatch):
+    """As a file that somebody adds to the folder of the sources."""
+    (tmp_path / "more.py").write_text('SOURCES = [DataSource("more", "", load)]')
+    assert not written_in("affscore.zoo.data", "more")
+    monkeypatch.setattr(affscore.zoo.data, "__path__", [*affscore.zoo.data.__path__, str(tmp_path)])
+    monkeypatch.setattr(affscore.zoo.data.__spec__, "submodule_search_locations", affscore.zoo.data.__path__)
+    assert written_in("affscore.zoo.data", "more")
+
+
+def test_the_size_and_a_warning_before_the_run(run, tmp_path):
+    (tmp_path / "net.py").write_text(NAN_FILE.format(value="0.1"))
+    for number in range(4):
+        colours = np.random.default_rng(number).integers(0, 255, (40, 50, 3), dtype=np.uint8)
+        Image.fromarray(colours).save(tmp_path / f"{number}.png")
+    words = ["signature", f"{tmp_path}/net.py:make", "--dataset", f"folder:{tmp_path}", "--no-criteria"]
+    code, _, err = run(*words)
+    first, *rest = err.splitlines()
+    assert code == 0
+    assert first.startswith("warning: the network does not say what it expects of images: ImageNet's preprocessing was")
+    assert "does not say" not in "\n".join(rest)
+    code, _, err = run(*words, "--size", "32", "--out", tmp_path / "x.parquet")
+    assert code == 0
+    assert "does not say" not in err
+    assert load_signature(tmp_path / "x.parquet").metadata["preprocessing"]["size"] == 32
+
+
+def test_a_signature_is_drawn(run, tmp_path):
+    code, _, err = run("signature", "mini:digitsnet", *QUICK, "--out", tmp_path / "x.svg")
+    assert (code, err.splitlines()[-1]) == (0, f"written to {tmp_path / 'x.svg'}")
+    assert "affinity score" in (tmp_path / "x.svg").read_text()
 
 
 def test_help_does_not_wait_for_pytorch():

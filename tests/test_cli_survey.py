@@ -74,8 +74,6 @@ def test_options_are_those_of_the_command_signature(run, tmp_path):
     }  # fmt: skip
     assert {name: metadata[name] for name in wanted} == wanted
     assert len(metadata["criteria"]) == 5
-    assert run("survey", "--model", "mini:digitsnet", *QUICK, "--whole", "--store", tmp_path, "--job", 0)[0] == 0
-    assert {load_signature(path).metadata["coupling"] for path in Store(tmp_path).files()} == {"exact", "paired"}
 
 
 def test_names_may_hold_commas(run, tmp_path):
@@ -205,7 +203,7 @@ def test_help(run, monkeypatch):
     code, out, _ = run("survey", "--help")
     assert code == 0
     for option in ("--models", "--datasets", "--store", "--jobs", "--n", "--images", "--reductions", "--orders",
-                   "--covariance", "--criteria", "--device", "--batch-size", "--whole", "--seed", "--threads",
+                   "--covariance", "--criteria", "--device", "--batch-size", "--seed", "--threads",
                    "--scheduler", "--list", "--job"):  # fmt: skip
         assert option in out
     code, out, _ = run("store", "--help")

@@ -18,6 +18,16 @@ def test_every_name_is_found():
         affscore.nothing
 
 
+def test_the_directory_of_a_package_is_its_public_names():
+    import affscore.cli  # whose modules are no public name, and not the names that a package imports for itself
+
+    assert set(affscore.__all__) < set(dir(affscore))
+    inside = set(dir(affscore)) - set(affscore.__all__)
+    assert inside == {name for name in inside if isinstance(getattr(affscore, name), ModuleType)}
+    assert not {"cli", "lazy", "annotations", "TYPE_CHECKING", "lazy_names"} & inside
+    assert dir(affscore.zoo) == affscore.zoo.__all__
+
+
 @pytest.mark.parametrize("package", ["analysis", "papers"])
 def test_no_name_hides_a_module(package):
     floor = importlib.import_module(f"affscore.{package}")

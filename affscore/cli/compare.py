@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import typer
 from typer import Argument, Option
 
 from affscore.cli import options
-from affscore.cli.words import command_line
+from affscore.cli.words import command_line, write
+from affscore.zoo.paths import readable_file
 
 _FINISHED = "a finished result (FILE.parquet), or shipped:MODEL for one that comes with the package"
 _REPEAT = "Repeat it to compare data sets, or classes of one.  [default: digits]"
@@ -28,17 +30,21 @@ def compare(
 ) -> None:
     """Compare signatures: statistics, dynamic time warping distances, and all of them in one figure.
 
+    Prints a row of statistics for each result, the matrix of the distances, and for each pair of networks that are
+    measured now the difference of their mean scores with its interval. One result alone is described and drawn.
     The options say how what is not finished is measured; finished results are taken as they are.
     """
+    data = [*dataset, *datasets] or ["digits"]
+    finished = [model for model in models if model.endswith(".parquet") and readable_file(model)]
+    options.check([model for model in models if not model.startswith(("shipped:", *finished))], data, chosen)
+
     from affscore.experiments.comparison import compare as measure
 
     chosen["criteria"] = store is not None  # in a store: what a survey would measure, so that nothing is there twice
     if store is not None:
         chosen["command"] = command_line()
-    data = [*dataset, *datasets] or ["digits"]
-    found = measure(*models, data=data, names=name or None, store=store, **chosen)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the result prints them
+        found = measure(*models, data=data, names=name or None, store=store, **chosen)
     typer.echo(str(found))
-    for file in (out, csv):
-        if file is not None:
-            found.save(file)
-            typer.echo(f"written to {file}", err=True)
+    write(found.save, out, csv)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import typer
 from typer import Option
 
 from affscore.cli import options
-from affscore.cli.words import say, warnings_on_stderr
+from affscore.cli.words import say, write
 
 _RESULTS = Option(None, metavar="DIR", help="Take your own results, too: the folder of a store that a survey wrote.")
 
@@ -29,18 +30,17 @@ def ledger(
     torchvision's pretrained networks (their default weights) on imagenet:DIR in a store, --results DIR fills it; the
     column command says what to measure. Studies are read from the folder studies in the store.
     """
+    from affscore.network.table import write_table
     from affscore.papers.all_results import TRAINED_AGAIN, AllResults
     from affscore.papers.claim import DEPENDS
     from affscore.papers.ledger import Ledger
     from affscore.papers.specifications import claims_by_specification, gathered_multiverses
-    from affscore.survey.tables import write_table
 
-    with warnings_on_stderr():
-        gathered = AllResults.gather(results)
-        found = Ledger(gathered)
-        if specifications is not None:
-            multiverses, studies = gathered_multiverses(results), gathered.studies
-            found = Ledger(gathered, claims_by_specification(multiverses, gathered.signatures, studies=studies))
+    gathered = AllResults.gather(results)
+    found = Ledger(gathered)
+    if specifications is not None:
+        multiverses, studies = gathered_multiverses(results), gathered.studies
+        found = Ledger(gathered, claims_by_specification(multiverses, gathered.signatures, studies=studies))
     typer.echo(str(found))
     typer.echo(found.counts.to_string())
     if results is not None:
@@ -49,14 +49,13 @@ def ledger(
         say((f"not taken for it: {name}: {why}" for name, why in gathered.unused.items()), err=True)
         known = ", ".join(name for names in TRAINED_AGAIN.values() for name in names)
         say((f"not taken: the study {name}: only {known} are" for name in gathered.unused_studies), err=True)
-    if csv is not None:
-        typer.echo(f"written to {write_table(found.table, csv)}", err=True)
+    write(partial(write_table, found.table), csv)
     if claims is not None:
         for material, counts in found.claim_counts.iterrows():
             listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
             typer.echo(f"claims in words, tested on {material}: {listed}")
-        typer.echo(f"written to {write_table(found.claim_table, claims)}", err=True)
+        write(partial(write_table, found.claim_table), claims)
     if specifications is not None:
         asked = [row.counted_as for row in found.claims if row.robustness is not None]
         typer.echo(f"verdicts that were asked for again: {len(asked)}, of which {asked.count(DEPENDS)} {DEPENDS}")
-        typer.echo(f"written to {write_table(found.by_specification, specifications)}", err=True)
+        write(partial(write_table, found.by_specification), specifications)

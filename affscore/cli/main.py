@@ -15,7 +15,7 @@ from affscore.cli.multiverse import multiverse
 from affscore.cli.signature import signature
 from affscore.cli.store import store
 from affscore.cli.survey import survey
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, AffscoreWarning
 
 _HELP = "Measure how non-linear a neural network is, layer by layer."
 app = typer.Typer(
@@ -46,7 +46,10 @@ def main() -> None:
     """Run the command; an error that the user can repair is one sentence and a non-zero exit."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # what is worth saying is in the notes
+            warnings.simplefilter("ignore", UserWarning)  # of others
+            warnings.simplefilter("always", AffscoreWarning)
+            # when they are given, which may be before a long run
+            warnings.showwarning = lambda message, *_: typer.echo(f"warning: {message}", err=True)
             code = app(standalone_mode=False)
     except AffscoreError as error:
         typer.echo(f"affscore: {error}", err=True)

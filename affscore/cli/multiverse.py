@@ -9,10 +9,10 @@ import typer
 from typer import Argument, Option
 
 from affscore.cli import options
-from affscore.cli.words import command_line, say
+from affscore.cli.words import deliver
 
 
-@options.measuring("reduction", "order", "covariance", "criteria", "whole", "units")
+@options.measuring("reduction", "order", "covariance", "criteria", "units")
 def multiverse(
     model: str = Argument(metavar="MODEL[@WEIGHTS]", help=f"MODEL is {options.MODELS}."),
     dataset: str = Option("digits", metavar="SPEC", help=f"{options.DATASETS}."),
@@ -26,14 +26,10 @@ def multiverse(
     The network runs once. Prints one line for every specification: mean, spread and minimum of the scores, and how
     their ranks agree with those of the default.
     """
+    options.check([model], [dataset], {**chosen, "multiverse": tuple(reductions), "bias": bias})
+
     from affscore.network.multiverse import multiverse as measure
 
     result = measure(model, dataset, reductions=reductions, bias=bias, **chosen)
     typer.echo(result.summary.to_string(index=False, float_format=lambda value: f"{value:.4f}", na_rep="-"))
-    about, *notes = repr(result).splitlines()
-    typer.echo(about)
-    say(notes, err=True)
-    if out is not None:
-        result.metadata["command"] = command_line()
-        result.save(out)
-        typer.echo(f"written to {out}", err=True)
+    deliver(result, out)

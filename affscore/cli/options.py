@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from inspect import Parameter
 from pathlib import Path
@@ -12,15 +12,23 @@ from typing import Any
 import typer
 from typer import Option
 
-from affscore.options import Execution, Options
+from affscore.errors import AffscoreError
+from affscore.options import Execution, Options, options_of
+from affscore.zoo.naming import PATHS, check_files, near, near_data, split_path, split_spec, written_in
+from affscore.zoo.paths import check_destination, user_path
 
 MODELS = (
     "a torchvision name, timm:NAME, hf:NAME (or a folder, or a config.json), mini:NAME or path/to/file.py:factory; "
     "WEIGHTS is DEFAULT, random, the name of a torchvision weight, a tag of timm, or a file"
 )
+_CLASSIFIED = "digits digits-inverted digits-shuffled digits-noisy cifar10 cifar100 fashion-mnist"
+_OTHERS = "docstrings: random: imagenet:DIR folder:DIR npz:FILE text:FILE tokens:FILE"
+_SETS = dict.fromkeys(_CLASSIFIED.split(), "CLASS") | dict(one.split(":") for one in _OTHERS.split())
+"""What stands behind the colon of each data set, known without loading one (and so without PyTorch)."""
+
 DATASETS = (
-    "digits, random, cifar10, cifar100, fashion-mnist (or one class: cifar10:cat), imagenet:DIR, folder:DIR, "
-    "text:FILE[@TOKENIZER], tokens:FILE, ... (the message on an unknown name lists all)"
+    f"{', '.join(f'{name}:{takes}' if takes in PATHS else name for name, takes in _SETS.items())}; digits:3, "
+    "cifar10:cat, ... for one class; text:FILE@TOKENIZER"
 )
 
 # all others are text, which the library checks
@@ -43,11 +51,32 @@ def output(help: str, *endings: str) -> Any:
     """An option that takes a file to write; that it can be written is found out before anything is computed."""
 
     def check(path: Path | None) -> Path | None:
-        from affscore.network.files import check_destination
-
         return path if path is None else check_destination(path, endings)
 
     return Option(None, metavar="FILE", help=help, callback=check)
+
+
+def check(models: Iterable[str], datasets: Iterable[str], chosen: Mapping[str, Any]) -> None:
+    """Refuse, before PyTorch is loaded, what needs none to be seen: words of options, unknown names, missing files.
+
+    Raises:
+        AffscoreError: One of these is wrong.
+    """
+    options_of({**chosen, "criteria": False})
+    for model in models:
+        name, weights = split_spec(model)
+        check_files(name, weights)
+        prefix, colon, _ = name.partition(":")
+        if colon and ".py:" not in name and not written_in("affscore.zoo.sources", prefix):
+            raise AffscoreError(f"unknown model {name!r}{near(prefix, ['timm', 'hf', 'mini'])} (MODEL is {MODELS})")
+    for spec in datasets:
+        name, _, path = spec.partition(":")
+        takes = _SETS.get(name, "")
+        if takes in PATHS and not any(user_path(one).exists() for one in (path, split_path(path)[0])):
+            what = "there is no folder " if takes == "DIR" else ""
+            raise AffscoreError(f"file not found: {what}{path!r}; {name}:{takes} takes the path of {PATHS[takes][0]}")
+        if name not in _SETS and not written_in("affscore.zoo.data", name):
+            raise AffscoreError(f"unknown data set {spec!r}{near_data(spec, _SETS)} (known: {DATASETS})")
 
 
 def split(values: list[str]) -> list[str]:
@@ -82,8 +111,7 @@ def measuring(*omitted: str) -> Callable[[Callable[..., None]], Callable[..., No
         for field in (*fields(Options), *fields(Execution)):
             if "help" in field.metadata and field.name not in (*parameters, *omitted):
                 kind = bool if isinstance(field.default, bool) else _KINDS.get(str(field.type), str)
-                flags = [f"--{field.name}"] if field.default is False else []  # no --no-whole
-                option = Option(field.default, *flags, help=field.metadata["help"])
+                option = Option(field.default, help=field.metadata["help"])
                 parameters[field.name] = Parameter(field.name, Parameter.KEYWORD_ONLY, default=option, annotation=kind)
         command.__signature__ = inspect.Signature([*parameters.values()])  # type: ignore[attr-defined]
         command.__annotations__ = {name: one.annotation for name, one in parameters.items()}

@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from affscore.cli import options
-from affscore.cli.words import command_line, say
+from affscore.cli.words import deliver
 
 
 @options.measuring()
@@ -17,7 +17,14 @@ def signature(
     model: str = Argument(metavar="MODEL[@WEIGHTS]", help=f"MODEL is {options.MODELS}."),
     dataset: str = Option("digits", metavar="SPEC", help=f"{options.DATASETS}."),
     criterion: list[str] = options.CRITERION,
-    out: Path | None = options.output("Write the result to this Parquet file.", ".parquet"),
+    out: Path | None = options.output(
+        "Write the result to this .parquet file, its table to a .csv file, or draw it (.png, .svg or .pdf).",
+        ".parquet",
+        ".csv",
+        ".png",
+        ".svg",
+        ".pdf",
+    ),
     **chosen: Any,
 ) -> None:
     """The non-linearity signature of a network on a data set.
@@ -25,6 +32,8 @@ def signature(
     Prints one line for every activation: where it is, what it is, its affinity score (1 is affine). With --units blocks
     also one for every norm, attention, residual block, ..., and beside its score the one of the best affine map.
     """
+    options.check([model], [dataset], chosen)
+
     from affscore.network.criteria import CRITERIA
     from affscore.network.signature import signature as measure
     from affscore.network.table import brief
@@ -36,10 +45,4 @@ def signature(
     shown = measured if criterion else [name for name in measured if name == "affine_fit"]
     asked = [column.name for name in shown for column in CRITERIA[name].columns]
     typer.echo(brief(result.summary, asked).to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
-    about, *notes = repr(result).splitlines()
-    typer.echo(about)
-    say(notes, err=True)
-    if out is not None:
-        result.metadata["command"] = command_line()
-        result.save(out)
-        typer.echo(f"written to {out}", err=True)
+    deliver(result, out)

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 from typer import Argument
 
-from affscore.cli.words import say, warnings_on_stderr
+from affscore.cli.words import say
 
 store = typer.Typer(help="Look into a folder of results.", no_args_is_help=True)
 
@@ -34,6 +34,7 @@ def ls(folder: Path = _FOLDER) -> None:
 def show(folder: Path = _FOLDER, name: str = _RESULT) -> None:
     """Show a result: how it was made, and a line for every activation, or specification."""
     from affscore.network.multiverse_result import load_result
+    from affscore.network.notes import split_note
     from affscore.survey.tables import find
 
     result = load_result(find(folder, name))
@@ -44,7 +45,8 @@ def show(folder: Path = _FOLDER, name: str = _RESULT) -> None:
     summary = result.summary
     shown = [name for name in summary.columns if name != "flag" or summary["flag"].any()]
     typer.echo(summary[shown].to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
-    typer.echo(repr(result))
+    typer.echo(repr(result).splitlines()[0])
+    say(": ".join(split_note(note)) for note in result.notes)
 
 
 @store.command()
@@ -52,9 +54,7 @@ def export(folder: Path = _FOLDER, file: Path = _FILE) -> None:
     """Write the rows of all results to one file."""
     from affscore.survey.tables import export as write
 
-    with warnings_on_stderr():
-        written = write(folder, file)
-    typer.echo(f"written to {written}", err=True)
+    typer.echo(f"written to {write(folder, file)}", err=True)
 
 
 @store.command()

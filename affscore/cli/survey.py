@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,9 @@ def survey(
     Results that are there are not measured again; a job that was interrupted goes on from its last finished
     batch. The exit status is 0 when the results of all jobs are there.
     """
+    for one, other in itertools.product(reduction or ["mean"], order or ["activate-first"]):
+        options.check([], [], {**chosen, "reduction": one, "order": other})
+
     from affscore.options import options_of
     from affscore.survey.plan import plan
     from affscore.survey.report import listing

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
 
 import typer
-
-from affscore.errors import AffscoreWarning
 
 
 def without_folders(word: str) -> str:
@@ -28,16 +26,23 @@ def command_line() -> str:
     return shlex.join(without_folders(word) for word in ["affscore", *sys.argv[1:]])
 
 
-@contextmanager
-def warnings_on_stderr() -> Iterator[None]:
-    """Say warnings of this package, for commands that show no notes."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always", AffscoreWarning)
-        yield
-    say((f"warning: {one.message}" for one in found if issubclass(one.category, AffscoreWarning)), err=True)
-
-
 def say(lines: Iterable[str], err: bool = False) -> None:
     """Print lines, to the error stream where they are no result."""
     for line in lines:
         typer.echo(line, err=err)
+
+
+def deliver(result: Any, out: Path | None) -> None:
+    """Print what a result says of itself, but for its warnings, which the command has printed; and write it."""
+    about, *more = repr(result).splitlines()
+    typer.echo(about)
+    say((line for line in more if not line.startswith("warning: ")), err=True)
+    result.metadata["command"] = command_line()
+    write(result.save, out)
+
+
+def write(save: Callable[[Path], object], *files: Path | None) -> None:
+    """Write the files that were asked for, and say so."""
+    for file in filter(None, files):
+        save(file)
+        typer.echo(f"written to {file}", err=True)

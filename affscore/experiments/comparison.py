@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,17 +16,16 @@ import pandas as pd
 from torch import nn
 
 from affscore.analysis import distance_matrix, signature_statistics
-from affscore.errors import AffscoreError, AffscoreWarning, os_errors
-from affscore.network.files import atomic_write, check_destination
+from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.network.multiverse_result import Multiverse
 from affscore.network.notes import give_warnings, lines, merged_warnings, note_on
 from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
-from affscore.network.table import without_formulas
+from affscore.network.table import write_table
 from affscore.options import Specification, options_of
 from affscore.survey.load import load_or_measure_one
 from affscore.survey.shipped import PREFIX, shipped_signature
-from affscore.zoo.paths import check_name
+from affscore.zoo.paths import check_destination, check_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,9 +50,12 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
     def figure(self) -> Figure:
-        """The signatures in one plot, and their distances (:func:`affscore.figures.comparison`)."""
+        """The signatures in one plot, and their distances (:func:`affscore.figures.comparison`); a single one alone."""
         from affscore.figures.clustering import comparison  # matplotlib is slow to load
 
+        if len(self.signatures) == 1:
+            ((name, result),) = self.signatures.items()
+            return result.plot(title=name)
         scores = {name: result.scores for name, result in self.signatures.items()}
         return comparison({name: values[~np.isnan(values)] for name, values in scores.items()}, self.distances)
 
@@ -62,17 +65,8 @@ class Comparison:
         Raises:
             AffscoreError: Another ending, or a place that cannot be written.
         """
-        import matplotlib.pyplot as plt
-
         path = check_destination(path, (".png", ".svg", ".pdf", ".csv"))
-        with os_errors(lambda reason: f"{path.name!r} could not be written: {reason}"), atomic_write(path) as temporary:
-            if path.suffix == ".csv":
-                without_formulas(self.table.rename_axis("name").reset_index()).to_csv(temporary, index=False)
-            else:
-                figure = self.figure()
-                figure.savefig(temporary, format=path.suffix[1:], dpi=200)
-                plt.close(figure)
-        return path
+        return write_table(self.table.rename_axis("name").reset_index(), path, self.figure)
 
     def differences(self, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
         """Is A more non-linear than B? The difference of their mean scores, with an interval over images.
@@ -128,15 +122,24 @@ class Comparison:
 
     def __repr__(self) -> str:
         shown = self.statistics.to_string(float_format="{:.3f}".format)
-        distances = self.distances.to_string(float_format="{:.3f}".format)
-        parts = [f"{shown}\n\nDTW distances\n{distances}"]
-        if all(one.sample_costs for one in self.signatures.values()):
-            parts.append(f"\ndifferences of the mean score, 95 % over images\n{self.differences().round(3)}")
+        parts = [shown]
+        if len(self.signatures) > 1:
+            parts.append(f"\nDTW distances\n{self.distances.to_string(float_format='{:.3f}'.format)}")
+            if all(one.sample_costs for one in self.signatures.values()):
+                parts.append("\ndifferences of the mean score, with 95 % intervals over images")
+                parts += [_in_words(*row) for row in self.differences().itertuples(index=False)]
         return "\n".join([*parts, *lines(self.notes)])
 
 
+def _in_words(a: str, b: str, difference: float, low: float, high: float, _: bool, lower: str) -> str:
+    """A row of the differences, in lines of at most 80 columns where no name is longer."""
+    which = "undecided" if lower == "undecided" else f"{lower} is more non-linear"
+    text = f"{a} - {b}: {difference:.3f} ({low:.3f} to {high:.3f}), {which}"
+    return textwrap.fill(text, 80, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+
+
 def compare(
-    *models: str | Path | nn.Module | Signature,
+    *models: str | Path | nn.Module | Signature | Sequence[Any],
     data: Any = None,
     names: Sequence[str] | None = None,
     store: str | Path | None = None,
@@ -145,8 +148,8 @@ def compare(
     """Compare networks on one data set, or one network on several.
 
     Args:
-        models: At least two in all: MODEL[@WEIGHTS], a network, a signature, the file of one (.parquet), or
-            shipped:MODEL for a result that comes with the package.
+        models: One or more, or a list of them: MODEL[@WEIGHTS], a network, a signature, the file of one (.parquet), or
+            shipped:MODEL for a result that comes with the package. One result alone is described and drawn.
         data: What :func:`affscore.signature` takes, for what is not measured yet; a list of names of data sets compares
             every model on each of them. None for ``"digits"``, which a note says.
         names: What to call the results; by default their model, with weights and data set where these differ.
@@ -154,13 +157,14 @@ def compare(
         options: Those of :func:`affscore.signature`.
 
     Returns:
-        The comparison; its ``figure()`` draws it, and printing it shows the statistics and distances.
+        The comparison; its ``figure()`` draws it, and printing it shows a row of statistics for each result, the matrix
+        of the distances, and for each pair the difference of the mean scores with its interval.
 
     Warns:
         AffscoreWarning: Numbers are likely wrong: once, for all results.
 
     Raises:
-        AffscoreError: Fewer than two results, names that do not fit, or what a signature raises.
+        AffscoreError: No result, names that do not fit, or what a signature raises.
 
     Source: section 4, figure 5.
 
@@ -168,12 +172,13 @@ def compare(
     >>> list(found.signatures), bool(found.distances.iloc[0, 1] > 0)
     (['mini:digitsnet@DEFAULT', 'mini:digitsnet@random'], True)
     """
+    listed: Sequence[Any] = models[0] if len(models) == 1 and isinstance(models[0], (list, tuple)) else models
     assumed, data = data is None, "digits" if data is None else data
     datasets = list(data) if isinstance(data, (list, tuple)) and all(isinstance(one, str) for one in data) else [data]
-    finished = [_finished(model, options) for model in models]
+    finished = [_finished(model, options) for model in listed]
     count = sum(len(datasets) if one is None else 1 for one in finished)
-    if count < 2:
-        raise AffscoreError(f"a comparison needs at least two results, got {count}: name another model or data set")
+    if count == 0:
+        raise AffscoreError("a comparison needs results: name models")
     if names is not None and not (len(names) == len(set(names)) == count):
         raise AffscoreError(f"names must be {count} different ones, got {list(names)}")
     for name in names or ():
@@ -187,7 +192,7 @@ def compare(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AffscoreWarning)  # given below, all in one
-            for model, one in zip(models, finished, strict=True):
+            for model, one in zip(listed, finished, strict=True):
                 results += [measure(model, dataset, **options) for dataset in datasets] if one is None else [one]
     except AffscoreError as error:
         if not assumed or store is not None:

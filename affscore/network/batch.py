@@ -7,24 +7,34 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from affscore.errors import AffscoreError
 from affscore.network.accuracy import Predictions, count_right, predictions
-from affscore.network.collect import Collector
-from affscore.network.forward import audit, forward
-from affscore.network.inputs import Inputs
+from affscore.network.collect import Collector, Pair
+from affscore.network.experts import experts_told_apart
+from affscore.network.forward import audit, forward, keeps_apart
+from affscore.network.inputs import Inputs, joined
 from affscore.network.notes import adding_assumptions, as_warning
 from affscore.network.padding import NOTE as PADDING
-from affscore.network.randomness import seed_generators
+from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.recorder import Recorder
 from affscore.network.recorder.calls import ActivationCall
+from affscore.network.reduction import ScatteredError
 
 if TYPE_CHECKING:
     from affscore.network.measurement import Measurement
+
+
+ONE_AT_A_TIME = "the samples went through the network one at a time"
+
+MOST_KEPT = 2**28
+"""Bytes of samples that are kept while it may turn out that they have to go through the network one at a time."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,7 @@ class Batch:
         right: How many of its images were classified rightly; None where that is not known.
         unused: How many outputs lie beyond the largest of its labels (:func:`affscore.network.accuracy.count_right`).
         silent: What was declared as an activation and did not run.
+        one_by_one: Why samples went through the network one at a time; empty where they did not.
     """
 
     number: int
@@ -50,6 +61,7 @@ class Batch:
     right: int | None = None
     unused: int = 0
     silent: list[str] = field(default_factory=list)
+    one_by_one: str = ""
 
 
 def batches_of(chunks: Iterable[Inputs], n: int) -> Iterator[tuple[int, Iterator[Inputs]]]:
@@ -78,8 +90,10 @@ def run_batch(
 ) -> tuple[Batch, Collector]:
     """Send a batch through the network; what its very first samples show is checked.
 
+    Where the network keeps samples apart and its tensors do not have them along one axis, each goes through it alone.
+
     Args:
-        of: What is measured.
+        of: What is measured; ``one_by_one`` says why samples go through the network one at a time, once that is known.
         recorder: Watches the network.
         number: The number of the batch.
         chunks: Its samples.
@@ -91,20 +105,73 @@ def run_batch(
     """
     options, network, card, stream = of.options, of.network, of.card, of.stream
     room = options.n if stream.total is None else min(options.n, stream.total)
-    collector = recorder.listener = Collector(options, room, number * options.n, known)
-    # whatever draws random numbers starts anew, whether or not earlier batches were measured
     state = np.random.SeedSequence([options.seed, number]).generate_state(1, np.uint64)
-    seed_generators(int(state[0]), of.device)
     notes: list[str] = []
     predicted: list[Predictions | None] = []
-    for chunk in chunks:
-        images, first = chunk.each(lambda tensor: tensor.to(of.device)), number == 0 and not predicted and not checked
-        with adding_assumptions(stream, network):
-            notes += [] if chunk.text is None else [PADDING]
-            notes += [as_warning(chunk.doubt)] if chunk.doubt else []
-            predicted.append(predictions(forward(network, recorder, collector, images, card.name), chunk.labels))
-            if first:
-                notes += audit(network, recorder, collector, images, card.name)
+    first, passes, samples, chunks = number == 0 and not checked, 0, 0, iter(chunks)
+    collector, kept = Collector(options), list[Inputs]()
+    with ExitStack() as stack:
+
+        def begin() -> None:
+            nonlocal collector
+            # whatever draws random numbers starts anew, whether or not earlier batches were measured
+            seed_generators(int(state[0]), of.device)
+            predicted.clear()
+            experts = stack.enter_context(experts_told_apart(recorder, network)) if of.one_by_one else None
+            recorder.listener = collector = Collector(options, room, number * options.n, known, experts)
+
+        def run(images: Inputs, audited: bool = False) -> None:
+            images = images.each(lambda tensor: tensor.to(of.device))
+            for part in (images[i : i + 1] for i in range(len(images))) if of.one_by_one else (images,):
+                predicted.append(predictions(forward(network, recorder, collector, part, card.name), part.labels))
+            if number == 0:  # which is never dropped
+                collector.take()
+            if audited:
+                with random_states_kept(of.device):
+                    notes.extend(audit(network, recorder, collector, images, card.name))
+
+        def check(images: Inputs, *before: Inputs, audited: bool = True) -> None:
+            """Run them, if need be, and if the network keeps them apart, one at a time; then also those before them."""
+            try:
+                run(images, audited)
+            except ScatteredError as error:
+                few = images.each(lambda tensor: tensor.to(of.device))
+                known_before = number == 0 and sum(map(len, before)) == samples
+                if of.one_by_one or not known_before or not keeps_apart(network, recorder, few, card.name):
+                    raise
+                of.one_by_one = error.why
+                begin()
+                run(images[:1], audited=True)
+                begin()
+                for part in (*before, images):
+                    run(part)
+
+        begin()
+        ahead = list(itertools.islice(chunks, 1))
+        if first and ahead and len(ahead[0]) == 1 and (more := list(itertools.islice(chunks, 1))):
+            ahead += more  # a sample alone does not show whether samples are mixed
+            try:
+                check(joined(ahead))
+                first = False
+            except AffscoreError as error:  # the network takes one at a time, or they have several sizes
+                if isinstance(error, ScatteredError):
+                    raise
+            of.one_by_one = of.one_by_one or "the data gives them so"
+            begin()
+        for chunk in itertools.chain(ahead, chunks):
+            with adding_assumptions(stream, network):
+                notes += [] if chunk.text is None else [PADDING]
+                notes += [as_warning(chunk.doubt)] if chunk.doubt else []
+                check(chunk, *kept, audited=first)
+            samples, passes, first = samples + len(chunk), passes + 1, False
+            if number == 0 and sum(tensor.nbytes for part in (*kept, chunk) for tensor in part.tensors) < MOST_KEPT:
+                kept.append(chunk)
+    calls = recorder.calls
+    if of.one_by_one or number == 0:  # the last pass was of a single sample
+        pairs = collector.collected()
+        calls = [pair.call for pair in pairs]
+    if of.one_by_one:
+        notes += _on_one_by_one(of.one_by_one, number, passes, samples, pairs, known)
     if recorder.blocks is not None:
         notes += recorder.blocks.notes
     if recorder.independent_of_input:
@@ -115,11 +182,28 @@ def run_batch(
     if recorder.elsewhere:
         notes.append(recorder.elsewhere)
     if not {"flatten", "published"} >= {several[0].reduction for several in options.passes}:
-        notes += _assumed_channels(recorder.calls)
+        notes += _assumed_channels(calls)
     # an untrained last layer is right by chance, which is no accuracy
     right, unused, why = count_right([] if card.headless else predicted, stream.classes, card.classes)
     silent = [name for name in recorder.chosen.names if name not in recorder.ran]
-    return Batch(number, "", "", notes + why, [], right, unused, silent), collector
+    return Batch(number, "", "", notes + why, [], right, unused, silent, of.one_by_one), collector
+
+
+def _on_one_by_one(
+    why: str, number: int, passes: int, samples: int, pairs: list[Pair], known: Sequence[tuple[str, int]]
+) -> Iterator[str]:
+    """What it costs to send samples through a network one at a time, and which activations not all of them reach."""
+    reached = {(pair.call.layer, pair.call.call): len(pair.reached) for pair in pairs}
+    some = sorted(count for count in reached.values() if count < samples)
+    if number == 0 and passes < samples:
+        price = f"{samples} passes in place of {passes} for a batch"
+        yield f"{ONE_AT_A_TIME} ({price}), since {why}"
+    if number == 0 and some:
+        which = f"{len(some)} of {len(pairs)} activations (of experts, say) are reached by {some[0]} to {some[-1]}"
+        yield f"{which} of the {samples} samples of the first batch: the others are left out there (column n)"
+    if few := dict.fromkeys(place[0] for place in (*known, *reached) if reached.get(place, 0) < 2):
+        layers = ", ".join(map(repr, few))
+        yield f"activations that fewer than two samples of batch {number} reach have no row there: in layer {layers}"
 
 
 def _assumed_channels(calls: list[ActivationCall]) -> list[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,10 +16,11 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError, first_line
 from affscore.network.criteria.sparsity import sparse_entries
+from affscore.network.experts import TIMES, Experts, Key, common_order
 from affscore.network.padding import without_padding
 from affscore.network.recorder.calls import ActivationCall, Listener
 from affscore.network.recorder.layout import Place
-from affscore.network.reduction import chosen_positions, images_first, reduced, size_of_terms
+from affscore.network.reduction import ScatteredError, chosen_positions, images_first, reduced, size_of_terms
 from affscore.options import Options
 from affscore.transport.samples import rounding_of
 
@@ -75,6 +78,9 @@ class Pair:
         refused: Why there is no Y, where the activation cannot be applied to reduced vectors.
         points_a_sample: How many rows each image has, one after the other; 1 for a row an image.
         sizes: The magnitude of what was added up to X and to Y (:func:`size_of_terms`).
+        reached: Where samples go through the network one at a time, which of ``samples`` came here, from 0.
+        samples: How many samples there are, where not all need to come here.
+        weights: Where they go one at a time, of which expert this is (:class:`affscore.network.experts.Experts`).
     """
 
     call: ActivationCall
@@ -87,6 +93,14 @@ class Pair:
     refused: str = ""
     points_a_sample: int = 1
     sizes: tuple[Tensor | float, Tensor | float] = (0.0, 0.0)
+    reached: list[int] = field(default_factory=list)
+    samples: int = 0
+    weights: int = 0
+
+    @property
+    def key(self) -> Key:
+        """Which activation it is, for every sample the same."""
+        return self.call.layer, self.call.call, self.call.activation
 
     @property
     def rounding(self) -> float:
@@ -107,6 +121,7 @@ class Pair:
         self.call, self.points_a_sample = other.call, other.points_a_sample
         self.refused = self.refused or other.refused
         self.x, self.y = joined(self.x, other.x, room), joined(self.y, other.y, room)
+        self.reached += other.reached
         self.entries += other.entries
         self.sparse = (self.sparse[0] + other.sparse[0], self.sparse[1] + other.sparse[1])
         self.sizes = (_larger(self.sizes[0], other.sizes[0]), _larger(self.sizes[1], other.sizes[1]))
@@ -127,22 +142,26 @@ class Collector(Listener):
         room: How many images the batch will have.
         first: The number of its first image; later, of the first image of the forward pass that is running.
         known: Layer and call of every activation of the batch before, if there is one.
+        experts: Where samples go through the network one at a time, tells the calls apart: not all come to each one.
     """
 
     options: Options
     room: int = 0
     first: int = 0
     known: Sequence[tuple[str, int]] = ()
+    experts: Experts | None = None
     images: int = field(default=0, init=False)
     text: Tensor | None = field(default=None, init=False)  # which tokens are none of padding
-    _pairs: list[Pair] = field(default_factory=list, init=False)
+    _pairs: dict[Any, Pair] = field(default_factory=dict, init=False)
+    _orders: dict[tuple[Key, ...], None] = field(default_factory=dict, init=False)  # which were seen
     _arriving: dict[int, Pair] = field(default_factory=dict, init=False)  # of the forward pass that is running
     _others: list[Collector] = field(default_factory=list, init=False)
     _lenient: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         first, *others = (several[0] for several in self.options.passes)
-        self._others = [Collector(one, self.room, self.first) for one in others]
+        self._start = self.first
+        self._others = [Collector(one, self.room, self.first, experts=self.experts) for one in others]
         for one in (self, *self._others):
             one._lenient = bool(self.options.multiverse)
         self.options = first
@@ -156,42 +175,70 @@ class Collector(Listener):
         """The pairs of all forward passes so far, to which those of the last one are added.
 
         Raises:
-            AffscoreError: The last forward pass met other activations than those before it.
+            AffscoreError: As :meth:`take`.
+        """
+        self.take()
+        if self.experts is None:
+            return list(self._pairs.values())
+        for pair in self._pairs.values():
+            pair.samples = self.first + self.images - self._start
+        return [self._pairs[key] for key in common_order(self._orders)]
+
+    def take(self) -> None:
+        """Add what the activations saw of the last forward pass to what they saw before.
+
+        Raises:
+            ScatteredError: It met other activations than those before it.
         """
         arriving, self._arriving = sorted(self._arriving.values(), key=lambda pair: pair.call.index), {}
         if not arriving:
-            return self._pairs
+            return
         places = [(pair.call.layer, pair.call.call) for pair in arriving]
         self.known = self.known or places
-        if list(self.known) != places:
+        if list(self.known) != places and self.experts is None:
             differences = [
                 f"activation {number} was {known!r} for the first samples and is {now!r} for these"
                 for number, ((known, *earlier), (now, *calls)) in enumerate(zip(self.known, places, strict=False), 1)
                 if (known, earlier) != (now, calls)
             ]
             what = (*differences, "the number of activations differs between samples")[0]
-            raise AffscoreError(f"{what}: the network must run the same activations for every sample")
-        # copies in memory that is set aside now, while there are no feature maps
-        self._pairs = self._pairs or [Pair(pair.call, pair.dtype, pair.function) for pair in arriving]
-        for pair, other in zip(self._pairs, arriving, strict=True):
+            raise ScatteredError(
+                f"{what}: the network must run the same activations for every sample; or give batch_size=1",
+                "it runs other activations for other samples",
+            )
+        times = Counter[tuple[str, int]]()
+        for place, other in enumerate(arriving):
+            key: Any = place
+            if self.experts is not None:
+                which, other.reached = (other.call.layer, other.weights), [self.first - self._start]
+                other.call = replace(other.call, call=times[which] * TIMES + other.weights)
+                times[which] += 1
+                key = other.key
+            # copies in memory that is set aside now, while there are no feature maps
+            pair = self._pairs.setdefault(key, Pair(other.call, other.dtype, other.function))
             pair.extend(other, self.room * self.options.points_a_sample)
-        return self._pairs
+        self._orders[tuple(pair.key for pair in arriving)] = None
 
     def start(self, images: int, text: Tensor | None = None) -> None:
         """The next forward pass has this many images; ``text`` are the tokens that are none of padding, if others are.
 
         Raises:
-            AffscoreError: As :meth:`collected`.
+            AffscoreError: As :meth:`take`.
         """
-        self.collected()
+        self.take()
         self.first += self.images
         self.images, self.text = images, text
+        if self.experts is not None:
+            self.experts.start()
         for other in self._others:
             other.start(images, text)
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """Reduce the input of an activation, before an in-place activation overwrites it."""
+        if self.experts is not None and not x.numel():  # an expert that the sample does not reach
+            return
         pair = Pair(call, x.dtype, apply, self._reduce(call, x), entries=x.numel())
+        pair.weights = 0 if self.experts is None else self.experts.weights_of(x)
         pair.points_a_sample = len(pair.x) // self.images
         pair.sizes = (self._size(call, x),) * 2  # of what is applied to the reduced vectors, too
         self._arriving[id(call)] = pair
@@ -212,7 +259,9 @@ class Collector(Listener):
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output of an activation."""
-        pair = self._arriving[id(call)]
+        pair = self._arriving.get(id(call))
+        if pair is None:
+            return
         if "sparsity" in self.options.criteria and not _is_relu(call):
             pair.sparse = (pair.sparse[0], sparse_entries(self._counted(call, y, call.output))[0])
         if self.options.order == "activate-first":
@@ -224,7 +273,7 @@ class Collector(Listener):
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was a part of another one."""
-        del self._arriving[id(call)]
+        self._arriving.pop(id(call), None)
         for other in self._others:
             other.forget(call)
 

@@ -97,12 +97,13 @@ ALWAYS = (
     column("width", "integer", "$c$, the number of coordinates of the two clouds (with the flag `other width`, of the "
            "input)", _FROM_1),
     column("batch", "integer", "the batch", _FROM_0),
-    column("n", "integer", "the number of points of each cloud: samples in the batch, or with `positions` their points",
+    column("n", "integer", "the number of points of each cloud: samples in the batch (of an expert those that "
+           "reach it), or with `positions` their points",
            (2, math.inf)),
     column("reduction", "text", "from a feature map to a point", words=get_args(ReductionName)),
     column("order", "text", "of reduction and activation", words=get_args(OrderName)),
     column("covariance", "text", "the estimator", words=get_args(CovarianceName)),
-    column("coupling", "text", "of the score: `paired` for a whole data set, and for more than 2,048 points of several "
+    column("coupling", "text", "of the score: `paired` for more than 2,048 points of several "
            "positions", words=("exact", "paired")),
     column("score", "number", r"$\rho$, see {eq}`eq-affinity-score`", (0, 1), missing=NO_SCORE),
     column("raw", "number", "the score before it is cut at 0", (-math.inf, 1), missing=NO_SCORE),

@@ -153,9 +153,11 @@ class Feeding:
     def _unclear(self, batch: Mapping[str, Any] | Sequence[Any]) -> AffscoreError:
         entries = batch.items() if isinstance(batch, Mapping) else ((f"entry {i}", one) for i, one in enumerate(batch))
         shown = ", ".join(f"{name} ({_described(value)})" for name, value in entries)
+        missing = sorted(self._required - {*batch}) if isinstance(batch, Mapping) and "one tensor" not in batch else []
+        lacks = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing, and " if missing else ""
         return AffscoreError(
-            f"it is not clear which entries of the data go where in {self._written}: the data holds {shown}; give a "
-            "dictionary with the names of the parameters, or say it: forward=lambda network, batch: network(...)"
+            f"it is not clear which entries of the data go where in {self._written}: {lacks}the data holds {shown}; "
+            "give a dictionary with the names of the parameters, or say it: forward=lambda network, batch: network(...)"
             f"{self._backbone}"
         )
 

@@ -1,46 +1,15 @@
-"""Files that are written: whether a place can take one, and each there as a whole or not at all."""
+"""Files that are written: each is there as a whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-
-from affscore.errors import AffscoreError, os_errors
-from affscore.zoo.paths import as_path, check_name
 
 PART = ".part"
 """The ending of a file that is being written."""
-
-
-def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) -> Path:
-    """The path, if a file can be written there; found out before anything is computed.
-
-    Args:
-        path: Where to write.
-        endings: What the name may end in.
-
-    Raises:
-        AffscoreError: Another ending, a name that is not UTF-8, a folder that is missing or may not be written to,
-            or a folder, a pipe or a device in the place of the file.
-    """
-    path = as_path(path)
-    check_name(str(path))
-    if path.suffix not in endings:
-        raise AffscoreError(f"the file name must end in {' or '.join(endings)}, got {path.name!r}")
-    name, parent = repr(path.name), path.absolute().parent
-    with os_errors(lambda reason: f"{name} cannot be written ({reason})"):
-        if path.is_dir():
-            raise AffscoreError(f"{name} is a folder; give the name of a file in it")
-        if path.exists() and not path.is_file():
-            raise AffscoreError(f"{name} is a pipe or a device, not a file; choose another name")
-    if not parent.is_dir():
-        raise AffscoreError(f"there is no folder {str(path.parent)!r} to write {name} to; make it first")
-    if not os.access(parent, os.W_OK):
-        raise AffscoreError(f"the folder {str(path.parent)!r} may not be written to; choose another place")
-    return path
 
 
 @contextlib.contextmanager

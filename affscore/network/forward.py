@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError, Result, guarded
 from affscore.network.collect import Collector, Pair
 from affscore.network.inputs import Inputs
 from affscore.network.notes import as_warning
-from affscore.network.recorder import Recorder
+from affscore.network.recorder import ActivationCall, Listener, Recorder
+from affscore.network.recorder.dataflow import tensors_in
 from affscore.network.recorder.recording import new_threads_watched
 from affscore.network.recorder.uncounted import BelowPython, Uncounted
+from affscore.network.reduction import ScatteredError
 
 TOLERANCE = 1e-2
 """By how much of its size a reduced activation may differ when an image is alone: other kernels round otherwise."""
@@ -23,11 +26,17 @@ TOLERANCE = 1e-2
 JUMP = 10.0
 """By how much more than it did at any activation before: rounding errors grow slowly through a network, to any size."""
 
+RANDOM = (
+    "the network gives other numbers for the same sample, since it draws random numbers or keeps a state: its scores "
+    "depend on the seed, and on batch_size"
+)
+"""The note on such a network."""
+
 REPEATABLE = 1e-5
 """By how much it may differ when the same image comes again: a GPU may add in another order."""
 
 
-def forward(network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str) -> Any:
+def forward(network: nn.Module, recorder: Recorder, collector: Collector | _Watching, images: Inputs, name: str) -> Any:
     """Send images through the network, while the collector takes what the activations see.
 
     Returns:
@@ -83,13 +92,13 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
 
 
 def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str) -> list[str]:
-    """What the first sample shows when it goes through the network alone: notes, or an error.
+    """What the first and the last sample show when they go through the network alone: notes, or an error.
 
-    It must meet the same activations, with the same numbers, as among the others. A network that computes
+    They must meet the same activations, with the same numbers, as among the others. A network that computes
     statistics over the samples, or puts something in front of the axis that counts them, would mix images in the
-    reduced vectors, and no shape tells. The same pass shows which activations run below the functions that the
-    recorder watches. Only where the numbers differ, a further pass says whether they do so each time. Where one sample
-    alone is refused, or gives NaN or infinity (a standard deviation over the samples), the first two take its place.
+    reduced vectors, and no shape tells. The pass of the first one shows which activations run below the functions that
+    the recorder watches. Only where the numbers differ, a further pass says whether they do so each time. Where one
+    sample alone is refused, or gives NaN or infinity (a standard deviation over the samples), two take its place.
 
     Args:
         network: The network, after :func:`forward` of these samples.
@@ -103,64 +112,145 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         activations cannot be seen.
 
     Raises:
-        AffscoreError: It mixes or moves samples; the message names the first activation where.
+        ScatteredError: It mixes or moves samples; the message names the first activation where.
     """
+    among, why = collector.collected(), ""
 
-    def probe(few: Inputs) -> list[Pair]:
+    def probe(start: int, count: int) -> list[Pair]:
         """What the activations see of a few samples."""
-        recorder.listener = seen = Collector(collector.options)
+        first, options = collector.first + start, collector.options
+        recorder.listener = seen = Collector(options, first=first, experts=collector.experts)
         try:
-            forward(network, recorder, seen, few, name)
+            forward(network, recorder, seen, images[start : start + count], name)
         finally:
             recorder.listener = collector
         return seen.collected()
 
-    among, why = collector.collected(), ""
+    def compared(count: int) -> list[str]:
+        notes = list[str]()
+        for place in (0, -1) if count < len(images) else (0,):
+            few = partial(probe, place % (len(images) - count + 1), count)
+            alone, notes = (few(), notes) if place else _with_notes(few, recorder)
+            same = len(alone) == len(among) and _first_difference(alone, among, place, REPEATABLE) is None
+            again = alone if same else few()
+            if not all(bool(lone.isfinite().all()) for _, lone, *_ in _of_one_sample(alone, among, place)):
+                raise AffscoreError("it gives NaN or infinity")
+            for found, what in ((alone, ""), (again, " in a second pass")):
+                if len(found) != len(among):
+                    raise ScatteredError(
+                        f"the network {name} runs {len(among)} activations for {len(images)} samples and {len(found)} "
+                        f"for {count}{what}: the network must run the same activations for every sample",
+                        "it runs other activations for other samples",
+                    )
+            if _first_difference(alone, again, place, REPEATABLE) is not None:
+                return [RANDOM, *notes]
+            if (where := _first_difference(alone, among, place, TOLERANCE, JUMP)) is not None:
+                what = "a sample alone gives" if count == 1 else "two samples alone give"
+                raise ScatteredError(
+                    f"the network {name} mixes samples, or moves the axis that counts them, before {where.call}: "
+                    f"{what} other numbers there than among others; each sample must go through the network by "
+                    "itself, along the first axis",
+                    f"they do not stand one after the other where {where.call} sees them",
+                )
+        return notes
+
     # two of two samples are nothing else than all of them
-    for few in (images[:1], images[:2]) if len(images) > 2 else (images[:1],):
+    for count in (1, 2) if len(images) > 2 else (1,):
         try:
-            alone, notes = _with_notes(probe, few, recorder)
-            same = len(alone) == len(among) and _first_difference(alone, among, REPEATABLE) is None
-            again = alone if same else probe(few)
+            return compared(count)
+        except ScatteredError:
+            raise
         except AffscoreError as error:
             why = why or f"it does not take one sample alone ({error})"
-            continue
-        if all(bool(lone.isfinite().all()) for _, lone, *_ in _first_samples(alone, among)):
-            break
-        why = why or "one sample alone gives NaN or infinity"
-    else:
-        note = f"whether the network keeps samples apart was not checked: {why}; scores may depend on batch_size"
-        return [as_warning(note)]
-    for found, what in ((alone, ""), (again, " in a second pass")):
-        if len(found) != len(among):
-            raise AffscoreError(
-                f"the network {name} runs {len(among)} activations for {len(images)} samples and {len(found)} for "
-                f"{len(few)}{what}: the network must run the same activations for every sample"
-            )
-    if _first_difference(alone, again, REPEATABLE) is not None:
-        random = (
-            "the network gives other numbers for the same sample, since it draws random numbers or keeps a state: "
-            "its scores depend on the seed, and on batch_size"
-        )
-        return [random, *notes]
-    where = _first_difference(alone, among, TOLERANCE, JUMP)
-    if where is None:
-        return notes
-    what = "a sample alone gives" if len(few) == 1 else "two samples alone give"
-    raise AffscoreError(
-        f"the network {name} mixes samples, or moves the axis that counts them, before {where.call}: {what} other "
-        "numbers there than among others; each sample must go through the network by itself, along the first axis"
-    )
+    note = f"whether the network keeps samples apart was not checked: {why}; scores may depend on batch_size"
+    return [as_warning(note)]
 
 
-def _with_notes(probe: Callable[[Inputs], list[Pair]], few: Inputs, recorder: Recorder) -> tuple[list[Pair], list[str]]:
-    """What the activations see of a few samples, and notes on those that have no score."""
+def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: str) -> bool:
+    """Whether a network keeps samples apart whose tensors do not have them along one axis.
+
+    Its output for the first and for the last sample must be the same alone as among the others: that of a sample is
+    found along any axis that is as long as there are samples, or parts of them. Where no output has such an axis, what
+    the activations see is compared so. Of a network that is random nobody can tell.
+
+    Args:
+        network: The network.
+        recorder: Its recorder; its listener is another one afterwards.
+        images: The samples.
+        name: The network's name.
+    """
+
+    def seen(inside: bool, few: Inputs) -> tuple[list[Tensor], int]:
+        recorder.listener = watching = _Watching(inside)
+        output = forward(network, recorder, watching, few, name)
+        found = watching.inputs if inside else tensors_in(output)
+        return [one for one in found if one.is_floating_point() and one.numel()], len(recorder.calls)
+
+    for inside in (False, True):
+        try:
+            runs = [seen(inside, few) for few in (images, images[-1:], images[:1], images[:1])]
+        except AffscoreError:
+            return False
+        (among, _), (last, _), (first, calls), (again, calls_again) = runs
+        both = zip(first, again, strict=False)
+        if any(one.shape != two.shape or _far(one, two) > REPEATABLE * _largest(one) for one, two in both):
+            return calls == calls_again
+        fits = [*_fitting(first, among, 0, len(images)), *_fitting(last, among, -1, len(images))]
+        if fits or len(images) == 1:
+            return all(fits) and calls == calls_again
+    return False
+
+
+class _Watching(Listener):
+    """Keeps what the activations see, if it is wanted."""
+
+    def __init__(self, wanted: bool) -> None:
+        self.wanted, self.inputs = wanted, list[Tensor]()
+
+    def start(self, images: int, text: Tensor | None) -> None:
+        """As that of a collector."""
+
+    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
+        if self.wanted:
+            self.inputs.append(x.clone())
+
+
+def _fitting(alone: list[Tensor], among: list[Tensor], place: int, count: int) -> Iterator[bool]:
+    """Whether tensors of one sample alone are its parts of those of so many; nothing of those that do not tell."""
+    for lone, many in zip(alone, among, strict=True) if len(alone) == len(among) else ():
+        found = list[bool]()
+        for axis in range(many.ndim):
+            if many.shape[axis] % count == 0:
+                parts = many.float().unflatten(axis, (count, -1)).movedim(axis, 0)
+                squeezed = many.select(axis, 0).shape if many.shape[axis] == count else None
+                if lone.shape in (parts.shape[1:], squeezed):
+                    spread, size = _largest(parts - parts[:1]), _largest(parts)
+                    rounding = 16 * torch.finfo(many.dtype).eps * size
+                    far = _far(lone.float().reshape(parts.shape[1:]), parts[place])
+                    if max(far, spread) > rounding:  # what never varies tells nothing
+                        found.append(far <= max(TOLERANCE * spread, rounding))
+        if found:
+            yield any(found)
+
+
+def _largest(tensor: Tensor) -> float:
+    return float(tensor.nan_to_num(0, 0, 0).abs().max())
+
+
+def _far(one: Tensor, other: Tensor) -> float:
+    """The largest difference, infinite where one of them alone is not finite."""
+    same = (one == other) | (one.isnan() & other.isnan())
+    return float((one - other).masked_fill(same, 0).abs().nan_to_num(torch.inf).max())
+
+
+def _with_notes(probe: Callable[[], Result], recorder: Recorder) -> tuple[Result, list[str]]:
+    """What is seen of a few samples, and notes on activations that have no score."""
     try:
         with BelowPython(recorder) as below, Uncounted(recorder) as uncounted:
-            pairs = probe(few)
+            found = probe()
     except AffscoreError as error:  # a network may run alone, and not below these modes
         unchecked = f"whether it has activations that cannot be seen or are not counted was not checked ({error})"
-        return probe(few), [unchecked]
+        return probe(), [unchecked]
     notes = []
     if uncounted.sentence:
         notes.append(f"functions bend features elementwise and have no score: {uncounted.sentence}")
@@ -169,29 +259,31 @@ def _with_notes(probe: Callable[[Inputs], list[Pair]], few: Inputs, recorder: Re
             f"activations ran that cannot be seen ({below.missed}), in TorchScript, torch.ops or an extension: they "
             "have no score; if a module is such an activation, declare its class: activations=[...]"
         )
-    return pairs, notes
+    return found, notes
 
 
-def _first_samples(alone: list[Pair], among: list[Pair]) -> list[tuple[Pair, Tensor, Tensor, float]]:
-    """What each activation saw and returned for the first sample: among a few, and among many, where that is finite.
+def _of_one_sample(alone: list[Pair], among: list[Pair], place: int) -> list[tuple[Pair, Tensor, Tensor, float]]:
+    """What each activation saw and returned for the first sample, or the last: among a few, and many, where finite.
 
     And the size of what was added up to it, of which terms that cancel leave rounding.
     """
     rows = [
-        (pair, lone[0], row[0], float(torch.as_tensor(size).max()))
+        (pair, lone[place], row[place], float(torch.as_tensor(size).max()))
         for one, pair in zip(alone, among, strict=False)
         for lone, row, size in zip((one.x, one.y), (pair.x, pair.y), pair.sizes, strict=True)
     ]
     return [found for found in rows if bool(found[2].isfinite().all())]
 
 
-def _first_difference(alone: list[Pair], among: list[Pair], tolerance: float, jump: float = 0.0) -> Pair | None:
-    """The first activation that saw or returned something else for the first sample.
+def _first_difference(
+    alone: list[Pair], among: list[Pair], place: int, tolerance: float, jump: float = 0.0
+) -> Pair | None:
+    """The first activation that saw or returned something else for the first sample (place 0), or the last (-1).
 
     Differences up to ``jump`` times the largest before them do not count: they may have grown from these.
     """
     largest = 0.0
-    for pair, lone, row, terms in _first_samples(alone, among):
+    for pair, lone, row, terms in _of_one_sample(alone, among, place):
         if lone.shape != row.shape:
             return pair
         difference, size = float((lone - row).abs().max()), max(float(row.abs().max()), terms)

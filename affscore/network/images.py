@@ -47,6 +47,7 @@ class ImageStream:
         assumed: Whether that was assumed, since the network does not say it.
         classes: The names of the classes that labels stand for; None where these are numbers only.
         most: After how many no more are read, of data that does not say how long it is.
+        whole: All of the data, where they are tensors.
     """
 
     name: str
@@ -57,6 +58,7 @@ class ImageStream:
     assumed: bool = False
     classes: Sequence[str] | None = None
     most: float = math.inf
+    whole: Inputs | None = None
 
 
 def image_stream(
@@ -86,6 +88,9 @@ def image_stream(
     if isinstance(data, str):
         data = load_data(data, seed=options.seed)
     preprocessing, images, feeding = card.preprocessing, options.images, feeding or Feeding(nn.Identity())
+    table = isinstance(data, (Tensor, np.ndarray, pd.DataFrame, pd.Series, tuple, Mapping)) or is_table(data)
+    if options.size and (table or card.preprocessing_known or getattr(data, "preprocessing", None) is not None):
+        raise AffscoreError("size is for pictures and a network that does not say what it expects of them: omit it")
     if isinstance(data, NamedData):
         return _named(data, card, options, batch_size, feeding)
     inner = data
@@ -96,15 +101,15 @@ def image_stream(
             f"the data set {inner.name!r} is wrapped in a {type(data).__name__} and would not be prepared for the "
             "network; give load_data(...) itself, or load_data(SPEC, preprocessing)"
         )
-    if isinstance(data, (Tensor, np.ndarray, pd.DataFrame, pd.Series, tuple, Mapping)) or is_table(data):
+    if table:
         tensors = as_tensors(data)
         if is_table(data) and not isinstance(preprocessing, TextPreprocessing):
             tensors = tensors.double()  # numbers, as those of a DataFrame
-        (inputs,) = inputs_of([tensors], preprocessing, feeding)
+        (inputs,) = inputs_of([tensors], preprocessing, feeding, options.mask)
         total = _enough(len(inputs), images)
         parts = (inputs[start : min(start + batch_size, total)] for start in range(0, total, batch_size))
-        return ImageStream(type(data).__name__.lower(), parts, total, notes=feeding.notes)
-    pictures = Pictures(preprocessing, card.preprocessing_known)
+        return ImageStream(type(data).__name__.lower(), parts, total, notes=feeding.notes, whole=inputs)
+    pictures = Pictures(preprocessing, card.preprocessing_known, options.size)
     loader, source, size = data, data.dataset if isinstance(data, DataLoader) else data, None
     if isinstance(data, (DataLoader, IterableDataset)):
         if isinstance(source, Sized) and not getattr(data, "drop_last", False):
@@ -127,7 +132,7 @@ def image_stream(
     stream = ImageStream(name, (), known, notes=feeding.notes, classes=list(named) or None)
     if images is None and guarded(lambda: length_hint(loader, -1), "the data does not say how long it is") < 0:
         stream.most = MOST_BATCHES * options.n
-    stream.chunks = _limited(stream, inputs_of(loader, preprocessing, feeding), images, pictures)
+    stream.chunks = _limited(stream, inputs_of(loader, preprocessing, feeding, options.mask), images, pictures)
     return stream
 
 
@@ -136,13 +141,14 @@ def _named(data: NamedData, card: ModelCard, options: Options, batch_size: int, 
     chosen = data.order(options.images, options.seed, default=options.n)
     assumed = data.preprocessing is None and not card.preprocessing_known
     if assumed:
-        preprocessing = assumed_preprocessing(data.common_size(chosen) if isinstance(data, ImageSet) else None)
+        size = data.common_size(chosen) if isinstance(data, ImageSet) and not options.size else None
+        preprocessing = assumed_preprocessing(size, options.size)
     prepared = data.prepared_for(data.preprocessing or preprocessing)
     candidates = prepared.order(None, options.seed, default=len(chosen))  # begins with the chosen ones
     stream = ImageStream(data.name, (), len(chosen), prepared.preprocessing, list(prepared.notes), assumed)
     used: list[int] = []
     read = _readable(prepared, candidates, len(chosen), batch_size, stream.notes, used)
-    stream.chunks = chunks = inputs_of(read, preprocessing, feeding)
+    stream.chunks = chunks = inputs_of(read, preprocessing, feeding, options.mask)
     if data.labels is not None:
         numbers = {name: number for number, name in enumerate(data.classes)}
         labels, stream.classes = torch.tensor([numbers[label] for label in data.labels]), data.classes

@@ -5,7 +5,7 @@ The inputs of a batch are cut, moved and checked together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Number
@@ -21,6 +21,7 @@ from torch.utils.data import default_collate
 from affscore.errors import AffscoreError, guarded
 from affscore.network.padding import tokens_of_text, unread_masks
 from affscore.network.recorder.dataflow import mapped, tensors_in
+from affscore.options import MASK
 from affscore.transport.plain import check_plain
 from affscore.zoo.preprocessing import Preprocessing, assumed_preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing, check_token_ids
@@ -103,6 +104,17 @@ class Inputs:
         return f"{self.items} of shape {shapes}{source}" if len(self.tensors) == 1 else f"inputs of shapes {shapes}"
 
 
+def joined(parts: Sequence[Inputs]) -> Inputs:
+    """The samples of several batches as one, without their labels and with their padding.
+
+    Raises:
+        AffscoreError: They have several sizes.
+    """
+    tensors = zip(*(part.tensors for part in parts), strict=True)
+    whole = guarded(lambda: parts[0].each(lambda _: torch.cat(next(tensors))), "the samples have several sizes")
+    return replace(whole, labels=None, text=None)
+
+
 def has_decoder(network: nn.Module) -> bool:
     """Whether this is an encoder with a decoder, as transformers say it."""
     return bool(getattr(getattr(network, "config", None), "is_encoder_decoder", False))
@@ -142,7 +154,8 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
     check_plain(images)
     if images.ndim < 2:
         raise AffscoreError(
-            f"samples must have shape (N, ...), got {tuple(images.shape)}; of one number a sample it is (N, 1)"
+            f"samples must have shape (N, ...), got {tuple(images.shape)}: of one number a sample it is (N, 1); a "
+            "sample x alone is x[None], and a score needs many"
         )
     if not images.is_floating_point() or images.element_size() < 2:  # PyTorch stores in 8 bits, and computes nothing
         advice = "scale and normalise them first"
@@ -170,6 +183,7 @@ class Pictures:
     Args:
         expected: What the network expects.
         known: Whether the network says so; else it is taken to expect the size of the first picture.
+        size: Or this size.
 
     Attributes:
         sizes: The sizes of the pictures so far.
@@ -179,9 +193,8 @@ class Pictures:
     (torch.Size([2, 3, 8, 8]), tensor([3, 3]))
     """
 
-    def __init__(self, expected: Expected, known: bool = True) -> None:
-        self.expected = expected
-        self.known = known
+    def __init__(self, expected: Expected, known: bool = True, size: int | None = None) -> None:
+        self.expected, self.known, self.size = expected, known, size
         self.sizes: set[tuple[int, int]] = set()
 
     def __call__(self, items: list[Any]) -> Any:
@@ -193,7 +206,7 @@ class Pictures:
             if not isinstance(self.expected, Preprocessing):
                 raise AffscoreError("the network expects token ids, and the data holds pictures")
             if not self.known and not self.sizes:
-                self.expected = assumed_preprocessing(item.width if item.width == item.height else None)
+                self.expected = assumed_preprocessing(item.width if item.width == item.height else None, self.size)
             self.sizes.add(item.size)
             return self.expected(item)
         if isinstance(item, Mapping):
@@ -241,14 +254,14 @@ def as_tensors(data: Any) -> Any:
     return torch.from_numpy(array)
 
 
-def inputs_of(loader: Iterable[Any], expected: Expected, feeding: Callable[[Any], Inputs]) -> Iterator[Inputs]:
+def inputs_of(
+    loader: Iterable[Any], expected: Expected, feeding: Callable[[Any], Inputs], mask: str | None = MASK
+) -> Iterator[Inputs]:
     """What goes into the network, batch by batch of a loader of tensors, or tuples or dictionaries of tensors."""
     what = "the data cannot be read in batches"  # the data set's own errors, or PyTorch's of items of several sizes
     items = guarded(lambda: iter(loader), what)
     while (item := guarded(lambda: next(items, _END), what)) is not _END:
-        inputs, of_texts = feeding(item), isinstance(expected, TextPreprocessing)
+        inputs = feeding(item)
         entries = inputs.batch if inputs.forward is not None else inputs.batch[1]
-        if of_texts:
-            inputs.text = tokens_of_text(entries, item)
-        inputs.doubt = unread_masks(entries, of_texts)
+        inputs.text, inputs.doubt = tokens_of_text(entries, item, mask), unread_masks(entries, mask)
         yield check_inputs(inputs, expected)

@@ -22,6 +22,7 @@ from affscore.errors import AffscoreError
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, batches_of, run_batch
 from affscore.network.collect import Collector, Pair
+from affscore.network.experts import key_of, numbered
 from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
 from affscore.network.inputs import Forward, Inputs
@@ -40,7 +41,7 @@ from affscore.network.notes import (
 from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.recorder import Recorder, recording
 from affscore.network.result import Signature
-from affscore.network.scoring import WholeDataset, score_batch
+from affscore.network.scoring import score_batch
 from affscore.network.table import provenance, table_of
 from affscore.options import Execution, Options
 from affscore.zoo.card import ONE_AT_A_TIME, check_has_weights, fingerprint
@@ -104,13 +105,14 @@ class Measurement:
         self.activations = getattr(self.network, "declared_activations", ()) if activations is None else activations
         self._forward, self._preparing = forward, preparing
         self._dataset = self.stream.name if data_name is None else data_name
+        self.one_by_one = ""  # why samples go through the network one at a time
         self._items = ""  # what a sample is called, once the first ones have been read
         # how many samples, and the checksums of them
         self._seen, self._digest, self._sums = 0, hashlib.sha256(), list[NDArray[np.uint32]]()
         self._declared, self._notes, self._dropped = list[str](), list[str](), 0
 
     def batches(self, done: Mapping[int, Batch] | None = None) -> Generator[Batch]:
-        """Measure the batches, in their order; of a whole data set (``options.whole``) there is one, at the end.
+        """Measure the batches, in their order.
 
         Args:
             done: Batches that were measured before, by their numbers. Those of this network are given back as they
@@ -120,10 +122,8 @@ class Measurement:
             OtherDataError: A batch of ``done`` is of other samples.
             AffscoreError: As :func:`affscore.signature`.
         """
-        with closing(self._measured({} if self.options.whole else done or {})) as measured:
-            if self.options.whole:
-                yield from self._together(measured)
-            elif self.device.type == "cuda":
+        with closing(self._measured(done or {})) as measured:
+            if self.device.type == "cuda":
                 yield from self._behind(measured)
             else:
                 yield from itertools.starmap(self._scored, measured)
@@ -140,14 +140,18 @@ class Measurement:
         ):
             for number, chunks in batches_of(self.stream.chunks, options.n):
                 batch, collector, parts = done.get(number), Collector(options), self._looked_at(chunks, bar)
-                if batch is None:
+                if batch is not None:
+                    self.one_by_one = self.one_by_one or batch.one_by_one
+                else:
                     batch, collector = run_batch(self, recorder, number, parts, known)
                 deque(parts, maxlen=0)
                 size, images = self._seen - number * options.n, self._digest.hexdigest()
-                if number and size < options.n and not options.whole:  # scores of other sizes do not compare
+                if number and size < options.n:  # scores of other sizes do not compare
                     self._dropped = size
                     return
                 if passes := collector.all_collected():
+                    # an expert that a single sample reaches has no score
+                    passes = [[pair for pair in pairs if len(pair.reached) != 1] for pairs in passes]
                     notes = [*batch.notes, *on_refusals(passes)]
                     batch = replace(batch, network=weights, images=images, notes=notes)
                 elif batch.images != images:
@@ -206,19 +210,6 @@ class Measurement:
             if waiting is not None:
                 yield waiting.result()
 
-    def _together(self, measured: Iterator[tuple[Batch, list[list[Pair]]]]) -> Iterator[Batch]:
-        """Score all samples together, at the end (:class:`affscore.network.scoring.WholeDataset`)."""
-        whole, parts = WholeDataset(self.stream.total, self.options), list[Batch]()
-        for batch, passes in measured:
-            whole.add(passes[0])
-            parts.append(batch)
-        if parts:
-            right = [part.right for part in parts if part.right is not None]
-            yield replace(
-                parts[-1], number=0, notes=[note for part in parts for note in part.notes], rows=whole.rows(),
-                right=sum(right) if len(right) == len(parts) else None, unused=min(part.unused for part in parts),
-            )  # fmt: skip
-
     def signature(self, batches: Sequence[Batch]) -> Signature:
         """The signature that all batches make, with what the data and the network have to say.
 
@@ -237,6 +228,9 @@ class Measurement:
         """
         if not batches:
             raise AffscoreError("the data holds no sample; give at least 2")
+        if self.one_by_one:  # not every batch reaches all activations
+            orders = [list(dict.fromkeys(map(key_of, batch.rows))) for batch in batches]
+            batches = [replace(batch, rows=numbered(batch.rows, orders)) for batch in batches]
         if not self.options.multiverse:
             return [self._signature(batches, self.options)]
         found = []

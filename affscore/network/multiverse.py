@@ -10,9 +10,9 @@ from torch import nn
 from affscore.network.inputs import Forward
 from affscore.network.measurement import Measurement
 from affscore.network.multiverse_result import Multiverse
-from affscore.network.notes import give_warnings
+from affscore.network.notes import give_warnings, on_input
 from affscore.network.reduction import ReductionName
-from affscore.options import check_reductions, options_of
+from affscore.options import MASK, check_reductions, options_of
 
 REDUCTIONS: tuple[ReductionName, ...] = ("mean", "sample")
 """The reductions of a multiverse, if no others are asked for."""
@@ -33,6 +33,8 @@ def multiverse(
     forward: Forward | None = None,
     data_name: str | None = None,
     positions: int = 4,
+    size: int | None = None,
+    mask: str | None = MASK,
 ) -> Multiverse:
     """The signature of a network under every combination of reduction, order, covariance and coupling.
 
@@ -55,6 +57,8 @@ def multiverse(
         forward: As there.
         data_name: As there.
         positions: As there, for the reduction "positions".
+        size: As there.
+        mask: As there.
 
     Returns:
         The multiverse: ``.table``, a row for each activation and specification, and ``.summary``, a row for each
@@ -79,6 +83,7 @@ def multiverse(
     arguments["multiverse"] = check_reductions(arguments.pop("reductions"))
     options, execution, inputs = options_of(arguments)
     measurement = Measurement(options=options, execution=execution, **inputs)
+    give_warnings(early := on_input(measurement.stream, measurement.network), stacklevel=2)
     result = Multiverse.of(measurement.signatures(list(measurement.batches())), options)
-    give_warnings(result.notes, stacklevel=2)
+    give_warnings([note for note in result.notes if note not in early], stacklevel=2)
     return result

@@ -13,12 +13,12 @@ import pandas as pd
 
 from affscore.errors import AffscoreError, os_errors
 from affscore.network.columns import ALWAYS, details
-from affscore.network.files import check_destination
 from affscore.network.notes import as_warning, lines
 from affscore.network.parquet import ForeignError, read_description, read_parquet, write_parquet
 from affscore.network.result import Signature, load_signature
 from affscore.network.table import check_signature, rank_correlation
 from affscore.options import DEFAULT, Options, Specification
+from affscore.zoo.paths import check_destination
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

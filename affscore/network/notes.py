@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, AffscoreWarning
+from affscore.errors import AffscoreError, AffscoreWarning, guarded
 from affscore.network.accuracy import NO_LABELS, are_wordnet_ids
 from affscore.options import MOST_COUPLED, Options
 from affscore.transport.sample_size import points_needed
@@ -36,6 +37,9 @@ WARNED_OF, NOTED = 0.02, 0.01
 FEWEST = 8
 """Fewer samples say next to nothing of a distribution, whatever the estimate of the bias is: two are always mapped."""
 
+LONGEST_SAMPLE = 1024
+"""More rows are no sample whose first axis was forgotten: attention over all of them might fill the memory."""
+
 LARGEST_NORMALISED = 64.0
 """Images that were scaled and normalised hold no number as large as this."""
 
@@ -44,7 +48,7 @@ def as_warning(sentence: str) -> str:
     """The note of this sentence, for what makes a number likely wrong.
 
     >>> lines(["the last 2 images were dropped", as_warning("the images hold values from 0 to 255")])
-    ['warning: the images hold values from 0 to 255', 'note: the last 2 images were dropped']
+    ['warning: the images hold values from 0 to 255', '1 note: .notes']
     """
     return _WARNING + sentence
 
@@ -64,9 +68,11 @@ def note_on(name: str, note: str) -> str:
     return f"{warning}{name}: {note.removeprefix(_WARNING)}"
 
 
-def lines(notes: Iterable[str]) -> list[str]:
-    """A line for each note, the warnings first."""
-    return sorted((": ".join(split_note(note)) for note in notes), key=lambda line: not line.startswith(_WARNING))
+def lines(notes: Sequence[str]) -> list[str]:
+    """How a result prints its notes: each warning in full, and one line for the rest."""
+    found = [note for note in notes if note.startswith(_WARNING)]
+    rest = len(notes) - len(found)
+    return [*found, f"{rest} note{'s' * (rest > 1)}: .notes"] if rest else found
 
 
 def merged_warnings(notes: Iterable[str]) -> list[str]:
@@ -102,8 +108,8 @@ def on_input(stream: ImageStream, network: nn.Module) -> list[str]:
     says = "the network does not say what it expects of images"
     advice = "give it an attribute preprocessing = affscore.zoo.Preprocessing(...)"
     if stream.preprocessing != IMAGENET:
-        return [f"{says}: they kept their size of {size}, and were normalised as for ImageNet; {advice}"]
-    note = f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on the size; {advice}"
+        return [f"{says}: they went in with {size}, normalised as for ImageNet; {advice}"]
+    note = f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on the size; {advice}, or size=..."
     return [note if type(network).__module__.startswith("torchvision.") else as_warning(note)]
 
 
@@ -115,15 +121,33 @@ def on_backbone(network: nn.Module) -> str:
 
 @contextmanager
 def adding_assumptions(stream: ImageStream, network: nn.Module) -> Iterator[None]:
-    """Where the network itself fails, the message goes on with what was assumed of its input, and with its backbone."""
+    """Where the network itself fails, the message goes on with what was assumed, or is wrong, of its input."""
     try:
         yield
     except AffscoreError as error:
         error.args = (f"{error}{on_backbone(network)}",)
-        assumed = [split_note(note)[1] for note in on_input(stream, network)]
-        if not assumed or error.__cause__ is None:
+        more = [] if error.__cause__ is None else [split_note(note)[1] for note in on_input(stream, network)]
+        if _is_one_sample(stream, network):
+            more.append("the network takes all of the data as one sample x: give x[None], and better many samples")
+        if not more:
             raise
-        raise AffscoreError("; ".join([str(error), *assumed])) from error.__cause__
+        raise AffscoreError("; ".join([str(error), *more])) from error.__cause__
+
+
+def _is_one_sample(stream: ImageStream, network: nn.Module) -> bool:
+    """Whether the network takes the data with one more axis in front, and not the first part of them alone."""
+    weights = next(network.parameters(), torch.zeros(()))
+
+    def takes(whole: Any, part: Any) -> bool:
+        inputs = whole.each(lambda x: x[part].to(weights.device, weights.dtype if x.is_floating_point() else None))
+        with suppress(AffscoreError):
+            guarded(lambda: inputs.through(network), "")
+            return True
+        return False
+
+    whole = stream.whole
+    fits = whole is not None and len(whole) <= LONGEST_SAMPLE
+    return fits and takes(whole, None) and not takes(whole, slice(1))
 
 
 def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True) -> Iterator[str]:
@@ -225,7 +249,7 @@ def on_positions(options: Options) -> Iterator[str]:
             f"each sample gives up to {each} points, as many as a feature map has positions; points of one sample "
             "depend on each other, and an interval draws samples again, not points"
         )
-        if options.only_paired and not options.whole:
+        if options.only_paired:
             yield (
                 f"the coupling is the pairing, since n x positions is {options.n * each}, more than {MOST_COUPLED}: "
                 "scores are lower bounds of the exact ones"
@@ -245,7 +269,7 @@ def on_n(result: Signature) -> Iterator[str]:
     units = result.metadata.get("units", "activations")
     asked, items = result.metadata["n"], result.metadata["items"]
     used = result.metadata["images"] // result.table["batch"].nunique()
-    if used < asked and (result.metadata["coupling"] == "exact" or "positions" in result.metadata):
+    if used < asked:
         yield f"n is {used}: there are no more {items} ({asked} were asked for in a batch)"
     if used < FEWEST:
         yield as_warning(too_few(used, items))

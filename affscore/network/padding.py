@@ -11,80 +11,89 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
+from affscore.options import MASK
 
-MASK = "attention_mask"
-"""The entry of the data that says which tokens are of the text, as tokenizers call it."""
-
-NOTE = f"the padding that the data marks ({MASK}) counts for no reduction and no criterion"
+NOTE = "the padding that the data marks counts for no reduction and no criterion"
 
 _ADVICE = "give windows of the same length without padding"
 
 
-def tokens_of_text(entries: Any, unused: Any) -> Tensor | None:
+def tokens_of_text(entries: Any, unused: Any, name: str | None = MASK) -> Tensor | None:
     """Which tokens are of the text, tensor (N, length) of booleans; None where all are.
 
     Args:
         entries: What goes into the network, by name.
         unused: All entries of the data.
+        name: Which entry is the mask: its ones are text, or padding where its name has "pad" in it, as
+            ``key_padding_mask`` in PyTorch. None for no entry.
 
     Raises:
         AffscoreError: The data has padding, and the mask does not go into the network, or its decoder has other tokens;
-            a sample is all padding; or the mask is no tensor (N, length) of zeros and ones.
+            a sample is all padding; the mask is no tensor (N, length) of zeros and ones; or there is none of this name.
 
     >>> tokens_of_text({"attention_mask": torch.tensor([[1, 1], [1, 0]])}, {})
     tensor([[ True,  True],
             [ True, False]])
+    >>> tokens_of_text({"pad_mask": torch.tensor([[0, 1]])}, {}, "pad_mask")
+    tensor([[ True, False]])
     """
-    mask = entries.get(MASK) if isinstance(entries, Mapping) else None
+    if name is None:
+        return None
+    ones, zeros = ("padding", "text") if "pad" in name.lower() else ("text", "padding")
+    mask = entries.get(name) if isinstance(entries, Mapping) else None
     if mask is None:
-        mask = unused.get(MASK) if isinstance(unused, Mapping) else None
-        if isinstance(mask, Tensor) and not bool(mask.bool().all()):
+        mask = unused.get(name) if isinstance(unused, Mapping) else None
+        if isinstance(mask, Tensor) and bool((mask.bool() == (ones == "padding")).any()):
             raise AffscoreError(
-                f"the data marks padding ({MASK}), which the network would take for text, as its forward does not take "
+                f"the data marks padding ({name}), which the network would take for text, as its forward does not take "
                 f"the mask; {_ADVICE}"
             )
+        if mask is None and name != MASK:
+            raise AffscoreError(f"the data has no entry {name!r}, which is to be the mask of padding")
         return None
     if not isinstance(mask, Tensor) or mask.ndim != 2 or not bool(((mask == 0) | (mask == 1)).all()):
         kind = f"{mask.dtype} of shape {tuple(mask.shape)}" if isinstance(mask, Tensor) else type(mask).__name__
-        raise AffscoreError(f"{MASK} must be a tensor (N, length) of 1 for text and 0 for padding, got {kind}")
-    mask = mask.bool()
-    if bool(mask.all()):
+        raise AffscoreError(
+            f"{name} must be a tensor (N, length) of 1 for {ones} and 0 for {zeros}, got {kind} (mask=None reads none)"
+        )
+    text = mask.bool() == (ones == "text")
+    if bool(text.all()):
         return None
-    if not bool(mask.any(dim=1).all()):
-        raise AffscoreError(f"a sample of the data is all padding by its {MASK}; leave it out")
-    for name, same in {"decoder_input_ids": entries.get("input_ids"), f"decoder_{MASK}": entries[MASK]}.items():
-        if isinstance(entries.get(name), Tensor) and not (
-            isinstance(same, Tensor) and torch.equal(entries[name], same)
+    if not bool(text.any(dim=1).all()):
+        raise AffscoreError(f"a sample of the data is all padding by its {name}; leave it out")
+    for other, same in {"decoder_input_ids": entries.get("input_ids"), f"decoder_{name}": mask}.items():
+        if isinstance(entries.get(other), Tensor) and not (
+            isinstance(same, Tensor) and torch.equal(entries[other], same)
         ):
-            raise AffscoreError(f"the data marks padding ({MASK}) of other tokens than those of {name}; {_ADVICE}")
-    return mask
+            raise AffscoreError(f"the data marks padding ({name}) of other tokens than those of {other}; {_ADVICE}")
+    return text
 
 
-def unread_masks(entries: Any, of_texts: bool) -> str:
+def unread_masks(entries: Any, name: str | None = MASK) -> str:
     """The note on entries that may mark padding which counts all the same; empty where there is none.
 
     Args:
         entries: What goes into the network, by name.
-        of_texts: Whether :func:`tokens_of_text` reads :data:`MASK`.
+        name: The mask that :func:`tokens_of_text` reads; of None nobody wants a note.
 
     Returns:
         It names those that end in "mask" and are tensors (N, length, ...) of zeros and ones.
 
-    >>> unread_masks({"pad_mask": torch.tensor([[0, 1]])}, of_texts=True)[:37]
-    'the padding that pad_mask may mark co'
-    >>> unread_masks({"attention_mask": torch.tensor([[0, 1]])}, of_texts=True)
+    >>> unread_masks({"pad_mask": torch.tensor([[0, 1]])})
+    "the padding that pad_mask may mark counts in every score and criterion: mask='pad_mask' leaves it out"
+    >>> unread_masks({"attention_mask": torch.tensor([[0, 1]])})
     ''
     """
-    if not isinstance(entries, Mapping):
+    if name is None or not isinstance(entries, Mapping):
         return ""
     masks = {name: value for name, value in entries.items() if str(name).endswith("mask") and _marks(value)}
-    known = masks.get(MASK) if of_texts else None
+    known = masks.get(name)
     names = [name for name, value in masks.items() if known is None or not torch.equal(value, known)]
     if not names:
         return ""
     return (
-        f"the padding that {', '.join(names)} may mark counts in every score and criterion: only {MASK} is read, of a "
-        f"network of token ids (preprocessing = affscore.zoo.TextPreprocessing(...)); else {_ADVICE}"
+        f"the padding that {', '.join(names)} may mark counts in every score and criterion: mask={names[0]!r} leaves "
+        "it out"
     )
 
 
@@ -162,7 +171,7 @@ def unsaid(count: Any) -> Tensor:
 def _fitting(tokens: Tensor, text: Tensor) -> Tensor:
     if tokens.shape[:2] != text.shape:
         raise AffscoreError(
-            f"it has {tokens.shape[1]} positions a sample, and {MASK} marks padding among {text.shape[1]} tokens; "
-            f"{_ADVICE}"
+            f"it has {tokens.shape[1]} positions a sample, and the mask marks padding among {text.shape[1]} tokens; "
+            f"{_ADVICE}, or mask=None, and padding counts"
         )
     return text.to(tokens.device)

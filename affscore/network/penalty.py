@@ -22,11 +22,9 @@ from affscore.network.passes import Pass, Watched, checked_layers, mixing
 from affscore.network.recorder import recording
 from affscore.network.recorder.declared import Declared
 from affscore.network.target import Target
-from affscore.options import is_number
+from affscore.options import MASK, is_number
 from affscore.transport.covariance import CovarianceName
 from affscore.transport.differentiable import HeldCoupling, differentiable_affinity
-from affscore.zoo.models import card_of
-from affscore.zoo.text import TextPreprocessing
 
 if TYPE_CHECKING:
     from affscore.network.result import Signature
@@ -51,9 +49,8 @@ class AffinityPenalty:
     float64 from the rounded activations), or use ``torch.utils.checkpoint`` with ``use_reentrant=False``. Parts of it
     that are compiled run uncompiled. A copy of the network has no penalty.
 
-    Padding of texts (``attention_mask``) does not count, as in :func:`affscore.signature`, if the network says that it
-    is one of token ids: those of transformers do, another one by its attribute ``preprocessing``
-    (:class:`affscore.zoo.TextPreprocessing`). That of an encoder with a decoder is refused.
+    Padding (``attention_mask``, or what ``mask`` names) does not count, as in :func:`affscore.signature`. That of an
+    encoder with a decoder is refused.
 
     Each sample must go through the network by itself, apart from statistics of training (batch norm): a mixture of
     experts that sorts the tokens of all samples has no score. So at the first pass up to 8 of its samples also run in
@@ -77,6 +74,7 @@ class AffinityPenalty:
         coupling: As in :func:`affscore.transport.differentiable_affinity`. "paired" is quicker, but a network can lower
             it by permuting samples alone; "fixed" pulls the exact score (chapter 18 of the book).
         activations: As in :func:`affscore.signature`.
+        mask: As there.
 
     Attributes:
         weight: As above.
@@ -93,8 +91,7 @@ class AffinityPenalty:
 
     Warns:
         AffscoreWarning: Once where it is called with fewer than 8 samples; once where padding may count, as another
-            entry than ``attention_mask`` marks it, or the network does not say that it is one of token ids; once where
-            the network mixes samples.
+            entry than ``mask`` marks it; once where the network mixes samples.
 
     >>> _ = torch.manual_seed(0)
     >>> net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
@@ -120,6 +117,7 @@ class AffinityPenalty:
         covariance: CovarianceName = "ledoit-wolf",
         coupling: HeldCoupling = "paired",
         activations: Collection[Any] | Mapping[str, Any] | None = None,
+        mask: str | None = MASK,
     ) -> None:
         if isinstance(model, nn.DataParallel) or hasattr(model, "_orig_mod"):
             raise AffscoreError(
@@ -141,7 +139,7 @@ class AffinityPenalty:
         self._target = Target(target, covariance, coupling)
         self._activations = getattr(self.model, "declared_activations", ()) if activations is None else activations
         Declared(self._activations)
-        self._of_texts = isinstance(card_of(self.model).preprocessing, TextPreprocessing)
+        self._mask = mask
         self._passes = list[Pass]()
         self.model.forward = Watched(self.model, self._run)
 
@@ -245,13 +243,13 @@ class AffinityPenalty:
 
     def _tokens_of_text(self, entries: Mapping[str, Any]) -> Tensor | None:
         """Which tokens of what goes into the network are none of padding; None where all are."""
-        text = tokens_of_text(entries, {}) if self._of_texts else None
+        text = tokens_of_text(entries, {}, self._mask)
         if text is not None and has_decoder(self.model):
             raise AffscoreError(
                 "the penalty cannot tell the padding of an encoder from that of its decoder: give both texts of the "
                 "same length without padding"
             )
-        if "masks" not in self._warned and (doubt := unread_masks(entries, self._of_texts)):
+        if "masks" not in self._warned and (doubt := unread_masks(entries, self._mask)):
             self._warn_once("masks", doubt, stacklevel=7)  # of the line that runs the network
         return text
 

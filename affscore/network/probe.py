@@ -21,6 +21,7 @@ from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, run_batch
 from affscore.network.collect import Pair
 from affscore.network.criteria.declaration import NotFiniteError
+from affscore.network.experts import numbered
 from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
 from affscore.network.inputs import Inputs
@@ -132,7 +133,12 @@ class Probe(Measurement):
         self.device = device_of(self.network)  # it may have moved since
         with self._recorded() as recorder:
             batch, collector = run_batch(self, recorder, 0, self._chunks, (), checked)
-            return batch, collector.collected()
+        pairs = [pair for pair in collector.collected() if len(pair.reached) != 1]
+        if self.one_by_one:
+            rows = numbered([columns_of_call(pair.call) for pair in pairs], [[pair.key for pair in pairs]])
+            for pair, row in zip(pairs, rows, strict=True):
+                pair.call = replace(pair.call, index=row["index"], call=row["call"])
+        return batch, pairs
 
     def _row(self, pair: Pair) -> dict[str, Any]:
         try:

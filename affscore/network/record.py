@@ -15,9 +15,9 @@ import pyarrow as pa
 from affscore.errors import AffscoreError, os_errors
 from affscore.network.columns import ANYWHERE, column, details, misfits
 from affscore.network.criteria import SCHEMA
-from affscore.network.files import check_destination
 from affscore.network.notes import lines
 from affscore.network.parquet import ForeignError, read_parquet, write_parquet
+from affscore.zoo.paths import check_destination
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

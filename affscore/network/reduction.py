@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -14,20 +14,21 @@ from torch import Tensor
 from affscore.errors import AffscoreError
 from affscore.network.padding import reduce_text, unsaid
 from affscore.network.recorder.axes import channels_last
+from affscore.options import BiasName as BiasName
+from affscore.options import OrderName as OrderName
+from affscore.options import ReductionName, check_word
 
 if TYPE_CHECKING:
     from affscore.network.recorder.calls import ActivationCall
     from affscore.network.recorder.layout import Place
 
-ReductionName = Literal["mean", "sum", "flatten", "sample", "positions", "published"]
-OrderName = Literal["activate-first", "reduce-first"]
-BiasName = Literal["none", "extrapolated"]
 
+class ScatteredError(AffscoreError):
+    """The samples do not stand along one axis; ``why`` says of what."""
 
-def check_word(what: str, value: str, words: Any) -> None:
-    """Raise an AffscoreError unless this is one of the words of a Literal."""
-    if value not in get_args(words):
-        raise AffscoreError(f"{what} must be one of {', '.join(get_args(words))}, got {value!r}")
+    def __init__(self, message: str, why: str) -> None:
+        super().__init__(message)
+        self.why = why
 
 
 def reduce(
@@ -85,11 +86,8 @@ def reduce(
     [[3.0, 7.0, 11.0], [0.0, 4.0, 8.0]]
     """
     check_word("reduction", reduction, ReductionName)
-    if features.ndim == 0 or len(features) == 0 or len(features) % images:
-        raise AffscoreError(
-            f"the first axis of a feature map must count the {images} samples, or parts of them, "
-            f"got shape {tuple(features.shape)}"
-        )
+    if not _counts(features, images):
+        raise AffscoreError(_NOT_COUNTED.format(images, tuple(features.shape)))
     if features.is_complex():
         raise AffscoreError(
             "its numbers are complex, and a score would drop their imaginary part; declare the module around it, which "
@@ -137,15 +135,28 @@ def reduced(
         output: Where the channels of the output of a block lie, where that is elsewhere.
 
     Raises:
+        ScatteredError: No axis counts the images.
         AffscoreError: As :func:`affscore.network.reduce`; the message names the activation.
     """
     if call.kind == "network":
         reduction = "flatten"
+    first, channel_axis = images_first(output or call, features, published=reduction == "published")
+    if not _counts(first, images):
+        shape = tuple(features.shape)
+        why = f"they cannot be followed to {call}, which sees shape {shape}"
+        raise ScatteredError(f"{call}: {_NOT_COUNTED.format(images, shape)}", why)
     try:
-        features, channel_axis = images_first(output or call, features, published=reduction == "published")
-        return reduce(features, images, channel_axis, reduction, positions, text)
+        return reduce(first, images, channel_axis, reduction, positions, text)
     except AffscoreError as error:
         raise AffscoreError(f"{call}: {error}") from None
+
+
+_NOT_COUNTED = "the first axis of a feature map must count the {} samples, or parts of them, got shape {}"
+
+
+def _counts(features: Tensor, images: int) -> bool:
+    """Whether the first axis counts so many images, or parts of them."""
+    return features.ndim > 0 and len(features) > 0 and len(features) % images == 0
 
 
 def size_of_terms(

@@ -15,12 +15,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError, os_errors
-from affscore.network.files import check_destination
 from affscore.network.notes import lines
 from affscore.network.parquet import ForeignError, read_parquet, write_parquet
-from affscore.network.table import brief, check_signature, summary_of
+from affscore.network.table import brief, check_signature, summary_of, write_table
 from affscore.transport.sample_size import expected_bias
 from affscore.zoo.naming import near
+from affscore.zoo.paths import check_destination
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +43,7 @@ class Signature:
             "warning: " say that a number is likely wrong; :func:`signature` gives them as warnings, too.
         sample_costs: For each row of the table what each sample contributed to its score
             (:class:`affscore.AffinityScore`); empty for a signature that was read from a file or taken up
-            again after an interruption, and for the score of a whole data set.
+            again after an interruption.
 
     >>> from affscore import signature
     >>> measured = signature("mini:digitsnet", "digits", n=512, criteria=False)
@@ -111,8 +111,8 @@ class Signature:
             Both ends, in [0, 1].
 
         Raises:
-            AffscoreError: The costs of the images are not at hand (after reading a file, for a whole data
-                set), or a level outside (0, 1).
+            AffscoreError: The costs of the images are not at hand (after reading a file), or a level
+                outside (0, 1).
         """
         if not 0 < level < 1:
             raise AffscoreError(f"level must be in (0, 1), got {level}")
@@ -146,8 +146,7 @@ class Signature:
             raise AffscoreError(f"resamples must be at least 1, got {resamples}")
         if not any(costs is not None for costs in self.sample_costs):
             raise AffscoreError(
-                "the costs of the samples are not stored in files or for whole data sets; "
-                "measure the signature in batches to get an interval"
+                "the costs of the samples are not stored in files; measure the signature again to get an interval"
             )
         generator = np.random.default_rng(seed)
         means = []
@@ -176,12 +175,13 @@ class Signature:
         return raw_signature(self, titles=None if title is None else [title])
 
     def save(self, file: str | Path) -> Path:
-        """Write the signature to a Parquet file, which :func:`affscore.load_signature`, pandas, DuckDB and R read.
+        """Write the signature to a file; draw it, where that is a figure.
 
         The file is written under a temporary name and renamed, so that there is never half a file.
 
         Args:
-            file: A name that ends in .parquet.
+            file: A name that ends in .parquet (which :func:`affscore.load_signature`, pandas, DuckDB and R read), .csv
+                (the table alone), or .png, .svg or .pdf (as :meth:`plot` draws it).
 
         Returns:
             The path.
@@ -189,7 +189,9 @@ class Signature:
         Raises:
             AffscoreError: Another ending, or a place that cannot be written.
         """
-        path = check_destination(file)
+        path = check_destination(file, (".parquet", ".csv", ".png", ".svg", ".pdf"))
+        if path.suffix != ".parquet":
+            return write_table(self.table, path, self.plot)
         with os_errors(lambda reason: f"the result could not be written to {path.name!r}: {reason}"):
             write_parquet(self.table, self.metadata, self.notes, path)
         return path

@@ -9,10 +9,10 @@ from torch import nn
 
 from affscore.network.inputs import Forward
 from affscore.network.measurement import Measurement
-from affscore.network.notes import give_warnings
+from affscore.network.notes import give_warnings, on_input
 from affscore.network.reduction import OrderName, ReductionName
 from affscore.network.result import Signature
-from affscore.options import UnitsName, options_of
+from affscore.options import MASK, UnitsName, options_of
 from affscore.transport.covariance import CovarianceName
 
 
@@ -29,12 +29,13 @@ def signature(
     batch_size: int = 64,
     seed: int = 0,
     progress: bool | None = None,
-    whole: bool = False,
     activations: Collection[Any] | Mapping[str, Any] | None = None,
     forward: Forward | None = None,
     data_name: str | None = None,
     positions: int = 4,
     units: UnitsName = "activations",
+    size: int | None = None,
+    mask: str | None = MASK,
 ) -> Signature:
     r"""The non-linearity signature of a network on a data set.
 
@@ -64,9 +65,6 @@ def signature(
         batch_size: Samples that go through the network at once; no result depends on it.
         seed: Fixes random weights, the choice and order of samples, and the positions of "sample".
         progress: Whether to show a progress bar; None for where there is a terminal.
-        whole: Score all samples together, with no batches: under the paired coupling, so that a score is a
-            lower bound of the exact one of all samples with the same covariance (not of the mean over
-            batches). n is then only the number of samples that are held at a time, and nothing is dropped.
         activations: What else counts as one activation, as a whole: a list of classes of modules, modules,
             or functions (or a dictionary of these by the names that they shall have). Functions must be elementwise. A
             module that is not, as a norm, attention or a residual block, is scored as a whole, too: X is the first
@@ -83,6 +81,12 @@ def signature(
         units: "activations", or "blocks" for the blocks of the network, too: the network itself, residual blocks,
             attention, MLPs, normalisation, pooling, linear layers, and activations, as the column ``kind`` says
             (:class:`affscore.network.recorder.blocks.Blocks` says what counts). See below.
+        size: Height and width that pictures are brought to, in pixels, for a network that does not say what it expects
+            of them (an attribute ``preprocessing`` does): the shorter side is resized, and the centre cut out. None
+            for the size that they all have, and at most 224.
+        mask: The entry of the data (a parameter of the forward) that marks padding, (N, length) of zeros and ones.
+            Padding counts for no reduction and no criterion. Ones are what is no padding, but where the name has "pad"
+            in it, as ``key_padding_mask``: there they are padding. None where padding shall count.
 
     The score of a block says how near it comes to an optimal transport map, whose matrix is symmetric with no negative
     eigenvalue. A linear layer is affine and has a low score nevertheless: 0.27 for random weights of 64 channels and
@@ -130,6 +134,7 @@ def signature(
     """
     options, execution, inputs = options_of(locals())
     measurement = Measurement(options=options, execution=execution, **inputs)
+    give_warnings(early := on_input(measurement.stream, measurement.network), stacklevel=2)
     result = measurement.signature(list(measurement.batches()))
-    give_warnings(result.notes, stacklevel=2)
+    give_warnings([note for note in result.notes if note not in early], stacklevel=2)
     return result

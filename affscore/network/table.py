@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
 from pandas.api.types import is_numeric_dtype
 
 import affscore
+from affscore.errors import os_errors
 from affscore.network.columns import ALWAYS, details, misfits
 from affscore.network.criteria import COLUMNS, SCHEMA
+from affscore.network.files import atomic_write
 from affscore.network.parquet import ForeignError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 METADATA = ("model", "weights", "dataset", "reduction", "order", "covariance", "coupling", "n", "images", "seed",
             "criteria", "versions", "created", "fingerprint_weights", "fingerprint_data")  # fmt: skip
@@ -114,3 +120,31 @@ def provenance() -> dict[str, Any]:
     others = ("torchvision", "numpy", "scipy", "pandas", "scikit-learn", "pillow")
     versions |= {name: version(name) for name in others}
     return {"versions": versions, "created": datetime.now(UTC).isoformat(timespec="seconds")}
+
+
+def write_table(table: pd.DataFrame, file: Path, draw: Callable[[], Figure] | None = None) -> Path:
+    """Write a table without its index to a .csv or .parquet file, or draw it, as a whole or not at all.
+
+    In a .csv file text that a spreadsheet would take for a formula has an apostrophe in front.
+
+    Args:
+        table: The table.
+        file: Where to; already checked (:func:`affscore.zoo.paths.check_destination`).
+        draw: Draws it, for another ending.
+
+    Raises:
+        AffscoreError: It cannot be written.
+    """
+    refused = os_errors(lambda reason: f"{file.name!r} could not be written: {reason}")
+    with refused, atomic_write(file) as temporary:
+        if file.suffix == ".csv":
+            without_formulas(table).to_csv(temporary, index=False)
+        elif draw is None:
+            table.to_parquet(temporary, index=False)
+        else:
+            import matplotlib.pyplot as plt  # slow to load
+
+            figure = draw()
+            figure.savefig(temporary, format=file.suffix[1:], dpi=200)
+            plt.close(figure)
+    return file

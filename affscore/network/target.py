@@ -122,7 +122,7 @@ def _scores_of(signature: Signature, covariance: CovarianceName, coupling: HeldC
     if coupling == "fixed" and metadata.get("coupling", "exact") != "exact":
         raise AffscoreError(
             "the target is a signature under the paired coupling, and the penalty's scores are exact: take "
-            f"coupling='paired', or measure it in batches ({_AS_IT_IS})"
+            f"coupling='paired', or measure it exactly ({_AS_IT_IS})"
         )
     column = "score" if coupling == "fixed" or metadata.get("coupling") == "paired" else "paired"
     if column not in summary:

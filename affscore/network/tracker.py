@@ -14,13 +14,14 @@ import torch
 from torch import nn
 
 from affscore.errors import AffscoreError, AffscoreWarning, first_line, guarded
+from affscore.network.batch import ONE_AT_A_TIME
 from affscore.network.inputs import Forward
 from affscore.network.model_state import check_whole, unwrapped
 from affscore.network.notes import as_warning, give_warnings
 from affscore.network.probe import Probe, places_of
 from affscore.network.record import COLUMNS, NOT_FINITE, TrainingRecord, check_record, table_of_record
 from affscore.network.reduction import OrderName, ReductionName
-from affscore.options import CouplingName, Options, UnitsName, check_integer, options_of
+from affscore.options import MASK, CouplingName, Options, UnitsName, check_integer, options_of
 from affscore.transport.covariance import CovarianceName
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def track(
     start: int = 0,
     state: Mapping[str, Any] | None = None,
     units: UnitsName = "activations",
+    size: int | None = None,
+    mask: str | None = MASK,
 ) -> Tracker:
     """Measure a network while it trains: the affinity scores of all activations, every so many optimisation steps.
 
@@ -81,6 +84,8 @@ def track(
         state: What :meth:`Tracker.state_dict` returned in a training that goes on: its record is taken up, as by
             :meth:`Tracker.load_state_dict`, and nothing is measured now.
         units: As in :func:`affscore.signature`.
+        size: As there.
+        mask: As there.
 
     Returns:
         The tracker: ``.step()``, ``.table``, ``.plot()``, ``.save(file)``, ``.state_dict()``.
@@ -278,6 +283,8 @@ class Tracker:
             self._rows, self._probe.places = rows, places
         self.steps, self._start, self._failed = given["steps"], given["start"], given["failed"]
         self._metadata, self._notes = given["metadata"], given["notes"]
+        if self._probe is not None:
+            self._probe.one_by_one = next((note for note in self._notes if ONE_AT_A_TIME in note), "")
 
     def __enter__(self) -> Tracker:
         return self

@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError, guarded
-from affscore.network.files import check_destination
 from affscore.network.model_state import device_of
 from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.reduction import check_word
@@ -28,6 +27,7 @@ from affscore.nonlinear_advantage.path_length import active_channels, average_pa
 from affscore.nonlinear_advantage.penalty import SNAP, SlopePenalty, freeze, hold_frozen, parameter_groups
 from affscore.nonlinear_advantage.prelu import existing_slopes
 from affscore.options import check_integer, is_number
+from affscore.zoo.paths import check_destination
 
 OptimizerName = Literal["adamw", "sgd"]
 OfEpoch = float | Callable[[int], float]

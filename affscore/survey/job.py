@@ -63,7 +63,7 @@ class DescribedJob:
     @property
     def batches(self) -> int:
         """How many batches the result will have, as far as that is known beforehand."""
-        return 1 if self.job.options.whole else max(1, self.description["data"]["images"] // self.job.options.n)
+        return max(1, self.description["data"]["images"] // self.job.options.n)
 
     @property
     def file_name(self) -> str:
@@ -140,7 +140,7 @@ def key_of(description: dict[str, Any]) -> str:
 def _compared(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a description that are not at their defaults, without those of which there may be more."""
     more = ("criteria", "multiverse")
-    return {name: value for name, value in options.items() if name not in more and value != _USUAL.get(name, "")}
+    return {name: value for name, value in options.items() if name not in more and value != _USUAL.get(name, False)}
 
 
 def _words_of(options: Options) -> list[str]:
@@ -153,5 +153,5 @@ def _words_of(options: Options) -> list[str]:
         if name == "criteria":
             words.append("all-criteria" if value == tuple(CRITERIA) else "+".join(value) or "no-criteria")
         elif name not in ("n", "reduction", "multiverse"):
-            words.append(value if isinstance(value, str) else name if value is True else f"{name}{value}")
+            words.append(value if isinstance(value, str) else f"{name}{value}")
     return words

@@ -43,7 +43,7 @@ def load_or_measure_one(model: str, dataset: str, store: str | Path, **options: 
         raise AffscoreError(
             "a store keeps what a file says: set declared_activations in the file of the network, or give no store"
         )
-    if given := [name for name in ("forward", "data_name") if options.pop(name, None) is not None]:
+    if given := [name for name in ("forward", "data_name", "mask") if options.pop(name, None) is not None]:
         raise AffscoreError(f"results in a store go by the names of MODEL and SPEC: omit {given[0]}, or give no store")
     return load_or_measure([model], dataset, store, shipped=False, **options)[model]
 

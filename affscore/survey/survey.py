@@ -39,22 +39,22 @@ def survey(
     device: str = "auto",
     batch_size: int = 64,
     seed: int = 0,
-    whole: bool = False,
     threads: int | None = None,
     scheduler: str | None = None,
     only: int | None = None,
     progress: bool | None = None,
     command: str | None = None,
     units: UnitsName = "activations",
+    size: int | None = None,
 ) -> Report:
     """Measure every network on every data set, and keep the results in a store.
 
     ``affscore.survey(...)`` calls this function, and the command ``affscore survey`` does the same.
 
     A job whose result is in the store is not done again; one that was interrupted, however that happened,
-    goes on from its last finished batch and ends with the same table. (A whole data set has no batches,
-    and begins anew.) A job that fails is reported and stops no other. Several surveys may use one store
-    at the same time, on one machine or on several that share it: no job is done by two of them.
+    goes on from its last finished batch and ends with the same table. A job that fails is reported and
+    stops no other. Several surveys may use one store at the same time, on one machine or on several that share it: no
+    job is done by two of them.
 
     Args:
         models: Names of networks (:func:`affscore.load_model`), or one name.
@@ -74,7 +74,6 @@ def survey(
         device: As there; with several GPUs "auto" and "cuda" give them to the jobs in turn.
         batch_size: As there.
         seed: As there.
-        whole: As there.
         threads: Threads of each process; None for the number of cores divided by ``jobs``. (Not by how many
             jobs are left: a result does not depend on whether the survey was interrupted.)
         scheduler: The address of a dask scheduler, whose workers do the jobs instead of processes here. They
@@ -83,6 +82,7 @@ def survey(
         progress: Whether to show a bar of finished batches; None for where there is a terminal.
         command: What the metadata of the results says about how they were made.
         units: As in :func:`affscore.signature`.
+        size: As there.
 
     Returns:
         What became of every job: ``report.complete``, ``report.failures``, and a text.

@@ -9,14 +9,14 @@ from typing import Any, TypeAlias, TypeVar
 
 import pandas as pd
 
-from affscore.errors import AffscoreError, AffscoreWarning, os_errors
+from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.network.criteria import COLUMNS
-from affscore.network.files import atomic_write, check_destination
 from affscore.network.multiverse_result import Multiverse, load_result
 from affscore.network.result import Signature
-from affscore.network.table import without_formulas
+from affscore.network.table import write_table
 from affscore.survey.shipped import MULTIVERSES, SHIPPED
 from affscore.survey.store import Store
+from affscore.zoo.paths import check_destination
 
 Result = TypeVar("Result", bound=Signature | Multiverse)
 _Found: TypeAlias = tuple[Path, Signature | Multiverse]
@@ -99,23 +99,6 @@ def export(folder: str | Path, file: str | Path) -> Path:
         raise AffscoreError(f"{file.name!r} would lie among the results of the store; choose another folder")
     results: dict[str, Signature | Multiverse] = _read_all(folder, SHIPPED, Signature, Multiverse)
     return write_table(_as_table(results), file)
-
-
-def write_table(table: pd.DataFrame, file: Path) -> Path:
-    """Write a table without its index to a .csv or .parquet file, as a whole or not at all.
-
-    In a .csv file text that a spreadsheet would take for a formula has an apostrophe in front.
-
-    Raises:
-        AffscoreError: It cannot be written.
-    """
-    refused = os_errors(lambda reason: f"the table could not be written to {file.name!r}: {reason}")
-    with refused, atomic_write(file) as temporary:
-        if file.suffix == ".csv":
-            without_formulas(table).to_csv(temporary, index=False)
-        else:
-            table.to_parquet(temporary, index=False)
-    return file
 
 
 def contents(folder: str | Path) -> tuple[pd.DataFrame, list[str], list[str]]:

@@ -119,10 +119,10 @@ def _of_batches(table: pd.DataFrame, metadata: dict[str, Any], count: int | None
                 f"batch {batch} has {len(indices)} rows that are not those of activations "
                 f"{expected[0]} to {expected[-1]}"
             )
-    described = table.groupby("index")[["layer", "call", "activation", "depth", "width", "n"]].nunique()
+    described = table.groupby("index")[["layer", "call", "activation", "depth", "width"]].nunique()
     if (described > 1).any(axis=None):
         yield "an activation is not the same in all batches"
-    images = int(table.loc[table["index"] == table["index"].min(), "n"].sum())
+    images = int(table.groupby("batch")["n"].max().sum())  # not all reach an expert
     if metadata.get("images") != images and metadata.get("reduction") != "positions":
         yield f"its metadata speaks of {metadata.get('images')} images, its rows of {images}"
 

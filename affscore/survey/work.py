@@ -169,7 +169,7 @@ def _measure(job: DescribedJob, execution: Execution, parts: Parts) -> tuple[Sig
         with contextlib.closing(measurement.batches(done)) as measured:
             for batch in measured:
                 batches.append(batch)
-                if batch is not done.get(batch.number) and not options.whole:
+                if batch is not done.get(batch.number):
                     about = {"batch": _without("rows", vars(batch)), "conditions": conditions, "versions": versions}
                     parts.write(batch.number, [_without("sample_costs", row) for row in batch.rows], about)
         signatures = measurement.signatures(batches)

@@ -1,17 +1,16 @@
 """Floor 1: two point clouds and the affine optimal transport between them."""
 
 from affscore.transport.affine_map import AffineMap, affine_map, gaussian_wasserstein
-from affscore.transport.affinity import AffinityScore, affinity_score, paired_affinity_score
+from affscore.transport.affinity import AffinityScore, affinity_score
 from affscore.transport.assignment import Coupling, optimal_coupling, wasserstein
 from affscore.transport.covariance import Covariance, covariance, estimate, ledoit_wolf_intensity
 from affscore.transport.differentiable import differentiable_affinity
 from affscore.transport.extrapolation import extrapolated_affinity_scores
-from affscore.transport.moments import Moments, PairMoments
 from affscore.transport.sample_size import effective_width, expected_bias, first_order_bias, points_needed
 
 __all__ = [
-    "AffineMap", "AffinityScore", "Coupling", "Covariance", "Moments", "PairMoments", "affine_map",
+    "AffineMap", "AffinityScore", "Coupling", "Covariance", "affine_map",
     "affinity_score", "covariance", "differentiable_affinity", "effective_width", "estimate", "expected_bias",
     "extrapolated_affinity_scores", "first_order_bias", "gaussian_wasserstein", "ledoit_wolf_intensity",
-    "optimal_coupling", "paired_affinity_score", "points_needed", "wasserstein",
+    "optimal_coupling", "points_needed", "wasserstein",
 ]  # fmt: skip

@@ -10,10 +10,9 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.transport.affine_map import linear_part, transport
+from affscore.transport.affine_map import transport
 from affscore.transport.assignment import DecidedBy, optimal_coupling
-from affscore.transport.covariance import Covariance, CovarianceName, check_name, estimate, estimate_from_moments
-from affscore.transport.moments import PairMoments
+from affscore.transport.covariance import Covariance, CovarianceName, check_name, estimate
 from affscore.transport.sample_size import effective_width
 from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
 from affscore.transport.span import joint_span
@@ -45,7 +44,7 @@ class AffinityScore:
             optimal, breaks the bound.
         w2: W2(T X, Y), the exact 2-Wasserstein distance, in the units of Y.
         pairing_optimal: Whether the coupling of T x_i with y_i was optimal; None where only that one
-            was tried (:func:`paired_affinity_score`).
+            was tried (``coupling="paired"``).
         paired: The score under that coupling, ``max(1 - sqrt(mean |T x_i - y_i|^2 / (2 tr S_Y)), 0)``, in [0, 1];
             never above the value.
         bound_exceeded: Whether raw is below 0, so that the value was cut.
@@ -167,57 +166,6 @@ def affinity_score(
     # of a coupling that is not cheaper, however the two sums are rounded
     paired = _raw(max(cost, pairing_cost), covariance_y)
     return replace(score, paired=max(paired, 0.0), sample_costs=costs, decided_by=decided_by)
-
-
-def paired_affinity_score(
-    moments: PairMoments, covariance: CovarianceName = "ledoit-wolf", *, rounding: float = 2.0**-52
-) -> AffinityScore:
-    r"""The score of paired samples of which only the moments are kept, under the coupling i -> i.
-
-    .. math:: W^2 = \frac1n \sum_i \|T x_i - y_i\|^2
-       = \operatorname{tr}(A C_X A^\top) + \operatorname{tr} C_Y - 2 \operatorname{tr}(A C_{XY})
-
-    takes the place of the Wasserstein distance in equation 5; C are empirical covariances. No coupling is
-    cheaper than the optimal one, so this is a lower bound of :func:`affinity_score` of the same samples
-    with the same covariance. (It bounds nothing else: not the mean of the scores of batches, say, whose
-    covariances are others.)
-
-    Args:
-        moments: Moments of n pairs (:class:`affscore.transport.PairMoments`).
-        covariance: "ledoit-wolf" or "empirical".
-        rounding: Unit of rounding of the arithmetic that made the samples.
-
-    Returns:
-        The score; ``pairing_optimal`` is None.
-
-    Raises:
-        AffscoreError: Fewer than two pairs, widths that differ, an unknown covariance, or an X that is constant while Y
-            varies.
-
-    >>> x = torch.linspace(-1, 1, 50, dtype=torch.float64)[:, None]
-    >>> kept = paired_affinity_score(PairMoments.of(x, x.clamp(min=0)), "empirical")
-    >>> abs(kept.value - affinity_score(x, x.clamp(min=0), "empirical").value) < 1e-12
-    True
-    """
-    check_name(covariance)
-    n = moments.x.count
-    if n < 2:
-        raise AffscoreError(f"a score needs at least 2 samples, got {n}")
-    d, width_of_y = len(moments.x.first), len(moments.y.first)
-    if d != width_of_y:
-        raise AffscoreError(f"x and y must have as many coordinates, got {d} and {width_of_y}")
-    pairs = moments.centred(rounding)
-    if pairs.y.constant:
-        return AffinityScore(1.0, 1.0, 0.0, None, False, covariance, True, (0.0, 0.0), n, d, paired=1.0)
-    if pairs.x.constant:
-        raise ConstantInputError
-    covariance_x = estimate_from_moments(pairs.x, covariance)
-    covariance_y = estimate_from_moments(pairs.y, covariance)
-    matrix = linear_part(covariance_x, covariance_y)
-    moved = float(((matrix @ covariance_x.scatter) * matrix).sum())
-    cross = float((matrix.T * pairs.cross).sum()) / n
-    cost = max(moved + float(covariance_y.scatter.trace()) - 2.0 * cross, 0.0)
-    return _score(cost, moved, None, covariance_x, covariance_y, n, pairs.y.unit)
 
 
 def _score(

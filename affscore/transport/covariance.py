@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.transport.moments import Moments
 from affscore.transport.samples import Samples, as_samples, centre, power_of_two_above, second_moments
 
 CovarianceName = Literal["ledoit-wolf", "empirical"]
@@ -147,25 +146,6 @@ def estimate(
     level = float(scatter.trace()) / dimension
     intensity = ledoit_wolf_intensity(centred, dimension, scatter) if name == "ledoit-wolf" else 0.0
     return Covariance(name, scatter, dimension, intensity, (intensity + ridge) * level, centred)
-
-
-def estimate_from_moments(moments: Moments, name: CovarianceName) -> Covariance:
-    """The covariance estimate of points of which only the moments are kept.
-
-    Args:
-        moments: Moments of n points, seen from their mean (:meth:`Moments.centred`).
-        name: "ledoit-wolf" or "empirical".
-
-    >>> points = torch.tensor([[-1.0, 0.0], [1.0, 0.0], [0.0, 3.0]], dtype=torch.float64)
-    >>> kept = estimate_from_moments(Moments.of(points), "ledoit-wolf").intensity
-    >>> kept == estimate(points - points.mean(dim=0), "ledoit-wolf").intensity
-    True
-    """
-    check_name(name)
-    scatter = moments.second / moments.count
-    level = float(scatter.trace()) / len(scatter)
-    intensity = _intensity(moments.count, len(scatter), moments.fourth, scatter) if name == "ledoit-wolf" else 0.0
-    return Covariance(name, scatter, len(scatter), intensity, intensity * level)
 
 
 def check_name(name: str) -> None:

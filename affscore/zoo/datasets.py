@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-import os
 from collections.abc import Iterator
 from itertools import chain
 from numbers import Integral
@@ -12,10 +10,8 @@ from typing import Any
 
 from affscore.errors import AffscoreError
 from affscore.zoo.named_data import DataSource, ImageSet, NamedData
-from affscore.zoo.naming import found_in
+from affscore.zoo.naming import PATHS, found_in, near_data
 from affscore.zoo.text import Expected
-
-PATHS = {"DIR": ("a folder", "path/to/images"), "FILE": ("a file", "path/to/file")}
 
 
 def _sources(first: str = "") -> Iterator[DataSource]:
@@ -71,7 +67,8 @@ def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -
     name, colon, argument = spec.partition(":")
     source = next((source for source in _sources(first=name) if source.name == name), None)
     if source is None or (colon and not source.takes):
-        raise AffscoreError(f"unknown data set {spec!r}{_hint(spec)} (known: {_forms()})")
+        takes = {source.name: source.takes for source in _sources()}
+        raise AffscoreError(f"unknown data set {spec!r}{near_data(spec, takes)} (known: {_forms()})")
     if source.takes in PATHS and not argument:
         what, example = PATHS[source.takes]
         raise AffscoreError(f"{name}: needs {what}, as in {name}:{example}")
@@ -120,18 +117,3 @@ def _forms() -> str:
     paths = [f"{source.name}:{source.takes}" for source in sources if source.takes in PATHS]
     names = [source.name for source in sources if source.takes not in PATHS]
     return f"{', '.join(names)}, NAME:CLASS of these, {', '.join(paths[:-1])} or {paths[-1]}"
-
-
-def _hint(spec: str) -> str:
-    if os.path.isdir(spec):  # noqa: PTH112  # Path.is_dir raises where a name is too long
-        return "; for a folder of images write folder: in front of it"
-    if os.path.isfile(spec):  # noqa: PTH113
-        return "; for a text write text: in front of it, for token ids tokens:"
-    name, _, argument = spec.partition(":")
-    takes = {source.name: source.takes for source in _sources()}
-    near = next(iter(difflib.get_close_matches(name.lower(), takes, n=1)), None)
-    if near is None:
-        return ""
-    behind = argument if takes[near] else ""
-    meant = f"{near}:{behind or takes[near]}" if behind or takes[near] in PATHS else near
-    return f"; did you mean {meant!r}?"

@@ -12,7 +12,7 @@ from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.zoo.card import ModelCard, parameter_count, stated_classes, stated_preprocessing
-from affscore.zoo.naming import WEIGHT_SUFFIXES, found_in, near, split_spec
+from affscore.zoo.naming import check_files, found_in, near, split_spec
 from affscore.zoo.preprocessing import IMAGENET
 from affscore.zoo.sources import Source
 
@@ -63,6 +63,7 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
     if not isinstance(spec, str):
         raise AffscoreError(f"MODEL must be a name, got {type(spec).__name__}")
     name, weights = split_spec(spec)
+    check_files(name)
     source = source_of(name)
     if not source.knows(name):
         raise _unknown(name)
@@ -175,13 +176,6 @@ def source_of(name: str) -> Source:
 
 def _unknown(name: str) -> AffscoreError:
     """The error for a name that no source has; names with the same prefix are looked through first."""
-    if name.endswith(".py"):
-        return AffscoreError(f"{name!r} is a file: name the function in it that returns the network, {name}:FUNCTION")
-    if name.endswith(WEIGHT_SUFFIXES) and ":" not in name:
-        return AffscoreError(
-            f"{name!r} is a file of weights: write NAME@{name} with the name of their network, as in resnet18@{name}, "
-            f"or path/to/file.py:factory@{name}"
-        )
     sources = list(_sources(""))
     nearest = sorted(sources, key=lambda source: source.prefix != name.partition(":")[0])
     *forms, last = (source.form for source in sources)

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
 import os
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from affscore.errors import AffscoreError, guarded
-from affscore.zoo.paths import user_path
+from affscore.zoo.paths import readable_file, user_path
+
+PATHS = {"DIR": ("a folder", "path/to/images"), "FILE": ("a file", "path/to/file")}
+"""What stands behind the colon in SPEC, where that is a path; and an example."""
 
 WEIGHT_SUFFIXES = (".pth", ".pt", ".pth.tar", ".ckpt", ".bin", ".safetensors")
+
+
+WEIGHTS_ADVICE = "weights are read from a .safetensors, .pth or .pt file"
 
 
 def split_spec(spec: str) -> tuple[str, str]:
@@ -64,6 +71,44 @@ def weights_file(name: str, weights: str, members: Iterable[str]) -> Path:
     )
 
 
+def check_files(name: str, weights: str = "DEFAULT") -> None:
+    """Whether the files that MODEL@WEIGHTS names are there, and are named as they should be; PyTorch is not needed.
+
+    Raises:
+        AffscoreError: A file without the name of a function, or of a network, or one that is missing.
+
+    >>> check_files("net.py")
+    Traceback (most recent call last):
+    affscore.errors.AffscoreError: 'net.py' is a file: name the function in it that returns the network, net.py:FUNCTION
+    """
+    if name.endswith(".py") and not name.startswith("hf:"):
+        raise AffscoreError(f"{name!r} is a file: name the function in it that returns the network, {name}:FUNCTION")
+    if name.endswith(WEIGHT_SUFFIXES) and ":" not in name:
+        raise AffscoreError(
+            f"{name!r} is a file of weights: write NAME@{name} with the name of their network, as in resnet18@{name}, "
+            f"or path/to/file.py:factory@{name}"
+        )
+    path = name.rpartition(":")[0]
+    if path.endswith(".py"):
+        readable_file(path, "write path/to/file.py:factory")
+    if weights.endswith(WEIGHT_SUFFIXES):
+        readable_file(weights, WEIGHTS_ADVICE)
+
+
+def written_in(package: str, name: str) -> bool:
+    """Whether a module of a package has a name between quotation marks, as one that declares it must.
+
+    Nothing is imported: so a command knows an unknown name before PyTorch is loaded. Where no source can be read, any
+    name may be there.
+
+    >>> written_in("affscore.zoo.sources", "timm"), written_in("affscore.zoo.sources", "tim")
+    (True, False)
+    """
+    places = getattr(importlib.util.find_spec(package), "submodule_search_locations", ())
+    modules = [module for place in places for module in Path(place).glob("*.py")]
+    return not modules or any(f'"{name}"' in module.read_text(encoding="utf-8") for module in modules)
+
+
 def weights_label(weights: str) -> str:
     """WEIGHTS as results carry it: a name, or a file without its folder.
 
@@ -87,6 +132,29 @@ def near(name: str, known: Iterable[str], most: int = 3) -> str:
     close = difflib.get_close_matches(bare, alike, n=most, cutoff=0.6)
     close = close or difflib.get_close_matches(bare, list(shown), n=most, cutoff=0.5)
     return f"; did you mean {' or '.join(shown[match] for match in close)}?" if bare and close else ""
+
+
+def near_data(spec: str, takes: Mapping[str, str]) -> str:
+    """A question to the user who wrote a SPEC that is not known; empty where nothing is near.
+
+    Args:
+        spec: SPEC.
+        takes: For each name what stands behind its colon: DIR, FILE, CLASS or nothing.
+
+    >>> near_data("foldr:my/photos", {"digits": "CLASS", "folder": "DIR"})
+    "; did you mean 'folder:my/photos'?"
+    """
+    if os.path.isdir(spec):  # noqa: PTH112  # Path.is_dir raises where a name is too long
+        return "; for a folder of images write folder: in front of it"
+    if os.path.isfile(spec):  # noqa: PTH113
+        return "; for a text write text: in front of it, for token ids tokens:"
+    name, _, argument = spec.partition(":")
+    near = next(iter(difflib.get_close_matches(name.lower(), takes, n=1)), None)
+    if near is None:
+        return ""
+    behind = argument if takes[near] else ""
+    meant = f"{near}:{behind or takes[near]}" if behind or takes[near] in PATHS else near
+    return f"; did you mean {meant!r}?"
 
 
 def needs(package: str, name: str, extra: str) -> ModuleType:

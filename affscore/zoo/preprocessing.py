@@ -140,11 +140,12 @@ IMAGENET = Preprocessing()
 """What networks trained on ImageNet expect, unless their weights say otherwise."""
 
 
-def assumed_preprocessing(size: int | None) -> Preprocessing:
+def assumed_preprocessing(size: int | None, asked: int | None = None) -> Preprocessing:
     """What a network is taken to expect that does not say it: the size of the data, and ImageNet's normalisation.
 
     Args:
         size: Height and width of all images; None where these differ.
+        asked: The size that the user gives in its place: nothing is cut out of a square.
 
     Returns:
         ImageNet's preprocessing, with the size of the data where that is smaller than 224 pixels.
@@ -152,7 +153,8 @@ def assumed_preprocessing(size: int | None) -> Preprocessing:
     >>> assumed_preprocessing(32).size, assumed_preprocessing(None).size, assumed_preprocessing(500).size
     (32, 224, 224)
     """
-    return IMAGENET if size is None or size >= IMAGENET.size else replace(IMAGENET, size=size, resize=size)
+    size = asked or (size if size is not None and size < IMAGENET.size else None)
+    return IMAGENET if size is None else replace(IMAGENET, size=size, resize=size)
 
 
 LONGEST = 16

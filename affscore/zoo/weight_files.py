@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, first_line
+from affscore.zoo.naming import WEIGHTS_ADVICE
 from affscore.zoo.paths import readable_file
 
 INFLATION = 10
@@ -60,7 +61,7 @@ def read_weights(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
         AffscoreError: No file, no permission, not such a file, a broken one, or one whose parts would be
             far larger in memory than on disk.
     """
-    readable_file(file, "weights are read from a .safetensors, .pth or .pt file")
+    readable_file(file, WEIGHTS_ADVICE)
     try:
         if file.suffix == ".npy":
             return np.load(file, mmap_mode="r", allow_pickle=False)  # a false size in the file fills no memory

@@ -46,7 +46,7 @@ class Study:
         n: Sizes of a batch, each.
         criteria: Whether the papers' criteria are measured, too, under the default specification.
         bias: "extrapolated" adds scores that are corrected for the bias of a finite n.
-        whole: Whether all images are measured as one batch, too, under the pairing: rows with n = images.
+        whole: Whether all images are measured as one batch, too, under the pairing alone: rows with n = images.
         images: How many images of each data set; None for all there are.
         halves: Whether the first data set is measured in batches of half the size, too: how far chance moves a score.
         slopes: Trainings that pull slopes to 1; their results are the table.

@@ -1,5 +1,6 @@
 """The results that the repository holds can be read, keep what they promise, and name no machine's folders."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from reading import read_benchmark, read_benchmarks
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+LIBRARIES = ("timm", "transformers")
 FILES = sorted(RESULTS.glob("*.json"))
 
 
@@ -65,3 +67,14 @@ def test_the_line_finds_regions_as_much_faster_as_is_promised():
 def test_many_images_fit_in_the_memory_of_a_few_that_are_kept():
     peaks = read_benchmarks(RESULTS)["memory"].table.set_index(["how", "n"])["memory_mb"]
     assert peaks["signature", 512] < peaks["keeping", 16] / 3
+
+
+def test_the_sweep_says_why_where_it_does_not_agree():
+    with (RESULTS / "sweep.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    agree = {library: sum(r["library"] == library and r["agreement"] == "yes" for r in rows) for library in LIBRARIES}
+    assert agree["timm"] >= 85
+    assert agree["transformers"] >= 300
+    assert all(row["note"] for row in rows if row["agreement"] != "yes")
+    notes = " ".join(row["note"] + row["affscore_notes"] for row in rows)
+    assert not re.search(r"(?<![:/.\w])(/[\w.-]+){2}|[A-Z]:\\|~/", notes), "a path of a machine"

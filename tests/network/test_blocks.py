@@ -511,15 +511,6 @@ def test_batch_size_changes_nothing_and_files_keep_everything(tmp_path):
     assert one.metadata["criteria"][-1] == "affine_fit"
 
 
-def test_a_whole_data_set_is_that_of_all_samples_in_one_batch():
-    options = {"images": 200, "units": "blocks", "criteria": "affine_fit", "progress": False}
-    whole = signature("mini:digitsnet", "digits", n=64, whole=True, **options).table
-    batch = signature("mini:digitsnet", "digits", n=200, **options).table
-    np.testing.assert_allclose(whole["score"], batch["paired"], atol=1e-5)
-    np.testing.assert_allclose(whole["affine_fit"], batch["affine_fit"], atol=1e-4)
-    assert whole["flag"].equals(batch["flag"])
-
-
 def test_a_stored_result_of_blocks_is_another_one():
     usual, blocks = (describe(Job("mini:digitsnet", "digits", Options(units=units))) for units in
                      ("activations", "blocks"))  # fmt: skip
@@ -578,14 +569,13 @@ def test_without_units_nobody_hears_of_blocks():
     assert recorder.blocks is None
 
 
-@pytest.mark.parametrize("whole", [False, True])
-def test_weights_that_are_nan_are_found_in_the_innermost_layer(whole):
+def test_weights_that_are_nan_are_found_in_the_innermost_layer():
     torch.manual_seed(0)
     inner = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
     inner[2].weight.data[0, 0] = torch.nan
     network = nn.Sequential(nn.Linear(4, 4), Residual(inner), nn.ReLU(), nn.Linear(4, 4))
     with pytest.raises(AffscoreError, match=r"the output of linear of layer '1.inner.2' \(call 0\) holds 64 NaN"):
-        signature(network, data(64, 4), n=64, units="blocks", whole=whole, progress=False)
+        signature(network, data(64, 4), n=64, units="blocks", progress=False)
 
 
 def test_notes_count_blocks_where_these_are_measured():

@@ -160,6 +160,24 @@ class Several(nn.Module):
     def forward(self, *inputs): ...
 
 
+class Masked(nn.Module):
+    def forward(self, x, attention_mask, other): ...
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ({"x": X, "other": X}, "attention_mask is missing, and the data holds x "),
+        ({"x": X, "labels": LABELS}, "attention_mask and other are missing, and the data holds x "),
+        ([X, X], r"other=?\): the data holds entry 0"),
+        (X, r"other=?\): the data holds one tensor"),
+    ],
+)
+def test_what_is_missing_has_a_name(data, sentence):
+    with pytest.raises(AffscoreError, match=sentence):
+        Feeding(Masked())(data)
+
+
 class Transformer(nn.Module):
     main_input_name = "input_ids"
 

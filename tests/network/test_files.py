@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from affscore import AffscoreError, Signature, load_results, load_signature, signature
-from affscore.network.files import check_destination
+from affscore.zoo.paths import check_destination
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +153,7 @@ def test_truncated_files(result, tmp_path, share):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("result.csv", r"must end in .parquet, got 'result.csv'"),
+        ("result.xlsx", r"must end in .parquet.*, got 'result.xlsx'"),
         ("result", "must end in .parquet"),
         ("folder.parquet", "'folder.parquet' is a folder"),
         ("missing/x.parquet", "there is no folder .*missing"),
@@ -185,6 +185,15 @@ def test_a_name_alone_means_the_working_folder(result, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result.save("x.parquet")
     assert (tmp_path / "x.parquet").is_file()
+
+
+def test_a_signature_is_written_as_its_ending_says(result, tmp_path):
+    table = pd.read_csv(result.save(tmp_path / "x.csv"))
+    assert table["score"].tolist() == pytest.approx(result.table["score"].tolist())
+    assert "affinity score" in result.save(tmp_path / "x.svg").read_text()
+    assert result.save(tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+    assert result.save(tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 @pytest.mark.parametrize("call", [load_signature, load_results, check_destination])

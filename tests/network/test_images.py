@@ -119,7 +119,7 @@ def test_noise_has_no_end_and_gives_one_batch_where_nobody_says_how_many():
     [
         (3, "data must be the name of a data set, a tensor or array .* got int"),
         (Path("photos"), "got PosixPath; for a folder of images give the text 'folder:photos'"),
-        (pd.Series(range(300), dtype=float), r"got \(300,\); of one number a sample it is \(N, 1\)"),
+        (pd.Series(range(300), dtype=float), r"got \(300,\): of one number a sample it is \(N, 1\); .* x\[None\]"),
         ({}, "the data must give tensors, got a dict without any"),
         ((), "got a tuple without any"),
         (None, "got NoneType"),
@@ -300,3 +300,40 @@ class TestNoLength:
         with pytest.raises(AffscoreError, match="the data does not say how long it is: NotImplementedError: as long"):
             stream(loader)
         assert sum(map(len, tensors(stream(loader, 9)))) == 9
+
+
+def small(*layers):
+    torch.manual_seed(0)
+    return nn.Sequential(*layers, nn.ReLU())
+
+
+@pytest.mark.parametrize(
+    ("network", "sample"),
+    [
+        (small(nn.Conv2d(3, 4, 3)), torch.randn(3, 32, 32)),
+        (small(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4)), torch.randn(3, 32, 32)),
+        (
+            small(nn.Conv2d(3, 4, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(-3), nn.Linear(4, 5)),
+            torch.randn(3, 32, 32).numpy(),
+        ),
+        (small(nn.Conv1d(3, 4, 3)), torch.randn(3, 32)),
+        (small(nn.Flatten(), nn.Linear(12, 4)), torch.randn(3, 4)),
+    ],
+)
+def test_a_forgotten_axis_of_samples_is_named(network, sample):
+    with pytest.raises(AffscoreError, match=r"takes all of the data as one sample x: give x\[None\]"):
+        signature(network, sample, criteria=False, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("network", "data"),
+    [
+        (small(nn.Conv2d(1, 4, 3)), torch.randn(8, 3, 32, 32)),  # another number of channels
+        (small(nn.Linear(4, 4)), torch.randn(8, 5)),
+        (small(nn.Flatten(), nn.Linear(12, 4)), torch.randn(2000, 4)),
+    ],
+)
+def test_other_errors_name_no_axis(network, data):
+    with pytest.raises(AffscoreError) as error:
+        signature(network, data, criteria=False, progress=False)
+    assert "x[None]" not in str(error.value)

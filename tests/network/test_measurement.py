@@ -146,9 +146,6 @@ def test_batches_of_another_network_or_of_other_data_are_never_taken_over():
     assert len(new) == 4
     short, _ = measured(model, images[:20], options, done=batches[:3])  # batches beyond the data are not asked for
     same(short, measured(model, images[:20], options)[0])
-    together, new = measured(model, images, Options(n=10, whole=True), done=batches)
-    assert [batch.number for batch in new] == [0]
-    assert together.metadata["coupling"] == "paired"
 
 
 def test_what_was_declared_and_never_ran_is_said_after_an_interruption_too():

@@ -12,7 +12,7 @@ from torch import nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
 
 import affscore
-from affscore import AffscoreWarning, signature, track
+from affscore import AffscoreError, AffscoreWarning, signature, track
 from affscore.network.measurement import _checksums
 from affscore.network.notes import on_repeats, split_note
 from affscore.transport import points_needed
@@ -109,6 +109,34 @@ class TestPreprocessing:
         assert result.metadata["preprocessing"]["size"] == 32
         assert any("several sizes" in note for note in result.notes)
 
+        word, result = notes_with(self.SAYS, network(), Pictures([(32, 32)] * 8), n=8, size=24)
+        assert (word, result.metadata["preprocessing"]["size"]) == ("note", 24)
+
+    def test_the_size_that_is_given_is_taken(self, tmp_path):
+        data = folder(tmp_path / "photos", [(32, 40)] * 8)
+        for side in (24, 224):
+            word, result = notes_with(self.SAYS, network(), data, n=8, size=side)
+            expected = Preprocessing(size=side, resize=side)
+            assert (word, result.metadata["preprocessing"]) == ("note", expected.as_dict())
+            _, stated = notes_with(self.SAYS, network(preprocessing=expected), data, n=8)
+            np.testing.assert_array_equal(result.scores, stated.scores)
+        known, prepared = (
+            network(preprocessing=Preprocessing(size=32)),
+            affscore.load_data(data, Preprocessing(size=32)),
+        )
+        for net, other in ((known, data), (network(), torch.randn(8, 3, 32, 32)), (network(), prepared)):
+            with pytest.raises(AffscoreError, match="size is for pictures and a network that does not say"):
+                signature(net, other, n=8, size=24, **QUIET)
+
+    def test_the_warning_comes_before_the_run(self, tmp_path):
+        net, data = network(), folder(tmp_path / "photos", [(32, 40)] * 8)
+        net.register_forward_pre_hook(lambda *_: pytest.fail("it ran"))
+        for measure in (signature, affscore.multiverse):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", AffscoreWarning)
+                with pytest.raises(AffscoreWarning, match=self.SAYS):
+                    measure(net, data, n=8, progress=False)
+
     def test_a_class_of_torchvision_is_most_likely_imagenets(self, tmp_path):
         from torchvision.models import SqueezeNet
 
@@ -202,7 +230,6 @@ class TestN:
     def test_fewer_images_than_n(self):
         says = "there are no more images (512 were asked for"
         assert notes_with(says, network(), torch.rand(8, 3, 9, 9))[0] == "note"
-        assert notes_with(says, network(), torch.rand(8, 3, 9, 9), whole=True)[0] is None
         assert notes_with("no more images", network(), torch.rand(8, 3, 9, 9), n=8)[0] is None
         assert notes_with("no more images", network(), torch.rand(9, 3, 9, 9), n=8)[0] is None
 

@@ -192,7 +192,7 @@ def test_positions_that_are_not_the_tokens():
             return nn.functional.gelu(self.up(self.words(input_ids[:, ::2])))
 
     torch.manual_seed(0)
-    with pytest.raises(AffscoreError, match="it has 4 positions a sample, and attention_mask marks padding among 7"):
+    with pytest.raises(AffscoreError, match=r"it has 4 positions a sample, and the mask marks .* among 7 .*mask=None"):
         signature(Halved(), texts(), n=24, criteria=False, progress=False)
 
 
@@ -220,22 +220,69 @@ def test_padding_that_another_mask_marks_is_warned_of():
 
 
 @pytest.mark.parametrize(
-    ("entries", "of_texts", "named"),
+    ("entries", "read", "named"),
     [
-        ({"attention_mask": MIXED}, True, None),
-        ({"attention_mask": MIXED}, False, "attention_mask"),
-        ({"attention_mask": MIXED, "decoder_attention_mask": MIXED}, True, None),
-        ({"attention_mask": MIXED, "decoder_attention_mask": 1 - MIXED}, True, "decoder_attention_mask"),
-        ({"src_key_padding_mask": MIXED.bool()}, True, "src_key_padding_mask"),
-        ({"pixel_mask": MIXED[:, :, None].expand(-1, -1, 3)}, False, "pixel_mask"),
-        ({"masked": MIXED, "head_mask": MIXED[0], "mask": 2 * MIXED, "a_mask": None}, False, None),
-        ({"ones_mask": torch.ones(2, 2), "zeros_mask": torch.zeros(2, 2)}, False, None),
-        (torch.ones(2, 2), False, None),
+        ({"attention_mask": MIXED}, "attention_mask", None),
+        ({"attention_mask": MIXED}, "pad_mask", "attention_mask"),
+        ({"attention_mask": MIXED}, None, None),
+        ({"attention_mask": MIXED, "decoder_attention_mask": MIXED}, "attention_mask", None),
+        ({"attention_mask": MIXED, "decoder_attention_mask": 1 - MIXED}, "attention_mask", "decoder_attention_mask"),
+        ({"src_key_padding_mask": MIXED.bool()}, "attention_mask", "src_key_padding_mask"),
+        ({"pixel_mask": MIXED[:, :, None].expand(-1, -1, 3)}, "attention_mask", "pixel_mask"),
+        ({"masked": MIXED, "head_mask": MIXED[0], "mask": 2 * MIXED, "a_mask": None}, "attention_mask", None),
+        ({"ones_mask": torch.ones(2, 2), "zeros_mask": torch.zeros(2, 2)}, "attention_mask", None),
+        (torch.ones(2, 2), "attention_mask", None),
     ],
 )
-def test_masks_that_are_not_read(entries, of_texts, named):
-    sentence = unread_masks(entries, of_texts)
+def test_masks_that_are_not_read(entries, read, named):
+    sentence = unread_masks(entries, read)
     assert sentence == "" if named is None else sentence.startswith(f"the padding that {named} may mark")
+    assert named is None or sentence.endswith(f"mask={named!r} leaves it out")
+
+
+class Features(nn.Module):
+    """Features of positions, with a mask of the padding under some name; what padding holds depends on ``spoil``."""
+
+    def __init__(self, spoil=0.0):
+        super().__init__()
+        torch.manual_seed(0)
+        self.up, self.spoil = nn.Linear(4, 9), spoil
+
+    def forward(self, features, attention_mask=None, pad_mask=None):
+        padding = attention_mask == 0 if pad_mask is None else pad_mask.bool()
+        features = self.up(features)
+        return nn.functional.gelu(torch.where(padding[:, :, None], features + self.spoil, features))
+
+
+@pytest.mark.parametrize("spoil", [0.0, 1e6, float("nan")])
+def test_the_mask_of_any_network_marks_padding_and_may_have_another_name(spoil):
+    features = torch.randn(64, 7, 4, generator=torch.Generator().manual_seed(0))
+    mask = (torch.arange(7) < 1 + torch.arange(64)[:, None] % 7).long()
+    network, options = Features(spoil), {"n": 64, "criteria": False, "progress": False}
+    with torch.no_grad():
+        x = [network.up(one[kept.bool()]) for one, kept in zip(features, mask, strict=True)]
+    x, y = (torch.stack([pair.mean(0) for pair in side]) for side in (x, [nn.functional.gelu(one) for one in x]))
+    expected = pytest.approx(affinity_score(x, y).value, abs=1e-5)
+    padded = {"features": features, "pad_mask": 1 - mask}
+    for data, more in (
+        ({"features": features, "attention_mask": mask}, {}),
+        (padded, {"mask": "pad_mask"}),
+        (padded, {"mask": "pad_mask", "forward": lambda network, batch: network(**batch)}),
+    ):
+        found = signature(network, data, **options, **more)
+        assert found.scores[0] == expected
+        assert NOTE in found.notes
+    assert multiverse(network, padded, n=64, mask="pad_mask", progress=False).signature().scores[0] == expected
+    tracker = track(network, padded, n=64, mask="pad_mask", coupling="exact")
+    assert tracker.table["score"].tolist() == [expected]
+    if spoil == 0:
+        counted = signature(network, {"features": features, "attention_mask": mask}, mask=None, **options)
+        assert counted.scores[0] != expected
+        assert NOTE not in counted.notes
+    with pytest.raises(AffscoreError, match="has no entry 'mask', which is to be the mask"):
+        signature(network, padded, mask="mask", **options)
+    with pytest.raises(AffscoreError, match="mask must be the name of an entry"):
+        signature(network, padded, mask=1, **options)
 
 
 @pytest.mark.parametrize("name", ["decoder_input_ids", "decoder_attention_mask"])

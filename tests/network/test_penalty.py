@@ -179,7 +179,8 @@ def test_the_scores_of_a_signature_that_fit_the_coupling_are_taken():
     network, x = nn.Sequential(nn.Linear(5, 6), Turn()).train(), samples()
     signature = affscore.signature(network, x, n=len(x), activations=[Turn])
     assert signature.scores[0] > signature.summary["paired"][0] + 0.01
-    paired = affscore.signature(network, x, n=len(x), activations=[Turn], whole=True, criteria=False)
+    found = affscore.multiverse(network, x, n=len(x), reductions="mean", activations=[Turn])
+    paired = found.signature(coupling="paired")
     for coupling, targets in (("paired", [signature, paired]), ("fixed", [signature])):
         for target in targets:
             with AffinityPenalty(network, target, coupling=coupling, activations=[Turn]) as penalty:
@@ -229,15 +230,13 @@ def test_padding_and_checkpoints():
         torch.testing.assert_close(one, other)
 
 
-def test_padding_of_a_network_that_does_not_say_that_it_is_of_token_ids_is_warned_of():
+def test_padding_of_a_network_that_does_not_say_that_it_is_of_token_ids_does_not_count_unless_asked_for():
     network, data = PaddedInParts().train(), texts()
     expected = affscore.signature(network.inner, data, n=24, criteria=False).summary["paired"]
-    with AffinityPenalty(network, 0.5) as penalty:
-        with pytest.warns(AffscoreWarning, match=r"attention_mask may mark counts .*preprocessing = .*TextPrepro"):
-            network(**data)
+    with AffinityPenalty(network, 0.5, mask=None) as penalty:
+        network(**data)
         penalty()
         assert penalty.scores[0] != pytest.approx(expected[0], abs=1e-4)
-    network.preprocessing = network.inner.preprocessing  # as the warning says
     with AffinityPenalty(network, 0.5) as penalty, warnings.catch_warnings():
         warnings.simplefilter("error")
         network(**data)
@@ -720,7 +719,7 @@ def test_signatures_that_are_no_target():
         AffinityPenalty(network, other.scores).remove()  # as the message says
     blocks = affscore.signature(network, x, n=len(x), criteria=False, units="blocks")
     assert "a signature of blocks" in message(blocks)
-    paired = affscore.signature(network, x, n=len(x), criteria=False, whole=True)
+    paired = affscore.multiverse(network, x, n=len(x), reductions="mean").signature(coupling="paired")
     assert "under the paired coupling" in message(paired, coupling="fixed")
     dead = affscore.Signature(measured.table.copy(), measured.metadata)
     dead.table.loc[1, ["score", "raw", "paired", "flag"]] = [math.nan, math.nan, math.nan, "constant input"]

@@ -136,16 +136,6 @@ def test_labels_count_once_for_each_image():
     assert "2 x 64 images" in repr(found)
 
 
-def test_the_whole_data_set_takes_all_its_points():
-    x = maps(images=64)
-    found = signature(Wide(), x, n=16, reduction="positions", positions=16, criteria=False, whole=True)
-    points = x.movedim(1, -1).reshape(-1, 3)
-    assert found.table["n"].tolist() == [1024]
-    assert found.scores[0] == pytest.approx(
-        affinity_score(points, points.clamp(min=0), coupling="paired").value, abs=1e-9
-    )
-
-
 def test_positions_are_an_option_of_that_reduction_alone():
     assert Options(positions=8).changed == {}
     assert Options(positions=8, reduction="positions").changed == {"positions": 8, "reduction": "positions"}

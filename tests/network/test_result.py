@@ -103,7 +103,7 @@ def test_loops_and_places_go_over_the_rows_of_the_summary(result):
 
 def test_a_notebook_shows_a_short_table_a_title_and_the_notes_with_names_escaped(result):
     foreign = changed(result, model="<script>m</script>", layer="a<b>", activation="x & y")
-    foreign.notes.append("the layer <i> & more")
+    foreign.notes.append("warning: the layer <i> & more")
     shown = foreign._repr_html_()
     for name in ("&lt;script&gt;m&lt;/script&gt;", "a&lt;b&gt;", "x &amp; y", "the layer &lt;i&gt; &amp; more"):
         assert name in shown
@@ -167,3 +167,33 @@ def test_an_interval_counts_constant_outputs(constant):
         found = signature(network, rows, n=32, criteria=False, progress=False)
     low, high = found.mean_interval()
     assert low < found.scores.mean() < high
+
+
+@pytest.mark.slow
+def test_the_interval_of_the_mean_is_as_wide_as_repetition_says():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(20, 30), nn.ReLU(), nn.Linear(30, 30), nn.Tanh()).double()
+    data = torch.randn(60 * 128, 20, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    table = signature(model, data, n=128, criteria=False, progress=False)
+    spread = table.table.groupby("batch")["score"].mean().std()
+    widths = []
+    for batch in data.split(128)[:10]:
+        found = signature(model, batch, n=128, criteria=False, progress=False)
+        widths.append(found.mean_interval(level=0.6827)[1] - found.scores.mean())  # the other end holds the bias, too
+    assert 0.5 < np.mean(widths) / spread < 2.0
+
+
+def test_the_interval_holds_the_mean_and_shrinks_with_batches(tmp_path):
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(5, 6), nn.ReLU(), nn.Linear(6, 4), nn.Tanh()).double()
+    points = torch.randn(100, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    one, twice = (signature(network, points[:size], n=50, criteria=False, progress=False) for size in (50, 100))
+    low, high = one.mean_interval()
+    assert 0 <= low < one.scores.mean() < high <= 1
+    assert one.mean_interval(seed=3) == one.mean_interval(seed=3)
+    assert twice.mean_interval()[1] - twice.mean_interval()[0] < high - low
+    for wrong, message in (({"level": 1.0}, "level must be in"), ({"resamples": 0}, "resamples must be at least 1")):
+        with pytest.raises(AffscoreError, match=message):
+            one.mean_interval(**wrong)
+    with pytest.raises(AffscoreError, match="measure the signature again to get an interval"):
+        load_signature(one.save(tmp_path / "x.parquet")).mean_interval()

@@ -110,12 +110,11 @@ def network():
     return made
 
 
-@pytest.mark.parametrize("whole", [False, True])
-def test_a_signature_goes_on_without_them(folder, whole):
+def test_a_signature_goes_on_without_them(folder):
     net = network()
-    found = signature(net, f"folder:{folder}", n=17, criteria=False, whole=whole)
+    found = signature(net, f"folder:{folder}", n=17, criteria=False)
     order = np.random.default_rng(0).permutation(20)
-    expected = signature(net, torch.stack(readable(folder, order)), n=17, criteria=False, whole=whole)
+    expected = signature(net, torch.stack(readable(folder, order)), n=17, criteria=False)
     assert found.scores.tolist() == expected.scores.tolist()
     assert (found.table["n"].unique().tolist(), found.metadata["images"]) == ([17], 17)
     assert found.metadata["fingerprint_data"] == expected.metadata["fingerprint_data"]

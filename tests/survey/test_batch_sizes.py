@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from affscore import multiverse, signature
+from affscore import multiverse
 from affscore.network.parquet import read_description
 from affscore.options import Specification
 from affscore.survey import stored_multiverses
@@ -37,14 +37,6 @@ def test_rows_of_the_digits_are_measured_again():
     study = load_study("batch-size")
     again = study_of([multiverse("mini:alexnet", "digits", n=256, bias="extrapolated", progress=False)])
     compare(again, study[study["model"] == "mini:alexnet"])
-
-
-@pytest.mark.slow
-def test_all_digits_in_one_batch_are_the_whole_data_set():
-    study = load_study("batch-size")
-    ours = study[(study["model"] == "mini:vit_b_16") & (study["n"] == 597)]
-    whole = study_of([signature("mini:vit_b_16", "digits", whole=True, criteria=False, progress=False)])
-    compare(whole.assign(n=597), ours, ["score"])
 
 
 def test_photographs_score_as_in_the_multiverses_that_come_with_the_package():

@@ -37,7 +37,7 @@ BAD = "n\udcffet"  # how Python reads the bytes 6e ff 65 74
         ("affscore.zoo.datasets:load_data", "ids.npy", "tokens:{}"),
         ("affscore.zoo.datasets:load_data", "text.txt", "text:{}"),
         ("affscore.network.result:load_signature", "result.parquet", "{}"),
-        ("affscore.network.files:check_destination", "result.parquet", "{}"),
+        ("affscore.zoo.paths:check_destination", "result.parquet", "{}"),
     ],
 )
 @pytest.mark.slow

@@ -57,7 +57,7 @@ def test_copies_of_a_result_count_once_and_are_named(copied, run, tmp_path):
     assert "warning: files with the same key are one result" in err
     assert len(pd.read_csv(tmp_path / "all.csv")) == 9
     assert find(store, original.stem[-16:]) in {original, *copies}
-    assert "are copies of one result: the distance between them says nothing" in str(compare(original, copies[0]))
+    assert "are copies of one result: the distance between them says nothing" in compare(original, copies[0]).notes[0]
 
 
 @pytest.mark.parametrize("where", ["the file", "the job"])

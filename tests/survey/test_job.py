@@ -42,7 +42,7 @@ def test_the_same_job_has_the_same_key():
     "options",
     [
         {"n": 16}, {"images": 32}, {"images": None}, {"reduction": "sum"}, {"order": "reduce-first"},
-        {"covariance": "empirical"}, {"criteria": False}, {"criteria": ["cka"]}, {"seed": 1}, {"whole": True},
+        {"covariance": "empirical"}, {"criteria": False}, {"criteria": ["cka"]}, {"seed": 1},
     ],
     ids=str,
 )  # fmt: skip
@@ -54,11 +54,11 @@ def test_the_defaults_are_those_that_keys_leave_out():
     """Whoever changes a default makes old keys stand for other numbers: raise FORMAT with it."""
     assert vars(Options()) == {
         "n": 512, "images": None, "reduction": "mean", "order": "activate-first", "covariance": "ledoit-wolf",
-        "criteria": ("cka", "norm", "sparsity", "entropy", "r2"), "seed": 0, "whole": False,
+        "criteria": ("cka", "norm", "sparsity", "entropy", "r2"), "seed": 0,
         "positions": 4, "multiverse": (), "bias": "none", "coupling": "exact", "units": "activations",
+        "size": None, "mask": "attention_mask",
     }  # fmt: skip
     # where the other options leave no choice of the coupling, it is no option of the key
-    assert Options(whole=True).changed == {"whole": True}
     assert Options(n=1024, reduction="positions").changed == {"n": 1024, "reduction": "positions"}
     assert Options(coupling="paired").changed == {"coupling": "paired"}
     assert Options(units="blocks").changed == {"units": "blocks"}  # and the criteria that blocks have by default
@@ -70,12 +70,12 @@ def test_a_further_option_changes_no_key_and_finds_older_results(monkeypatch):
     described = before.description["options"]
     assert described == {"n": 16, "images": 64, "seed": 3}
     older = {**describe(Job("mini:digitsnet", "random", Options(n=16, images=64, seed=3))).description}
-    every = {**vars(Options(n=16, images=64, seed=3)), "criteria": ["cka", "norm"]}  # as version 0.1 wrote them
+    every = {**vars(Options(n=16, images=64, seed=3)), "criteria": ["cka", "norm"], "whole": False}  # as 0.1 did
     metadata = {"job": {**older, "options": every}, "criteria": ["cka", "norm", "sparsity", "entropy", "r2", "nlc"]}
     assert is_of_job(metadata, before)
     assert not is_of_job({**metadata, "criteria": ["cka"]}, before)
     assert is_of_job({**metadata, "criteria": ["cka"]}, DescribedJob(Job("", "", Options(criteria=())), older))
-    for other in ({"seed": 4}, {"order": "reduce-first"}, {"later": 1}):
+    for other in ({"seed": 4}, {"order": "reduce-first"}, {"later": 1}, {"whole": True}):
         assert not is_of_job({**metadata, "job": {**older, "options": {**every, **other}}}, before)
     for foreign in ({}, {"job": 3}, {"job": {"options": []}, "criteria": []}, {"job": older, "criteria": None}):
         assert not is_of_job(foreign, before)
@@ -178,8 +178,8 @@ def test_a_description_has_no_path_in_it(photos, tmp_path):
         ("resnet18@random", "random", {"images": 128, "seed": 3}, "resnet18-random-random-n64-mean-images128-seed3-"),
         (
             "mini:digitsnet", "digits",
-            {"order": "reduce-first", "covariance": "empirical", "criteria": False, "whole": True},
-            "mini_digitsnet-DEFAULT-digits-n64-mean-reduce-first-empirical-no-criteria-whole-",
+            {"order": "reduce-first", "covariance": "empirical", "criteria": False},
+            "mini_digitsnet-DEFAULT-digits-n64-mean-reduce-first-empirical-no-criteria-",
         ),
         ("mini:digitsnet", "digits", {"criteria": ["cka", "nlc"]}, "mini_digitsnet-DEFAULT-digits-n64-mean-cka+nlc-"),
     ],

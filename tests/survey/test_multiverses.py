@@ -428,11 +428,6 @@ def test_the_listing(measured):
     assert listing(jobs, measured) == ["0: mini:digitsnet on digits (n=32, multiverse of mean, sample): done"]
 
 
-def test_a_survey_takes_no_multiverse_of_a_whole_data_set(tmp_path):
-    with pytest.raises(AffscoreError, match="omit whole=True"):
-        survey("mini:digitsnet", "digits", tmp_path, multiverse="mean", whole=True, **OPTIONS)
-
-
 # verify
 
 

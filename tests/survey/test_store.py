@@ -308,11 +308,9 @@ def test_verify_passes_constant_activations(tmp_path):
         "    nn.init.constant_(net[0].bias, -1e3)\n    return net\n"
     )
     everything = ["cka", "norm", "sparsity", "entropy", "r2", "cka_debiased", "nlc"]
-    for options in ({"criteria": everything}, {"whole": True}):
-        report = survey(
-            f"{tmp_path / 'net.py'}:make", "random", tmp_path / "s", n=8, images=16, progress=False, only=0, **options
-        )
-        assert report.complete, report
+    options = {"n": 8, "images": 16, "criteria": everything, "progress": False, "only": 0}
+    report = survey(f"{tmp_path / 'net.py'}:make", "random", tmp_path / "s", **options)
+    assert report.complete, report
     assert verify(tmp_path / "s") == {}
     assert set(load_results(tmp_path / "s")["flag"]) == {"constant output"}
 

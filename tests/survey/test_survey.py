@@ -109,7 +109,6 @@ def test_plans_that_make_no_sense(arguments, message):
         ({"orders": ["x"]}, "order must be one of"),
         ({"covariance": "x"}, "covariance must be"),
         ({"seed": -1}, "seed must be"),
-        ({"whole": "yes"}, "whole must be True or False"),
         ({"only": 1}, "this survey has 1 job, numbered from 0, and none with the number 1"),
         ({"only": -1}, "the number of a job must be"),
         ({"scheduler": "nonsense"}, "no scheduler of dask at 'nonsense'"),
@@ -245,13 +244,6 @@ def test_a_network_that_ends_the_process(tmp_path, broken, run, name):
     code, out, err = run("signature", broken(name), *options)
     assert (code, out) == (1, "")
     assert re.search(r"sys\.exit\(0\)|SystemExit: 0", err)
-
-
-@pytest.mark.slow
-def test_a_whole_data_set(tmp_path):
-    report = survey("mini:digitsnet", "digits", tmp_path, whole=True, only=0, **OPTIONS)
-    assert report.complete
-    assert verify(tmp_path) == {}
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import tomllib
+import venv
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,29 @@ def test_make_installs_nothing_into_an_environment_of_conda(tmp_path: Path) -> N
     plan = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
     assert f"{tmp_path}/bin/python -m pytest" in plan
     assert "pip install" not in plan
+
+
+@pytest.mark.parametrize("conda", [False, True])
+def test_make_leaves_the_environment_of_another_clone_alone(tmp_path: Path, conda: bool) -> None:
+    venv.create(tmp_path / "venv", with_pip=False)
+    (site,) = (tmp_path / "venv").glob("lib/python*/site-packages")
+    (tmp_path / "clone/affscore").mkdir(parents=True)
+    (tmp_path / "clone/affscore/__init__.py").touch()
+    (site / "editable.pth").write_text(f"{tmp_path}/clone\n")
+    if conda:
+        (tmp_path / "venv/conda-meta").mkdir()
+    else:
+        (tmp_path / "venv/.installed").touch()
+    before = sorted(tmp_path.rglob("*"))
+    command = ["make", "student", f"VENV={tmp_path}/venv"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert f"error: {tmp_path}/venv is the environment of {tmp_path}/clone: omit VENV" in done.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+    for home in (REPOSITORY, ""):  # this clone, or none
+        (site / "editable.pth").write_text(f"{home}\n")
+        own = ["make", "own-environment", f"VENV={tmp_path}/venv"]
+        subprocess.run(own, cwd=REPOSITORY, check=True)
 
 
 def test_make_help_lists_the_targets() -> None:

@@ -506,6 +506,8 @@ def test_bad_options_are_refused_with_a_sentence():
         affinity_score(x, x, "shrunk")
     with pytest.raises(AffscoreError, match="the ridge must be a number >= 0"):
         affinity_score(x, x, ridge=-1.0)
+    with pytest.raises(AffscoreError, match='coupling must be "exact" or "paired"'):
+        affinity_score(x, x, coupling="optimal")
     # even where no covariance is needed
     with pytest.raises(AffscoreError, match="covariance must be"):
         affinity_score(x, np.ones_like(x), "shrunk")

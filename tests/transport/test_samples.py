@@ -193,3 +193,14 @@ def test_a_part_of_rounding_is_constant_if_the_whole_is():
     assert part.constant
     assert part.scale == 1.0
     assert not centre(x).part(torch.tensor([0, 2])).constant
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-80, 1e80])
+def test_what_varies_by_the_rounding_of_its_terms_is_constant(unit):
+    points = torch.randn(50, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    points[:, 1] = 0.5 + 1e-7 * points[:, 1]
+    size = unit * torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64)
+    assert bool(centre(unit * points, 2.0**-23).points.any(dim=0).all()) is False  # of 0.5 itself that is rounding
+    points[:, 1] -= 0.5
+    assert centre(unit * points, 2.0**-23).points.any(dim=0).tolist() == [True, True, True]
+    assert centre(unit * points, 2.0**-23, size).points.any(dim=0).tolist() == [True, False, True]

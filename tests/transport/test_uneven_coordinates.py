@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affscore import affinity_score
-from affscore.transport import PairMoments, paired_affinity_score
 from tests.transport import textbook
 
 
@@ -20,29 +18,20 @@ def of_samples(x, y):
     return affinity_score(x, y, "empirical", coupling="paired")
 
 
-def of_moments(x, y):
-    return paired_affinity_score(PairMoments.of(torch.tensor(x), torch.tensor(y)), "empirical")
-
-
-ROUTES = pytest.mark.parametrize("route", [of_samples, of_moments])
-
-
-@ROUTES
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.floats(-200, 200), min_size=1, max_size=6), st.booleans(), st.integers(0, 99))
-def test_a_change_of_units_of_single_coordinates_is_affine(route, exponents, backwards, seed):
+def test_a_change_of_units_of_single_coordinates_is_affine(exponents, backwards, seed):
     z = cloud(60, len(exponents), seed)
     pair = (z * 10.0 ** np.array(exponents), z)
-    score = route(*(pair[::-1] if backwards else pair))
+    score = of_samples(*(pair[::-1] if backwards else pair))
     within_reach = max(exponents) - min(exponents) < 135  # beyond, the squares of the smallest underflow
     assert score.raw == pytest.approx(1.0, abs=1e-6) or score.degenerate_input
     assert not (within_reach and score.degenerate_input)
 
 
-@ROUTES
 @pytest.mark.parametrize("sign", [-1, 1])
 @pytest.mark.parametrize("exponent", [5, 8, 12, 20, 100, 150])
-def test_the_score_has_a_limit_for_small_and_for_large_coordinates(route, exponent, sign):
+def test_the_score_has_a_limit_for_small_and_for_large_coordinates(exponent, sign):
     """From 1e-4 on, where the definition can be computed as it is printed, it moves by less than 1e-4."""
     z = cloud(60, 5)
     units = np.array([1.0, 1.0, 1.0, 0.5, 1.0])
@@ -52,39 +41,36 @@ def test_the_score_has_a_limit_for_small_and_for_large_coordinates(route, expone
     centred = z - z.mean(axis=0)
     matrix = textbook.linear_part(*(textbook.covariance(points, "empirical") for points in (centred * near, y)))
     expected = 1.0 - np.sqrt(((centred * near @ matrix.T - y) ** 2).sum() / (2.0 * (y**2).sum()))
-    score = route(z * far, y)
+    score = of_samples(z * far, y)
     assert score.raw == pytest.approx(expected, abs=1e-4)
     assert not score.degenerate_input
 
 
-@ROUTES
-def test_constant_coordinates_among_them_change_nothing(route):
+def test_constant_coordinates_among_them_change_nothing():
     z = cloud(60, 4)
     x, y = z * [1.0, 1e-9, 1e-30, 1.0], np.maximum(z, 0.0)
     still = np.zeros((60, 1))
     for wide_x, wide_y in (([x, still], [y, still]), ([still, x], [still, y])):
-        score = route(np.hstack(wide_x), np.hstack(wide_y))
-        assert score.raw == pytest.approx(route(x, y).raw, abs=1e-12)
-    assert route(np.hstack([x, z[:, :1]]), np.hstack([y, still])).raw < 1.0
+        score = of_samples(np.hstack(wide_x), np.hstack(wide_y))
+        assert score.raw == pytest.approx(of_samples(x, y).raw, abs=1e-12)
+    assert of_samples(np.hstack([x, z[:, :1]]), np.hstack([y, still])).raw < 1.0
 
 
-@ROUTES
-def test_what_float64_cannot_hold_is_flagged(route):
+def test_what_float64_cannot_hold_is_flagged():
     """Small directions that no coordinate axis is along: the rounding of the large ones covers them."""
     rotation = np.linalg.qr(np.random.default_rng(1).standard_normal((6, 6)))[0]
     z = cloud(200, 6)
     for exponent in range(0, 20):
-        score = route(z * np.where(np.arange(6) < 3, 1.0, 10.0**-exponent) @ rotation, z @ rotation)
+        score = of_samples(z * np.where(np.arange(6) < 3, 1.0, 10.0**-exponent) @ rotation, z @ rotation)
         assert score.degenerate_input or score.raw == pytest.approx(1.0, abs=1e-3)
         assert not (exponent < 4 and score.degenerate_input)
 
 
-@ROUTES
-def test_an_input_of_fewer_dimensions_than_the_output_is_flagged(route):
+def test_an_input_of_fewer_dimensions_than_the_output_is_flagged():
     line = np.linspace(-1.0, 1.0, 50)[:, None]
     x = line * [1.0, -1.0]
-    assert route(x, np.maximum(x, 0.0)).degenerate_input
-    assert not route(x, 2.0 * x).degenerate_input
+    assert of_samples(x, np.maximum(x, 0.0)).degenerate_input
+    assert not of_samples(x, 2.0 * x).degenerate_input
     assert not affinity_score(x, np.maximum(x, 0.0)).degenerate_input  # shrinkage reaches every direction
 
 

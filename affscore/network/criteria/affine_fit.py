@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
 from affscore.network.columns import ANYWHERE
 from affscore.network.criteria.declaration import Criterion, both_centred
-from affscore.transport.moments import PairMoments
 from affscore.transport.samples import CentredSample, Samples, second_moments
-
-if TYPE_CHECKING:
-    from affscore.network.collect import Pair
 
 
 def affine_fit(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
@@ -62,33 +56,16 @@ def affine_fit(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
     points, total = source.points / noise, float(target.points.square().sum())
     n, d = points.shape
     values, vectors = torch.linalg.eigh(second_moments(points if d < n else points.T))
-    kept = vectors[:, _varying(values, n, d)]
+    # in units of rounding: which are more than that
+    varying = values > max(float(n), float(values.max()) * max(n, d) * torch.finfo(values.dtype).eps)
+    kept = vectors[:, varying]
     basis = torch.linalg.qr(points @ kept).Q if d < n else kept
     left = float((target.points - basis @ (basis.T @ target.points)).square().sum())
-    return _on_the_scale(left, total, n, basis.shape[1])
-
-
-def _varying(values: Tensor, n: int, d: int) -> Tensor:
-    """Which eigenvalues of second moments, in units of rounding, are more than rounding."""
-    return values > max(float(n), float(values.max()) * max(n, d) * torch.finfo(values.dtype).eps)
-
-
-def _on_the_scale(left: float, total: float, n: int, rank: int) -> float:
-    freedom = n - 1 - rank
+    freedom = n - 1 - basis.shape[1]
     if freedom < 1 or total <= 0:
         return math.nan
     unexplained = max(left, 0.0) / total * (n - 1) / freedom
     return max(1.0 - math.sqrt(unexplained / 2.0), 0.0)
-
-
-def _of_moments(pair: Pair, pairs: PairMoments) -> float:
-    noise = pairs.x.noise(pair.rounding)
-    inverse = torch.where(noise > 0, 1.0 / noise, 1.0)
-    values, vectors = torch.linalg.eigh(inverse[:, None] * pairs.x.second * inverse)
-    keep = _varying(values, pairs.x.count, len(values))
-    fitted = ((vectors[:, keep].T @ (inverse[:, None] * pairs.cross)).square() / values[keep, None]).sum()
-    total = float(pairs.y.second.trace())
-    return _on_the_scale(total - float(fitted), total, pairs.x.count, int(keep.sum()))
 
 
 CRITERIA = (
@@ -97,7 +74,7 @@ CRITERIA = (
         "the score with the least-squares affine map in place of the optimal transport map: 1 for every affine map, "
         "also a rotation or one to another width, 0.29 where no affine map explains anything; missing for $n$ of at "
         "most the rank of the input and 1", (0, 1),
-        of_samples=lambda samples: affine_fit(samples.source, samples.target), of_moments=_of_moments,
+        of_samples=lambda samples: affine_fit(samples.source, samples.target),
         missing=("constant output", ANYWHERE),
     ),
 )  # fmt: skip

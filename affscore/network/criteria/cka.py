@@ -87,7 +87,6 @@ CRITERIA = (
     Criterion(
         "cka", "linear CKA", "linear CKA", (0, 1),
         of_samples=lambda samples: linear_cka(samples.source, samples.target),
-        of_moments=lambda _, pairs: _cka(float(pairs.cross.square().sum()), pairs.x.second, pairs.y.second),
         missing=CONSTANT, place=1,
     ),
     Criterion(

@@ -15,7 +15,6 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.network.columns import column
-from affscore.transport.moments import PairMoments
 from affscore.transport.samples import CentredSample, Samples, centre, centred
 
 if TYPE_CHECKING:
@@ -76,10 +75,6 @@ class Criterion:
         description: What it is, in a line, with its unit if it has one.
         within: Its smallest and largest value.
         of_samples: Computes it from the samples of a batch.
-        of_moments: Computes it from the moments of a whole data set, seen from their means; None where these do not
-            suffice.
-        mean_over_samples: Whether it is a mean over the samples, so that the mean over its parts is that of a whole
-            data set.
         before_and_after: Whether there are two numbers.
         missing: The flags of a score (:data:`affscore.network.columns.CONSTANT`) with which it is not defined, and
             not computed; with :data:`affscore.network.columns.ANYWHERE` it may be NaN elsewhere, too.
@@ -91,8 +86,6 @@ class Criterion:
     description: str
     within: tuple[float, float]
     of_samples: Callable[[BatchSamples], Numbers]
-    of_moments: Callable[[Pair, PairMoments], Numbers] | None = None
-    mean_over_samples: bool = False
     before_and_after: bool = False
     missing: tuple[str, ...] = ()
     place: int | None = None
@@ -106,9 +99,9 @@ class Criterion:
             for side, of in sides.items()
         )
 
-    def numbers(self, flag: str, compute: Callable[[Criterion], Numbers]) -> dict[str, float]:
+    def numbers(self, flag: str, samples: BatchSamples) -> dict[str, float]:
         """Its columns in a row of the table; NaN, and not computed, where it is not defined."""
-        found = (math.nan,) * len(self.columns) if flag in self.missing else compute(self)
+        found = (math.nan,) * len(self.columns) if flag in self.missing else self.of_samples(samples)
         values = found if isinstance(found, tuple) else (found,)
         return {field.name: value for field, value in zip(self.columns, values, strict=True)}
 

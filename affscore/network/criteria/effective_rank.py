@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from torch import Tensor
-
 from affscore.network.criteria.declaration import Criterion
 from affscore.transport.samples import CentredSample, Samples, centred, second_moments
 
@@ -37,10 +35,7 @@ def effective_rank(y: Samples | CentredSample) -> float:
     sample = centred(y, "y")
     n, d = sample.points.shape
     # the squares of the covariance and of the Gram matrix have the same trace: take the smaller product
-    return _participation(second_moments(sample.points.T) if d >= 2 * n else sample.second, n, d)
-
-
-def _participation(second: Tensor, n: int, d: int) -> float:
+    second = second_moments(sample.points.T) if d >= 2 * n else sample.second
     squares = float(second.square().sum())
     return min(max(float(second.trace()) ** 2 / squares, 1.0), n - 1, d) if squares > 0 else math.nan
 
@@ -50,7 +45,6 @@ CRITERIA = (
         "effective_rank", "effective\nrank",
         "participation ratio of the variances of the output, at most $n - 1$ and at most $c$", (1, math.inf),
         of_samples=lambda samples: effective_rank(samples.target),
-        of_moments=lambda _, pairs: _participation(pairs.y.second, pairs.y.count, len(pairs.y.first)),
         missing=("constant output",),
     ),
 )  # fmt: skip

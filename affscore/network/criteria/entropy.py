@@ -51,6 +51,6 @@ CRITERIA = (
     Criterion(
         "entropy", "entropy", r"mean entropy of the values of a sample, in nats, in $[\ln c, 2 \ln c]$", (0, math.inf),
         of_samples=lambda samples: (_entropy(samples.x), _entropy(samples.y)),
-        mean_over_samples=True, before_and_after=True, place=4,
+        before_and_after=True, place=4,
     ),
 )  # fmt: skip

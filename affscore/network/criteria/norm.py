@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from torch import Tensor
 
 from affscore.network.columns import ANYWHERE, OTHER_WIDTH
 from affscore.network.criteria.declaration import BatchSamples, Criterion
-from affscore.transport.moments import PairMoments
 from affscore.transport.samples import Samples, as_pair, power_of_two_above
-
-if TYPE_CHECKING:
-    from affscore.network.collect import Pair
 
 
 def norm(x: Samples, y: Samples) -> float:
@@ -42,20 +37,10 @@ def _of_samples(samples: BatchSamples) -> float:
     return _norm(samples.x - samples.y) if samples.x.shape == samples.y.shape else math.nan
 
 
-def _of_moments(_: Pair, pairs: PairMoments) -> float:
-    if len(pairs.x.first) != len(pairs.y.first):
-        return math.nan
-    size = max(pairs.x.unit, pairs.y.unit)
-    a, b = pairs.x.unit / size, pairs.y.unit / size
-    shift = float(((pairs.x.mean - pairs.y.mean) / size).square().sum())
-    squared = a * a * pairs.x.second.trace() + b * b * pairs.y.second.trace() - 2 * a * b * pairs.cross.trace()
-    return math.sqrt(max(float(squared) + pairs.x.count * shift, 0.0)) * size
-
-
 CRITERIA = (
     Criterion(
         "norm", "norm", r"Frobenius norm of $r(X) - r(\sigma(X))$ over the batch, in the units of the network",
-        (0, math.inf), of_samples=_of_samples, of_moments=_of_moments,
+        (0, math.inf), of_samples=_of_samples,
         missing=(OTHER_WIDTH, ANYWHERE), place=2,
     ),
 )  # fmt: skip

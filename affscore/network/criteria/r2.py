@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from affscore.network.criteria.declaration import Criterion, both_centred
-from affscore.transport.moments import PairMoments
 from affscore.transport.samples import CentredSample, Samples, second_moments
 from affscore.transport.square_root import regular_factor
-
-if TYPE_CHECKING:
-    from affscore.network.collect import Pair
 
 
 def r2(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
@@ -39,10 +34,7 @@ def r2(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
     """
     # it does not depend on the unit of any coordinate: let that be its rounding
     x, y = (sample.points / torch.where(sample.noise > 0, sample.noise, 1.0) for sample in both_centred(x, y))
-    return _mean_share(_projected_squares(x, y), y.square().sum(dim=0))
-
-
-def _mean_share(fitted: Tensor, total: Tensor) -> float:
+    fitted, total = _projected_squares(x, y), y.square().sum(dim=0)
     return float(torch.where(total > 0, fitted / total, 1.0).clamp(max=1.0).mean())
 
 
@@ -78,21 +70,11 @@ def _projected_squares(x: Tensor, y: Tensor) -> Tensor:
     return (left[:, singular > least].T @ y).square().sum(dim=0)
 
 
-def _of_moments(pair: Pair, pairs: PairMoments) -> float:
-    noise = pairs.x.noise(pair.rounding)
-    inverse = torch.where(noise > 0, 1.0 / noise, 1.0)
-    values, vectors = torch.linalg.eigh(inverse[:, None] * pairs.x.second * inverse)
-    least = max(float(pairs.x.count), float(values.max()) * len(values) * torch.finfo(values.dtype).eps)
-    keep = values > least
-    fitted = ((vectors[:, keep].T @ (inverse[:, None] * pairs.cross)).square() / values[keep, None]).sum(dim=0)
-    return _mean_share(fitted, pairs.y.second.diagonal())
-
-
 CRITERIA = (
     Criterion(
         "r2", "$R^2$", r"$R^2$ of the least-squares fit of the output on the input, 1 for $c \ge n$ in general; "
         "directions in which the input varies by no more than rounding fit nothing", (0, 1),
-        of_samples=lambda samples: r2(samples.source, samples.target), of_moments=_of_moments,
+        of_samples=lambda samples: r2(samples.source, samples.target),
         missing=("constant output",), place=5,
     ),
 )  # fmt: skip

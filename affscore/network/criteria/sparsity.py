@@ -82,7 +82,7 @@ def _shares(pair: Pair) -> tuple[float, float]:
 CRITERIA = (
     Criterion(
         "sparsity", "sparsity", "share of the entries of the feature maps with a magnitude of at most $10^{-3}$",
-        (0, 1), of_samples=lambda samples: _shares(samples.pair), of_moments=lambda pair, _: _shares(pair),
+        (0, 1), of_samples=lambda samples: _shares(samples.pair),
         before_and_after=True, place=3,
     ),
 )  # fmt: skip

@@ -7,13 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor
-
-from affscore.network.recorder.functions import REDUCTIONS
+from torch.utils._pytree import tree_map
 
 IMAGE, CHANNEL, ASSUMED, POSITION = "image", "channel", "assumed", ""
-CHANNELS = (CHANNEL, ASSUMED)
-_often = lru_cache(2**12)  # a network asks the same again for every chunk
+WEAK, CLAIMED = "channel of a product", "claimed"
+KNOWN = (CHANNEL, WEAK)
+"""Channels that a layer made, and that a product with a constant made."""
+CHANNELS = (*KNOWN, ASSUMED)
+"""These, and channels that nothing has said to be some. A CLAIMED axis holds positions unless it holds the channels."""
+often = lru_cache(2**12)  # a network asks the same again for every chunk
 
 
 class Part(NamedTuple):
@@ -37,9 +41,9 @@ def length(parts: Iterable[Part]) -> int:
     return math.prod(part.size for part in parts)
 
 
-def without(parts: tuple[Part, ...], *roles: str) -> tuple[Part, ...]:
-    """The parts, those of these roles being positions now."""
-    return tuple(Part(part.size, POSITION) if part.role in roles else part for part in parts)
+def without(parts: tuple[Part, ...], *roles: str, to: str = POSITION) -> tuple[Part, ...]:
+    """The parts, those of these roles being positions now, or something else."""
+    return tuple(Part(part.size, to) if part.role in roles else part for part in parts)
 
 
 def channels_last(features: Tensor, axes: Axes) -> Tensor:
@@ -60,26 +64,22 @@ def channels_last(features: Tensor, axes: Axes) -> Tensor:
     return apart if images else apart.unsqueeze(0)
 
 
-@_often
-def settled(axes: Axes) -> Axes:
-    """The axes without assumed channels, if the channels are known."""
-    known = any(has(parts, CHANNEL) for parts in axes)
-    return tuple(without(parts, ASSUMED) for parts in axes) if known else axes
+@often
+def made(axes: Axes, shape: Sequence[int], axis: int, norm: bool = False) -> Axes:
+    """After an operation that has made the channels of one axis; the heads stay if it mixed the features of each.
 
-
-@_often
-def made(axes: Axes, shape: Sequence[int], axis: int) -> Axes:
-    """After an operation that has made the channels of one axis; the heads stay if it mixed the features of each."""
-    heads = len(axes) == len(shape) and has(axes[axis], CHANNEL)
+    What is behind the channels are positions. A norm takes the channels that are there.
+    """
+    heads = len(axes) == len(shape) and has(axes[axis], *KNOWN)
     found = []
     for place, size in enumerate(shape):
         parts = axes[place] if place < len(axes) else ()
-        if place == axis:
+        if place == axis and not (heads and norm):
             parts = (Part(size, CHANNEL),)
         elif not parts or length(parts) != size:
             parts = (Part(size, POSITION),)
-        elif not heads:
-            parts = without(parts, *CHANNELS)
+        else:
+            parts = without(parts, CLAIMED, *((ASSUMED,) if heads and place <= axis else CHANNELS))
         found.append(parts)
     return tuple(found)
 
@@ -92,7 +92,7 @@ def resized(parts: tuple[Part, ...], size: int) -> tuple[Part, ...]:
     return (Part(size, roles.pop() if len(roles) == 1 else POSITION),)
 
 
-@_often
+@often
 def viewed(axes: Axes, steps: Sequence[int], shape: Sequence[int], strides: Sequence[int]) -> Axes | None:
     """The axes of a view: each part of what it views, with its strides, is found again by its stride."""
     pieces: list[tuple[int, Part]] = []
@@ -101,13 +101,17 @@ def viewed(axes: Axes, steps: Sequence[int], shape: Sequence[int], strides: Sequ
             pieces.append((step, part))
             step *= part.size
     found: list[tuple[Part, ...]] = []
+    sliced = len(steps) > 1 and tuple(steps) == tuple(strides)
     for axis, (size, stride) in enumerate(zip(shape, strides, strict=True)):
         held: tuple[Part, ...] = ()
         if size < 2:
             ones = [part for step, part in pieces if axis and step == stride and part.size == 1]
+            ones = [*axes[axis]] if sliced else ones
             held = (Part(size, next((part.role for part in ones if part.role in CHANNELS), POSITION)),)
         elif stride == 0:  # expanded
-            held = resized(axes[axis] if len(axes) == len(shape) else (Part(1, POSITION),), size)
+            was = axes[axis] if len(axes) == len(shape) else (Part(1, POSITION),)
+            again = (parts for parts, step in zip(axes, steps, strict=True) if not step and length(parts) == size)
+            held = next(again, resized(was, size))
             size = 1
         while size > 1:
             piece = next((p for p in pieces if 0 < p[0] <= stride < p[0] * p[1].size and stride % p[0] == 0), None)
@@ -132,28 +136,48 @@ def _contiguous(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
-def reduced(function: Any, axes: Axes, output: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Axes | None:
-    """The axes that a mean or a sum leaves, or that a stack adds to."""
-    name = getattr(function, "__name__", "")
-    dims = kwargs.get("dim", args[1] if len(args) > 1 else 0 if name == "stack" else None)
-    dims = [dims] if isinstance(dims, int) else dims
-    if not isinstance(dims, (list, tuple)) or not all(isinstance(dim, int) for dim in dims):
-        return None
-    if name == "stack" and output.ndim == len(axes) + 1:
-        axis = dims[0] % output.ndim
-        return (*axes[:axis], (Part(output.shape[axis], POSITION),), *axes[axis:])
-    gone = {dim % len(axes) for dim in dims}
-    if name in REDUCTIONS and output.ndim == len(axes) - len(gone):
-        return tuple(parts for axis, parts in enumerate(axes) if axis not in gone)
+def reduced(axes: Axes, output: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Axes | None:
+    """The axes that are left where those were averaged away that an argument names."""
+    for given in (kwargs.get("dim", kwargs.get("axis")), *args[1:]):
+        dims = [given] if type(given) is int else given
+        if isinstance(dims, (list, tuple)) and all(type(dim) is int for dim in dims):
+            gone = {dim % len(axes) for dim in dims}
+            found = tuple(parts for axis, parts in enumerate(axes) if axis not in gone)
+            if [length(parts) for parts in found] == [*output.shape]:
+                return found
     return None
 
 
-def aligned(axes: Axes, output: Tensor) -> Axes | None:
-    """Axes were merged, split, added or averaged away: what is next to the images, or last, stays there."""
+def unsure(axes: Axes) -> Axes:
+    """The same channels, which are a guess now."""
+    return tuple(without(parts, *KNOWN, to=ASSUMED) for parts in axes)
+
+
+def traced(function: Any, axes: Axes, source: Tensor, output: Tensor, args: Any, kwargs: Any) -> Axes | None:
+    """The axes after a function that only moves entries: numbers that count along an axis show where it goes."""
     found: list[tuple[Part, ...]] = [(Part(size, POSITION),) for size in output.shape]
-    if length(axes[-1]) == output.shape[-1] and has(axes[-1], *CHANNELS):
-        found[-1] = axes[-1]
-    for axis, parts in enumerate(axes[: min(2, output.ndim)]):
-        if length(parts) == output.shape[axis] and not (axis and has(found[-1], *CHANNELS)):
-            found[axis] = parts
-    return tuple(found) if any(has(parts, *CHANNELS) for parts in found) else None
+    lost = False
+    for axis, parts in enumerate(axes):
+        if not has(parts, IMAGE, CLAIMED, *CHANNELS):
+            continue
+        count = torch.arange(float(length(parts)), device=source.device)
+        count = count.view([-1 if place == axis else 1 for place in range(len(axes))]).expand(source.shape)
+        try:
+            given, named = _in_place_of(source, count, (args, dict(kwargs)))
+            moved = function(*given, **named)
+            along = [place for place in range(output.ndim) if moved.diff(dim=place).any()]
+        except (RuntimeError, TypeError, ValueError, AttributeError):  # it moves entries of other types alone, or none
+            return None
+        if len(along) != 1 and len(axes) == output.ndim and (axis in along or not along or output.shape[axis] == 1):
+            along = [axis]
+        if len(along) == 1 and not has(found[along[0]], IMAGE, *CHANNELS):
+            found[along[0]] = resized(parts, output.shape[along[0]])
+        else:
+            lost |= has(parts, *CHANNELS)
+    return unsure(tuple(found)) if lost else tuple(found)
+
+
+def _in_place_of(source: Tensor, counts: Tensor, values: Any) -> Any:
+    """The same arguments, with the counts for every tensor like the source."""
+    like = (source.shape, source.dtype)
+    return tree_map(lambda v: counts if isinstance(v, Tensor) and (v.shape, v.dtype) == like else v, values)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
@@ -17,23 +15,40 @@ from affscore.network.recorder.axes import (
     ASSUMED,
     CHANNEL,
     CHANNELS,
+    CLAIMED,
     IMAGE,
+    KNOWN,
     POSITION,
+    WEAK,
     Axes,
     Part,
-    aligned,
     has,
     length,
     made,
+    often,
     reduced,
     regrouped,
     resized,
-    settled,
+    traced,
+    unsure,
     viewed,
     without,
 )  # fmt: skip
 from affscore.network.recorder.dataflow import address
-from affscore.network.recorder.functions import CHANNEL_AXES, MATRICES, NORMS, RESHAPES, Function
+from affscore.network.recorder.functions import (
+    CHANNEL_AXES,
+    MATRICES,
+    MOVES,
+    NORMS,
+    RECURRENT,
+    RESHAPES,
+    Function,
+    kind_of,
+    writes_in_place,
+)  # fmt: skip
+from affscore.network.recorder.products import form, multiplied
+
+LAYERS = {**dict.fromkeys(RECURRENT, -1), **{of: at for of, at in CHANNEL_AXES.items() if of not in MATRICES}}
 
 
 @dataclass
@@ -69,6 +84,7 @@ class Layout:
     Args:
         images: How many there are, where that is known. A single one is not followed: it is everywhere.
 
+    >>> import torch
     >>> layout, tokens = Layout(), torch.zeros(4, 7, 6)
     >>> layout.observe(F.linear, [torch.zeros(4, 7, 3)], tokens)
     >>> layout.observe(torch.unflatten, [tokens], heads := tokens.unflatten(2, (2, 3)))
@@ -87,14 +103,14 @@ class Layout:
         Where nothing is known of it: images first, and the channels second in (N, C, H, W) and last in (N, tokens, C).
         """
         known = self._axes.get(tensor)
-        if known is not None:
+        if known is not None and tuple(length(parts) for parts in known) == tensor.shape:  # else it was turned in place
             return known
         first = POSITION if self.images == 1 else IMAGE
         return _assumed(tuple((Part(size, POSITION if axis else first),) for axis, size in enumerate(tensor.shape)))
 
     def knows(self, tensor: Tensor) -> bool:
         """Whether something that ran says where the channels of a tensor are, or its shape (N, C)."""
-        return any(has(parts, CHANNEL) for parts in self.axes(tensor))
+        return tensor.ndim == 2 or any(has(parts, *KNOWN) for parts in self.axes(tensor))
 
     def taken(self, tensor: Tensor, axis: int) -> None:
         """Note that a module takes its channels from this axis, if nothing before has said where they are."""
@@ -132,100 +148,79 @@ class Layout:
             kwargs: Those of them that have a name.
         """
         data = [source for source, weight in zip(inputs, weights, strict=True) if not weight] if weights else inputs
+        data = [source for source in data if source.is_floating_point() or source.is_complex()] or data  # no indices
         if not data or output.ndim == 0 or (any(output is source for source in data) and output in self._axes):
             return
-        if function in CHANNEL_AXES:
-            found = self._channels_made(function, data, output, list(weights) == [True, False], args)
-        elif function is torch.einsum:
-            found = self._einsum(args, inputs, weights)
-        else:
-            found = self._handed_on(function, data, output, args, kwargs or {})
+        found = self._multiplied(function, inputs, data, output, args, kwargs or {})
+        if found is None and function in LAYERS:
+            found = self._channels_made(function, data, output, args)
+        elif found is None:
+            found = self._handed_on(function, inputs, data, output, args, kwargs or {})
         if found is not None:
-            self._axes[output] = settled(found)
+            self._axes[output] = found
 
-    def _channels_made(
-        self, function: Any, data: Sequence[Tensor], output: Tensor, from_the_left: bool, args: Sequence[Any]
-    ) -> Axes | None:
+    def _multiplied(self, function: Any, inputs: Any, data: Any, output: Tensor, args: Any, kwargs: Any) -> Axes | None:
+        """Where a product leaves the channels, or an elementwise function of tensors that were broadcast."""
+        product = form(function, inputs, args, kwargs)
+        if product is None:
+            unlike = function in LAYERS or kind_of(function) in MOVES
+            if unlike or len(data) < 2 or not all(_broadcast(one, output) for one in data):
+                return None
+            # the first of two that contradict each other is right; one of fewer axes that is not known says nothing
+            operands = [one for one in data[::-1] if one.ndim == output.ndim or one in self._axes] or data[::-1]
+            product = operands, [tuple(range(one.ndim, 0, -1)) for one in operands], tuple(range(output.ndim, 0, -1))
+        pairs = [(one, at, any(one is source for source in data)) for one, at in zip(*product[:2], strict=True)]
+        known = tuple((self.axes(one), at) for one, at, depends in pairs if depends)
+        constants = tuple(at for _, at, depends in pairs if not depends and function not in LAYERS)
+        found = multiplied(known, constants, product[2], output.shape) if known else ()
+        return found if found and (function not in LAYERS or any(has(parts, *KNOWN) for parts in found)) else None
+
+    def _channels_made(self, function: Any, data: Sequence[Tensor], output: Tensor, args: Sequence[Any]) -> Axes:
         axes = self.axes(data[0])
-        if function in MATRICES and len(data) > 1:
-            return self._product(data[-2], data[-1], output)
-        if output.ndim < 2:
-            return None
-        axis = CHANNEL_AXES[function] % output.ndim
-        if function in MATRICES and from_the_left and output.ndim > 2:
-            axis = output.ndim - 2  # W z of (N, C, L)
         over_several = function is F.layer_norm and len(args) > 1 and len(args[1]) > 1
-        if function in NORMS and (over_several or has(axes[axis], CHANNEL)):
-            return axes
-        return made(axes, output.shape, axis)
+        return axes if over_several else made(axes, output.shape, LAYERS[function] % output.ndim, function in NORMS)
 
-    def _product(self, left: Tensor, right: Tensor, output: Tensor) -> Axes | None:
-        """A product of matrices that both depend on the images: rows of one, columns of the other."""
-        if min(left.ndim, right.ndim) < 2:
-            return None
-        rows, columns = self.axes(left), self.axes(right)
-        found = []
-        for axis, size in enumerate(output.shape[:-2], start=-output.ndim):
-            fit = [axes[axis] for axes in (rows, columns) if -axis <= len(axes) and length(axes[axis]) == size]
-            found.append(max(fit, key=lambda parts: has(parts, CHANNEL), default=(Part(size, POSITION),)))
-        axes = (*found, rows[-2], columns[-1])
-        if any(has(parts, CHANNEL) for parts in axes):
-            return axes
-        return (*(without(parts, ASSUMED) for parts in axes[:-1]), (Part(output.shape[-1], ASSUMED),))
-
-    def _einsum(self, args: Sequence[Any], inputs: Sequence[Tensor], weights: Sequence[bool]) -> Axes | None:
-        """The channels are what the weights bring in, and else those that the tensors had."""
-        equation = args[0].replace(" ", "") if args and isinstance(args[0], str) else ""
-        left, _, right = equation.partition("->")
-        terms = left.split(",")
-        if not right or "." in left or len(terms) != len(inputs):
-            return None
-        held: dict[str, tuple[Part, ...]] = {}
-        new: dict[str, tuple[Part, ...]] = {}
-        mixed = False
-        for term, operand, weight in zip(terms, inputs, weights, strict=True):
-            for letter, size, parts in zip(term, operand.shape, self.axes(operand), strict=True):
-                if weight:
-                    new[letter] = (Part(size, CHANNEL),)
-                elif letter not in held or has(parts, CHANNEL):
-                    held[letter] = parts
-                    mixed |= letter not in right and has(parts, *CHANNELS)
-        new = {letter: parts for letter, parts in new.items() if letter not in held}
-        if not mixed and not new.keys().isdisjoint(right):
-            held = {letter: without(parts, *CHANNELS) for letter, parts in held.items()}
-        return tuple((held | new)[letter] for letter in right)
-
-    def _handed_on(
-        self, function: Any, data: Sequence[Tensor], output: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Axes | None:
+    def _handed_on(self, function: Any, inputs: Any, data: Any, output: Tensor, args: Any, kwargs: Any) -> Axes | None:
         place = address(output)
         shared = next((source for source in data if address(source) == place), None)
-        source = shared if shared is not None else data[0]
-        if shared is None and len(data) > 1:  # the one that the output resembles most: others were broadcast, or parts
-            source = max(data, key=lambda one: self._likeness(one, output))
-        axes = self.axes(source)
-        if output.shape == source.shape and (shared is None or output.stride() == source.stride()):
+        # the one that the output resembles most: the others are parts
+        likeness = lambda one: (one.shape == output.shape, self.knows(one), one.ndim == output.ndim)  # noqa: E731
+        source = max(data, key=likeness) if shared is None else shared
+        axes, name, found = self.axes(source), kind_of(function).removesuffix("_copy"), None
+        moves, alike = name in MOVES, output.ndim == source.ndim
+        if output.shape == source.shape and (not moves if shared is None else output.stride() == source.stride()):
             return axes
-        found = None
         if shared is not None:
             found = viewed(axes, source.stride(), output.shape, output.stride())
-        elif getattr(function, "__name__", "") in RESHAPES:
+        elif name in RESHAPES:
             found = regrouped(axes, output.shape)
         if found is not None or not source.ndim:
             return found
-        if output.ndim == source.ndim:
-            return tuple(resized(parts, size) for parts, size in zip(axes, output.shape, strict=True))
-        return reduced(function, axes, output, args, kwargs) or aligned(axes, output)
+        changed = {axis for axis, size in enumerate(source.shape) if alike and size != output.shape[axis]}
+        followed = {axis for axis, parts in enumerate(axes) if has(parts, IMAGE, *KNOWN)}
+        alone = all(axis not in changed and output.shape.count(source.shape[axis]) == 1 for axis in followed)
+        plain = alike and (len(changed) == 1 or alone)
+        if moves and not plain and output.numel() and "out" not in kwargs and not writes_in_place(function):
+            found = traced(function, axes, source, output, args, kwargs)
+        if found is None and alike:
+            found = tuple(resized(parts, size) for parts, size in zip(axes, output.shape, strict=True))
+            sure = moves or len(changed) == len(inputs) == 1 or not any(has(axes[axis], *KNOWN) for axis in changed)
+            return found if sure else unsure(found)
+        return found or reduced(axes, output, args, kwargs)
 
-    def _likeness(self, source: Tensor, output: Tensor) -> tuple[bool, bool, bool]:
-        known = any(has(parts, CHANNEL) for parts in self._axes.get(source, ()))
-        return source.shape == output.shape, known, source.ndim == output.ndim
+
+def _broadcast(tensor: Tensor, output: Tensor) -> bool:
+    """Whether a tensor can have been broadcast to the shape of another."""
+    pairs = zip(reversed(tensor.shape), reversed(output.shape), strict=False)
+    return tensor.ndim <= output.ndim and all(size in (1, whole) for size, whole in pairs)
 
 
-@lru_cache(2**12)
+@often
 def _place(axes: Axes, shape: Sequence[int]) -> Place:
     if len(shape) < 2:
         return Place(0, 1, 1)
+    doubt = any(has(parts, CLAIMED) for parts in axes)
+    axes = tuple(without(without(parts, CLAIMED), WEAK, to=CHANNEL) for parts in axes)
     if not any(has(parts, *CHANNELS) for parts in axes):
         axes = _assumed(axes)
     if all(has(parts, IMAGE, POSITION) for parts in axes):  # pixels merged with their channels are features, all
@@ -235,7 +230,7 @@ def _place(axes: Axes, shape: Sequence[int]) -> Place:
     channels = [axis for axis, parts in enumerate(axes) if has(parts, *CHANNELS)]
     images = next((axis for axis, parts in enumerate(axes) if has(parts, IMAGE)), 0)
     long = sum(size > 1 for axis, size in enumerate(shape) if axis != images)
-    guessed = long > 1 and any(has(parts, ASSUMED) for parts in axes)
+    guessed = long > 1 and (doubt or any(has(parts, ASSUMED) for parts in axes))
     slowest = axes[images][0].role == IMAGE or not has(axes[images], IMAGE)
     if len(channels) == 1 and channels[0] != images and slowest and (images == 0 or len(axes[images]) == 1):
         positions = math.prod(shape) // max(1, shape[images] * shape[channels[0]])
@@ -247,7 +242,7 @@ def _place(axes: Axes, shape: Sequence[int]) -> Place:
 
 def _with_channels(axes: Axes, axis: int, role: str = CHANNEL) -> Axes:
     """With the channels on this axis, unless it holds them already, or the images, or is the first one."""
-    if not -len(axes) < axis < len(axes) or has(axes[axis], CHANNEL, IMAGE):
+    if not -len(axes) < axis < len(axes) or has(axes[axis], *KNOWN, IMAGE):
         return axes
     found = [without(parts, *CHANNELS) for parts in axes]
     found[axis] = (Part(length(axes[axis]), role),)
@@ -255,11 +250,10 @@ def _with_channels(axes: Axes, axis: int, role: str = CHANNEL) -> Axes:
 
 
 def _assumed(axes: Axes) -> Axes:
-    """With channels where most networks have them; (N, C) leaves no choice."""
+    """With channels where most networks have them."""
     if len(axes) < 2:
         return axes
     axis = 2 if len(axes) == 3 else 1
     if has(axes[axis], IMAGE):
         axis = len(axes) - 1
-    channels = Part(length(axes[axis]), CHANNEL if len(axes) == 2 else ASSUMED)
-    return (*axes[:axis], (channels,), *axes[axis + 1 :])
+    return (*axes[:axis], (Part(length(axes[axis]), ASSUMED),), *axes[axis + 1 :])

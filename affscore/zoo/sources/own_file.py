@@ -18,7 +18,7 @@ from affscore.errors import AffscoreError, guarded
 from affscore.zoo.card import ONE_AT_A_TIME, ModelCard, check_has_weights, seeded, stated_preprocessing
 from affscore.zoo.checkpoints import Loaded, load_weights
 from affscore.zoo.naming import near, weights_file, weights_label
-from affscore.zoo.paths import file_hash, no_file, user_path
+from affscore.zoo.paths import file_hash, user_path
 from affscore.zoo.preprocessing import IMAGENET
 from affscore.zoo.sources import Source
 
@@ -41,8 +41,6 @@ class OwnFile(Source):
         """The seed fixes random weights of the factory, and those that are made when the file is imported."""
         path, _, factory = name.rpartition(":")
         file = user_path(path)
-        if not file.is_file():
-            raise no_file(path, "write path/to/file.py:factory")
         name = f"{file.name}:{factory}"
         with ONE_AT_A_TIME, _importing_from(file.parent.resolve()):
             module = seeded(lambda: _imported(file), seed)  # which fixes a network that the file itself makes, too

@@ -13,11 +13,9 @@ from affscore import AffscoreError
 from affscore.network.columns import ALWAYS, CONSTANT, details
 from affscore.network.criteria import BY_DEFAULT, CRITERIA, SCHEMA, choose_criteria, gathered
 from affscore.network.criteria.declaration import BatchSamples
-from affscore.network.scoring import WholeDataset, score_pair
+from affscore.network.scoring import score_pair
 from affscore.options import Options
 from tests.network.criteria.activations import pair
-
-OF_WHOLE = [name for name, criterion in CRITERIA.items() if criterion.of_moments or criterion.mean_over_samples]
 
 
 @pytest.fixture(scope="module")
@@ -47,25 +45,6 @@ def test_it_is_missing_with_the_flags_that_it_names_and_only_there(x, name):
             assert math.isnan(row[field.name]) == (row["flag"] in CRITERIA[name].missing)
 
 
-@pytest.mark.parametrize("name", OF_WHOLE)
-@pytest.mark.parametrize("parts", [[40], [20, 19, 1], [13, 13, 14]])
-@pytest.mark.parametrize("total", [40, None])
-def test_that_of_a_whole_data_set_is_that_of_all_samples(x, name, parts, total):
-    whole = WholeDataset(total, Options(criteria=(name,)))
-    for part in x.split(parts):
-        whole.add([pair(part, part.relu(), dtype=x.dtype)])
-    (row,) = whole.rows()
-    expected = row_of(x, x.relu(), name)
-    for field in CRITERIA[name].columns:
-        assert row[field.name] == pytest.approx(expected[field.name], rel=1e-9)
-
-
-def test_what_needs_samples_has_no_whole_data_set():
-    for name in set(CRITERIA) - set(OF_WHOLE):
-        with pytest.raises(AffscoreError, match=f"{name} needs the samples of a batch: omit it, or measure"):
-            WholeDataset(40, Options(criteria=(name,)))
-
-
 def test_names_and_columns_are_taken_once():
     one = replace(CRITERIA["cka"], name="one")
     for taken, criteria in {
@@ -91,9 +70,7 @@ def test_a_criterion_is_computed_where_it_is_defined_only(x):
         raise AssertionError
 
     criterion = replace(CRITERIA["cka"], of_samples=fail)
-    assert np.isnan(
-        criterion.numbers("constant output", lambda known: known.of_samples(BatchSamples(pair(x, x))))["cka"]
-    )
+    assert np.isnan(criterion.numbers("constant output", BatchSamples(pair(x, x)))["cka"])
 
 
 @pytest.mark.parametrize("wrong", ["ckaa", "", "cka,", "cka r2", ["ckaa"], ["cka", "philipp"], None, 1, [["cka"]]])

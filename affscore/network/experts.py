@@ -1,0 +1,122 @@
+"""Which expert an activation belongs to, where samples go through a network one at a time and reach different ones."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from operator import itemgetter
+from typing import Any
+
+from torch import Tensor, nn
+
+from affscore.network.recorder import Recorder
+from affscore.network.recorder.dataflow import address, tensors_in
+from affscore.network.recorder.stream import Event, Follower
+
+Key = tuple[str, int, str]
+"""Layer, call and name of an activation; the call says which weights, and how often before in the same pass."""
+
+SLICES, TIMES = 2**20, 2**40
+"""The number of a call is times * TIMES + (place of the parameter) * SLICES + slice."""
+
+
+class Experts(Follower):
+    """Knows which weights the numbers of a tensor come from: so it tells apart experts that share an activation.
+
+    Those are the parameter that was multiplied last, and where it holds the weights of several experts, which of them.
+
+    Args:
+        network: The network.
+    """
+
+    def __init__(self, network: nn.Module) -> None:
+        self._weights = defaultdict[int, list[tuple[int, int, Tensor]]](list)  # those of each storage
+        for place, one in enumerate(network.parameters(), 1):
+            self._weights[address(one)].append((int(one.storage_offset()), place, one))
+        self.start()
+
+    def start(self) -> None:
+        """A forward pass begins."""
+        self._used: dict[int, int] = {}
+
+    def after(self, event: Event) -> None:
+        """Hand the weights on to what a function returned: those among its inputs, or those that all of these share."""
+        both = list(zip(event.tensors, event.origins, strict=True))
+        weights = [self._number(tensor) for tensor, origin in both if origin is None and tensor.ndim > 1]
+        before = {self._used.get(address(tensor), 0) for tensor, origin in both if origin is not None}
+        used = weights[-1] if weights else before.pop() if len(before) == 1 else 0
+        for tensor in tensors_in(event.args[:1] if event.output is None else event.output):
+            self._used[address(tensor)] = used
+
+    def _number(self, weights: Tensor) -> int:
+        there = int(weights.storage_offset())
+        known = [one for one in self._weights[address(weights)] if one[0] <= there]
+        start, place, whole = max(known, key=itemgetter(0), default=(there, 0, weights))
+        return place * SLICES + ((there - start) // whole.stride(0) if whole.ndim > weights.ndim else 0)
+
+    def weights_of(self, x: Tensor) -> int:
+        """A number for the weights that the numbers of a tensor come from; 0 for none."""
+        return self._used.get(address(x), 0)
+
+
+@contextmanager
+def experts_told_apart(recorder: Recorder, network: nn.Module) -> Iterator[Experts]:
+    """Follow the weights; networks of transformers run their experts one by one meanwhile, not in a single call."""
+    models: list[Any] = [module for module in network.modules() if hasattr(module, "get_experts_implementation")]
+    before = [model.get_experts_implementation() for model in models]
+    recorder.followers.append(experts := Experts(network))
+    try:
+        for model in models:
+            model.set_experts_implementation("eager")
+        yield experts
+    finally:
+        recorder.followers.remove(experts)
+        for model, implementation in zip(models, before, strict=True):
+            model.set_experts_implementation(implementation)
+
+
+def common_order(orders: Iterable[Sequence[Key]]) -> list[Key]:
+    """Activations in an order in which those of each sample run; where several fit, as layers are numbered.
+
+    >>> a, b, c = ("experts.2", 0, "relu"), ("experts.10", 0, "relu"), ("head", 0, "gelu")
+    >>> [layer for layer, *_ in common_order([(b, c), (a, c)])]
+    ['experts.2', 'experts.10', 'head']
+    """
+    before = dict[Key, set[Key]]()
+    for order in orders:
+        before |= {key: before.get(key, set()) for key in order}
+        for one, other in pairwise(order):
+            before[other].add(one)
+    found = list[Key]()
+    while before:
+        ready = [key for key, others in before.items() if before.keys().isdisjoint(others)]
+        found.append(min(ready or before, key=_numbered))  # where none fits, samples run them in several orders
+        del before[found[-1]]
+    return found
+
+
+def _numbered(key: Key) -> tuple[object, ...]:
+    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in key[0].split(".")], key[1:]
+
+
+def numbered(rows: Iterable[Mapping[str, Any]], orders: Iterable[Sequence[Key]]) -> list[dict[str, Any]]:
+    """Rows of activations in their common order (``index``), with the numbers of their calls within their layers.
+
+    Of experts that are slices of one parameter these are the numbers of the slices, also where no sample reaches some.
+    """
+    places, calls = {key: place for place, key in enumerate(common_order(orders))}, defaultdict[str, list[int]](list)
+    for layer, call, _ in places:
+        calls[layer].append(call)
+    found = list[dict[str, Any]]()
+    for row in rows:
+        among, call = calls[row["layer"]], row["call"]
+        of_one = len({other // SLICES for other in among}) == 1
+        found.append({**row, "index": places[key_of(row)], "call": call % SLICES if of_one else among.index(call)})
+    return sorted(found, key=lambda row: (row.get("specification", 0), row["index"]))
+
+
+def key_of(row: Mapping[str, Any]) -> Key:
+    """Which activation a row is of."""
+    return row["layer"], row["call"], row["activation"]
