@@ -92,6 +92,4 @@ def test_only_the_ways_of_the_page_read_pickles_and_run_code():
         ("zoo/weight_files.py", "torch.load"),
         ("zoo/sources/own_file.py", "exec"),
         ("nonlinear_advantage/checkpoint.py", "torch.load"),
-        ("exercises/reports.py", "torch.load"),
-        ("exercises/reports.py", "exec"),
     }

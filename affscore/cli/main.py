@@ -11,7 +11,6 @@ from typer import Option
 import affscore
 from affscore.cli.compare import compare
 from affscore.cli.ledger import ledger
-from affscore.cli.marks import marks
 from affscore.cli.multiverse import multiverse
 from affscore.cli.signature import signature
 from affscore.cli.store import store
@@ -22,7 +21,7 @@ _HELP = "Measure how non-linear a neural network is, layer by layer."
 app = typer.Typer(
     name="affscore", help=_HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
 )
-for command in (signature, multiverse, survey, compare, ledger, marks):
+for command in (signature, multiverse, survey, compare, ledger):
     app.command()(command)
 app.add_typer(store, name="store")
 

@@ -10,7 +10,5 @@ if TYPE_CHECKING:
     from affscore.exercises.registry import Verdict as Verdict
     from affscore.exercises.registry import check as check
     from affscore.exercises.registry import known as known
-    from affscore.exercises.reports import Report as Report
-    from affscore.exercises.reports import report as report
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {"registry": "Verdict check known", "reports": "Report report"})
+__getattr__, __dir__, __all__ = lazy_names(__name__, {"registry": "Verdict check known"})

@@ -72,9 +72,6 @@ Hints: TypeAlias = Iterator[tuple[Any, str | Verdict]]
 
 _CHECKERS: dict[str, Callable[[Any], Hints]] = {}
 
-CHECKED: dict[str, tuple[Any, Verdict]] = {}
-"""What was checked in this session: of each exercise the last answer that was right, or else the last."""
-
 
 def right(message: str) -> Verdict:
     """The verdict on a right answer."""
@@ -128,13 +125,6 @@ def check(number: str, answer: object) -> Verdict:
     Not yet. There is no answer yet: expected a number.
     """
     checker = _find(number)
-    verdict = _verdict(checker, answer)
-    if (answer is not None and answer is not Ellipsis) and (verdict or not CHECKED.get(str(number), (None, False))[1]):
-        CHECKED[str(number)] = answer, verdict
-    return verdict
-
-
-def _verdict(checker: Callable[[Any], Hints], answer: object) -> Verdict:
     try:
         first = next(said for holds, said in checker(answer) if holds)
         return first if isinstance(first, Verdict) else Verdict(False, first)

@@ -187,20 +187,14 @@ def test_a_student_without_answers_sees_only_the_names_of_the_exercises(notebook
 @pytest.mark.slow
 @pytest.mark.notebook
 @pytest.mark.parametrize("notebook", QUICKEST, ids=lambda path: path.stem)
-def test_with_the_solutions_in_the_stubs_every_check_passes_and_so_do_the_marks(notebook, tmp_path):
+def test_with_the_solutions_in_the_stubs_every_check_passes(notebook):
     chapter, student = students_version(notebook)
     checked = {f"Exercise {one.name}": one for one in exercises(chapter.notebook) if one.checked}
     for cell in student.cells:
         if match := re.search(r"raise NotImplementedError\((.*)\)  # delete", cell.source):
             cell.source = checked[json.loads(match[1])].code
-    report = tmp_path / "class" / "ada.json"
-    report.parent.mkdir()
-    student.cells.append(nbformat.v4.new_code_cell(f'affscore.exercises.report("Ada", {str(report)!r})'))
     nbclient.NotebookClient(student, timeout=600, resources={"metadata": {"path": notebook.parent}}).execute()
     assert verdicts(student) == ["Right!"] * len(checked)
-    command = [sys.executable, "-m", "affscore.cli", "marks", str(report.parent)]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    assert done.stdout.split()[-len(checked) :] == ["right"] * len(checked), done.stdout
 
 
 def verdicts(notebook) -> list[str]:
