@@ -119,7 +119,8 @@ def judged(
     found = {(layer, call): width for layer, call, width in rows}
     missing, surplus = [key for key in wanted if key not in found], [key for key in found if key not in wanted]
     # samples go one at a time there, and experts one by one, where the hooks' batch has them in one call
-    experts = [key for key in surplus if "expert" in key[0] and (one := wanted.get((key[0], 0))) and one.width == found[key]]
+    first = {layer: one.width for (layer, call), one in wanted.items() if call == 0 and "expert" in layer}
+    experts = [key for key in surplus if first.get(key[0]) == found[key]]
     surplus = [key for key in surplus if key not in experts]
     around = set(layers) - {one.layer for one in seen}
     merged = [key for key in missing if (key[0].rpartition(".")[0] or "(root)") in around]
@@ -200,6 +201,7 @@ def in_a_process(builders: list[Callable[[], Built]], limit: float) -> dict[str,
 
 def _send(builders: list[Callable[[], Built]], sender: Connection) -> None:
     warnings.simplefilter("ignore")
+    torch.set_num_threads(1)  # the threads of the process that was forked are not in this one
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     try:
         row = row_of(builders)
