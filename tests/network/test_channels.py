@@ -398,7 +398,7 @@ SCORES = {
     "baddbmm": lambda q, k: torch.baddbmm(torch.zeros(()), q.expand(len(k), -1, -1), k.mT),
     "letters": lambda q, k: torch.einsum("qd,nkd->nqk", q, k),
     "ellipsis": lambda q, k: torch.einsum("...qd,...kd->...qk", q, k),
-    "implicit": lambda q, k: torch.einsum("cd,nkd", q, k).mT,  # (N, tokens, queries), in the order of the letters
+    "implicit": lambda q, k: torch.einsum("qd,bkd", q, k).mT,  # (N, tokens, queries), in the order of the letters
     "tensordot": lambda q, k: torch.tensordot(q, k, ([1], [2])).movedim(0, 1),
     "inner": lambda q, k: torch.inner(k, q).mT,
     "one by one": lambda q, k: torch.stack([k @ one for one in q], 1),
