@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, Result, guarded
+from affscore.errors import AffscoreError, Result, first_line, guarded
 from affscore.network.collect import Collector, Pair
 from affscore.network.inputs import Inputs
 from affscore.network.notes import as_warning
@@ -46,13 +46,27 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector | _Watc
         AffscoreError: The network fails on these images, or its activations cannot be seen.
     """
     dtype = next((parameter.dtype for parameter in network.parameters() if parameter.is_floating_point()), None)
-    # integers are tokens; and a network that begins in place must not overwrite the caller's images
-    images = images.each(lambda tensor: tensor.to(dtype if tensor.is_floating_point() else None, copy=True))
+    given = images
+
+    def fresh() -> Inputs:
+        # integers are tokens; and a network that begins in place must not overwrite the caller's images
+        return given.each(lambda tensor: tensor.to(dtype if tensor.is_floating_point() else None, copy=True))
+
+    images = fresh()
     collector.start(len(images), images.text)
     recorder.start(images.tensors)
     try:
         with new_threads_watched(recorder.in_other_threads.add):
             output = guarded(lambda: images.through(network), f"the network {name} fails on {images}")
+    except AffscoreError as error:
+        recorder.stop()
+        if error.__cause__ is not None and _runs_alone(network, fresh()):
+            raise AffscoreError(
+                f"the network {name} runs on {images} by itself, and not while it is followed "
+                f"({type(error.__cause__).__name__}: {first_line(error.__cause__)}), which is a fault of affscore; "
+                "declare the module where it happens as one block: activations=[...]"
+            ) from error.__cause__
+        raise
     finally:
         recorder.stop()
     if not recorder.calls:
@@ -64,6 +78,13 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector | _Watc
             "part is an activation, declare its class: activations=[...])"
         )
     return output
+
+
+def _runs_alone(network: nn.Module, images: Inputs) -> bool:
+    with contextlib.suppress(AffscoreError):
+        guarded(lambda: images.through(network), "")
+        return True
+    return False
 
 
 def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) -> str:

@@ -214,3 +214,23 @@ def test_a_network_that_fails_on_what_was_assumed_says_what_that_was():
     no_activation = nn.Sequential(nn.Conv2d(3, 4, 3))
     with pytest.raises(AffscoreError, match=r"^no elementwise activation .*(?<!Preprocessing\(\.\.\.\))$"):
         signature(no_activation, "digits", n=4, images=4, criteria=False, progress=False)
+
+
+def test_a_failure_of_ours_is_not_the_networks(monkeypatch):
+    def failing(self, *arguments):
+        raise ZeroDivisionError("ours")
+
+    class Fails(nn.Module):
+        def forward(self, x):
+            raise KeyError("its own")
+
+    monkeypatch.setattr("affscore.network.recorder.layout.Layout.observe", failing)
+    x = torch.randn(8, 3)
+    with pytest.raises(
+        AffscoreError, match="runs on .* by itself, and not while it is followed .ZeroDivisionError: ours"
+    ) as ours:
+        signature(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), x, n=8, progress=False)
+    assert isinstance(ours.value.__cause__, ZeroDivisionError)
+    with pytest.raises(AffscoreError, match=r"the network Fails fails on .* KeyError") as its:
+        signature(Fails(), x, n=8, progress=False)
+    assert isinstance(its.value.__cause__, KeyError)
