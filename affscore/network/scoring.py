@@ -273,7 +273,7 @@ class _Part:
             row = _row(
                 pair.call, (pairs.x.count, len(pairs.x.first)), self.options.criteria,
                 lambda: _across_widths(pairs.x, pairs.y, len(pairs.x.first), len(pairs.y.first))
-                or paired_affinity_score(pairs, self.options.covariance, rounding=pair.rounding),
+                or paired_affinity_score(pairs, self.options.covariance, rounding=pair.rounding, eps=pair.eps),
                 lambda criterion: (
                     criterion.of_moments(pair, pairs) if criterion.of_moments
                     else tuple((self.sums[criterion.name] / pairs.x.count).tolist())

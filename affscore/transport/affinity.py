@@ -16,7 +16,7 @@ from affscore.transport.covariance import Covariance, CovarianceName, check_name
 from affscore.transport.moments import PairMoments
 from affscore.transport.sample_size import effective_width
 from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
-from affscore.transport.span import joint_span
+from affscore.transport.span import joint_span, resolved, resolved_covariance
 
 ROUNDING = 1e-12
 """A raw score this little below zero is zero, and not a bound that was exceeded."""
@@ -107,9 +107,9 @@ def affinity_score(
         x: Array or tensor (n, d), n >= 2: the inputs of an activation, say.
         y: Array or tensor (n, d): its outputs.
         covariance: "ledoit-wolf" (the papers' choice: scores stay comparable where d > n) or
-            "empirical" (raw is then in [0, 1], and 1 exactly for positive semi-definite affine maps; where
-            inputs depend on each other up to rounding, as 48 units of 20 channels do, rounding counts as
-            variance, which moves the score by hundredths and differs between processors).
+            "empirical" (raw is then in [0, 1], and 1 exactly for positive semi-definite affine maps; directions in
+            which a cloud varies by no more than the rounding of its type, as 48 units of 20 channels do in 28, do not
+            count, see :func:`affscore.transport.span.resolved`).
         ridge: Ridge on both covariances, relative to tr(S)/d.
         rounding: Unit of rounding of the arithmetic that made x and y, where their type does not tell
             (float16 activations that were averaged in float32, say).
@@ -149,6 +149,8 @@ def affinity_score(
         return AffinityScore(1.0, 1.0, 0.0, True, False, covariance, True, (0.0, 0.0), n, d, paired=1.0)
     if source.constant:
         raise ConstantInputError
+    if covariance == "empirical" and not ridge:  # else every direction counts
+        source, target = resolved(source), resolved(target)
     basis_x, basis_y = joint_span(source.points, target.points)
     known = [source.second, target.second] if basis_x is source.points else [None, None]
     covariance_x = estimate(basis_x, covariance, dimension=d, ridge=ridge, second=known[0])
@@ -170,7 +172,11 @@ def affinity_score(
 
 
 def paired_affinity_score(
-    moments: PairMoments, covariance: CovarianceName = "ledoit-wolf", *, rounding: float = 2.0**-52
+    moments: PairMoments,
+    covariance: CovarianceName = "ledoit-wolf",
+    *,
+    rounding: float = 2.0**-52,
+    eps: float | None = None,
 ) -> AffinityScore:
     r"""The score of paired samples of which only the moments are kept, under the coupling i -> i.
 
@@ -186,6 +192,7 @@ def paired_affinity_score(
         moments: Moments of n pairs (:class:`affscore.transport.PairMoments`).
         covariance: "ledoit-wolf" or "empirical".
         rounding: Unit of rounding of the arithmetic that made the samples.
+        eps: The unit that entries are rounded to, where that is not ``rounding``: of half precision.
 
     Returns:
         The score; ``pairing_optimal`` is None.
@@ -213,9 +220,14 @@ def paired_affinity_score(
         raise ConstantInputError
     covariance_x = estimate_from_moments(pairs.x, covariance)
     covariance_y = estimate_from_moments(pairs.y, covariance)
+    joint = pairs.cross
+    if covariance == "empirical":
+        covariance_x, project_x = resolved_covariance(covariance_x, pairs.x.error(eps or rounding), n)
+        covariance_y, project_y = resolved_covariance(covariance_y, pairs.y.error(eps or rounding), n)
+        joint = project_x.T @ joint @ project_y
     matrix = linear_part(covariance_x, covariance_y)
     moved = float(((matrix @ covariance_x.scatter) * matrix).sum())
-    cross = float((matrix.T * pairs.cross).sum()) / n
+    cross = float((matrix.T * joint).sum()) / n
     cost = max(moved + float(covariance_y.scatter.trace()) - 2.0 * cross, 0.0)
     return _score(cost, moved, None, covariance_x, covariance_y, n, pairs.y.unit)
 

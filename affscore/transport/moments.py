@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.transport.samples import CONSTANT_TOLERANCE, CentredSample, centre, power_of_two_above
+from affscore.transport.samples import CONSTANT_TOLERANCE, CentredSample, centre, error_of, power_of_two_above
 
 _POWERS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 """The sums of a sample, and the power of the points in each."""
@@ -110,6 +110,10 @@ class Moments:
         The rule is that of :func:`affscore.transport.samples.centre`.
         """
         return CONSTANT_TOLERANCE * rounding * self.largest / self.unit
+
+    def error(self, eps: float) -> Tensor:
+        """The standard deviation that rounding may have in each coordinate, in this unit, tensor (d,)."""
+        return error_of(eps) * self.largest / self.unit
 
     def varying(self, rounding: float) -> Tensor:
         """Which coordinates of centred points vary by more than rounding, tensor (d,) of bool."""

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from affscore.network.criteria.declaration import Criterion, both_centred
 from affscore.transport.moments import PairMoments
-from affscore.transport.samples import CentredSample, Samples, second_moments
-from affscore.transport.square_root import regular_factor
+from affscore.transport.samples import CentredSample, Samples
+from affscore.transport.span import varying_basis
 
 if TYPE_CHECKING:
     from affscore.network.collect import Pair
@@ -47,35 +47,13 @@ def _mean_share(fitted: Tensor, total: Tensor) -> float:
 
 
 def _projected_squares(x: Tensor, y: Tensor) -> Tensor:
-    """Squared norm of each column of y projected on what x varies in by more than one, tensor (e,).
-
-    By a Cholesky factor of the smaller product of x with itself, unless its diagonal shows that this would lose more
-    than half of the digits. Then by its eigenvectors: where channels depend on each other, as those behind a
-    convolution that has more outputs than inputs do, x varies by rounding in the others. By the singular values of
-    x only where it has so many digits that their squares do not tell rounding from signal.
-    """
+    """Squared norm of each column of y projected on what x varies in by more than one, tensor (e,)."""
     n, d = x.shape
-    rounding = math.sqrt(n)
-    if d >= n:
-        # x has rank n - 1 where its Gram matrix, with the constant vector added, is regular: then everything is fitted
-        gram = second_moments(x.T)
-        _, regular = regular_factor(gram + gram.diagonal().mean() / n, rounding)
-        if regular:
-            return y.square().sum(dim=0)
-    else:
-        gram = second_moments(x)
-        factor, regular = regular_factor(gram, rounding)
-        if regular:
-            return torch.linalg.solve_triangular(factor, x.T @ y, upper=False).square().sum(dim=0)
-    eps = torch.finfo(x.dtype).eps
-    values, vectors = torch.linalg.eigh(gram)
-    if float(values[-1]) * eps < 0.01 * rounding**2:
-        kept = vectors[:, values > rounding**2]
-        basis = kept if d >= n else torch.linalg.qr(x @ kept).Q
-        return (basis.T @ y).square().sum(dim=0)
-    left, singular, _ = torch.linalg.svd(x, full_matrices=False)
-    least = max(rounding, float(singular.max()) * max(x.shape) * eps)
-    return (left[:, singular > least].T @ y).square().sum(dim=0)
+    basis = varying_basis(x, math.sqrt(n))
+    if basis is None and d >= n:  # x has rank n - 1: everything is fitted
+        return y.square().sum(dim=0)
+    basis = torch.linalg.qr(x).Q if basis is None else basis
+    return (basis.T @ y).square().sum(dim=0)
 
 
 def _of_moments(pair: Pair, pairs: PairMoments) -> float:
