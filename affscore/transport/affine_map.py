@@ -74,10 +74,9 @@ def affine_map(x: Samples, y: Samples, covariance: CovarianceName = "ledoit-wolf
         raise AffscoreError(
             f"x and y must have the same number of coordinates, got {points_x.shape[1]} and {points_y.shape[1]}"
         )
+    from_x, from_y = centre(points_x, 0.0), centre(points_y, 0.0)
     if covariance == "empirical":
         from_x, from_y = resolved(centred(x, "x")), resolved(centred(y, "y", device=points_x.device))
-    else:
-        from_x, from_y = centre(points_x, 0.0), centre(points_y, 0.0)
     matrix = linear_part(estimate(from_x.points, covariance), estimate(from_y.points, covariance))
     ratio = from_y.scale / from_x.scale
     matrix *= ratio

@@ -172,11 +172,7 @@ def affinity_score(
 
 
 def paired_affinity_score(
-    moments: PairMoments,
-    covariance: CovarianceName = "ledoit-wolf",
-    *,
-    rounding: float = 2.0**-52,
-    eps: float | None = None,
+    moments: PairMoments, covariance: CovarianceName = "ledoit-wolf", *, rounding: float = 2.0**-52, eps: float = 0.0
 ) -> AffinityScore:
     r"""The score of paired samples of which only the moments are kept, under the coupling i -> i.
 
@@ -192,7 +188,7 @@ def paired_affinity_score(
         moments: Moments of n pairs (:class:`affscore.transport.PairMoments`).
         covariance: "ledoit-wolf" or "empirical".
         rounding: Unit of rounding of the arithmetic that made the samples.
-        eps: The unit that entries are rounded to, where that is not ``rounding``: of half precision.
+        eps: The unit that entries are rounded to, where that is another one: of half precision.
 
     Returns:
         The score; ``pairing_optimal`` is None.

@@ -201,13 +201,11 @@ def centred(
         return x
     tensor = _as_tensor(x, name)
     points, own = as_samples(tensor, name)
-    points = points.to(device or points.device)
-    return centre(points, own, eps=eps_of(tensor.dtype)) if rounding is None else centre(points, rounding)
+    units = (own, 0.0, eps_of(tensor.dtype)) if rounding is None else (rounding,)
+    return centre(points.to(device or points.device), *units)
 
 
-def centre(
-    x: Tensor, rounding: float = 2.0**-52, size: Tensor | float = 0.0, eps: float | None = None
-) -> CentredSample:
+def centre(x: Tensor, rounding: float = 2.0**-52, size: Tensor | float = 0.0, eps: float = 0.0) -> CentredSample:
     """Subtract the mean and divide by the size, so that no square over- or underflows.
 
     A coordinate whose standard deviation is below 8 units of rounding of its largest magnitude counts
@@ -217,7 +215,7 @@ def centre(
         x: Tensor (n, d), float64, finite.
         rounding: The unit of rounding of the type that the numbers were computed in.
         size: The magnitude of what was added up to a coordinate, tensor (d,): where terms cancel, their rounding stays.
-        eps: The unit that entries are rounded to, where that is not ``rounding``: of half precision.
+        eps: The unit that entries are rounded to, where that is another one: of half precision.
 
     Returns:
         The centred sample.

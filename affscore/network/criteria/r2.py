@@ -48,12 +48,10 @@ def _mean_share(fitted: Tensor, total: Tensor) -> float:
 
 def _projected_squares(x: Tensor, y: Tensor) -> Tensor:
     """Squared norm of each column of y projected on what x varies in by more than one, tensor (e,)."""
-    n, d = x.shape
-    basis = varying_basis(x, math.sqrt(n))
-    if basis is None and d >= n:  # x has rank n - 1: everything is fitted
+    basis = varying_basis(x, math.sqrt(len(x)))
+    if basis is None and len(x) <= x.shape[1]:  # x has rank n - 1: everything is fitted
         return y.square().sum(dim=0)
-    basis = torch.linalg.qr(x).Q if basis is None else basis
-    return (basis.T @ y).square().sum(dim=0)
+    return ((torch.linalg.qr(x).Q if basis is None else basis).T @ y).square().sum(dim=0)
 
 
 def _of_moments(pair: Pair, pairs: PairMoments) -> float:
