@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
 from affscore.network.collect import Collector
+from affscore.network.criteria.declaration import BatchSamples
 from affscore.network.feeding import Feeding
 from affscore.network.forward import forward as through
 from affscore.network.images import image_stream
@@ -25,6 +26,8 @@ from affscore.network.recorder.calls import ActivationCall
 from affscore.network.scoring import score_pair
 from affscore.options import Options
 from affscore.transport.covariance import CovarianceName
+from affscore.transport.samples import CentredSample
+from affscore.transport.span import TINY
 from affscore.zoo import card_of, load_model
 
 _COLUMNS = ("index", "layer", "call", "activation", "kind", "depth", "width", "n", "score", "paired", "flag")
@@ -76,10 +79,10 @@ def scores_by_position(
         forward: As there.
 
     Returns:
-        A row for each position and activation, with ``position``, ``distinct`` (how many different vectors go in), and
-        of the columns of a signature ``index``, ``layer``, ``call``, ``activation``, ``kind``, ``depth``, ``width``,
-        ``n``, ``score``, in [0, 1], ``paired``, the score under the paired coupling, and ``flag``. Activations that
-        have no positions, as that of a pooler, have no rows.
+        A row for each position and activation, with ``position``, ``distinct`` (how many vectors go in that differ by
+        more than rounding), and of the columns of a signature ``index``, ``layer``, ``call``, ``activation``, ``kind``,
+        ``depth``, ``width``, ``n``, ``score``, in [0, 1], ``paired``, the score under the paired coupling, and
+        ``flag``. Activations that have no positions, as that of a pooler, have no rows.
 
     Raises:
         AffscoreError: As :func:`affscore.signature`; no position, or one that an activation does not have.
@@ -119,11 +122,17 @@ def scores_by_position(
         for number, place in enumerate(places):
             one = replace(pair, x=x[:, number], y=y[:, number], points_a_sample=1)
             row = score_pair(one, options)
-            about = {"position": int(place), "distinct": len(torch.unique(one.x, dim=0))}
+            about = {"position": int(place), "distinct": _distinct(BatchSamples(one).source)}
             rows.append({name: row[name] for name in _COLUMNS} | about)
     if not rows:
         raise AffscoreError(f"no activation of {card.name} has positions: each sample is one vector there")
     return pd.DataFrame(rows).sort_values(["position", "index"], key=_as_given(places)).reset_index(drop=True)
+
+
+def _distinct(sample: CentredSample) -> int:
+    """How many of the points are further than rounding from all points before them."""
+    units = sample.points / sample.noise.clamp(min=TINY)
+    return len(units) - int((torch.cdist(units, units, p=torch.inf) <= 1).tril(-1).any(dim=1).sum())
 
 
 def _as_given(places: tuple[int, ...]) -> Any:

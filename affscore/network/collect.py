@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -22,7 +23,7 @@ from affscore.network.recorder.calls import ActivationCall, Listener
 from affscore.network.recorder.layout import Place
 from affscore.network.reduction import ScatteredError, chosen_positions, images_first, reduced, size_of_terms
 from affscore.options import Options
-from affscore.transport.samples import rounding_of
+from affscore.transport.samples import eps_of, rounding_of
 
 LARGEST = 2**13
 """At most so many rows are set aside before it is known that they come."""
@@ -77,6 +78,7 @@ class Pair:
         sparse: How many of them are next to zero, before and after the activation.
         refused: Why there is no Y, where the activation cannot be applied to reduced vectors.
         points_a_sample: How many rows each image has, one after the other; 1 for a row an image.
+        terms: How many numbers were added up to an entry of X.
         sizes: The magnitude of what was added up to X and to Y (:func:`size_of_terms`).
         reached: Where samples go through the network one at a time, which of ``samples`` came here, from 0.
         samples: How many samples there are, where not all need to come here.
@@ -92,6 +94,7 @@ class Pair:
     sparse: tuple[int, int] = (0, 0)
     refused: str = ""
     points_a_sample: int = 1
+    terms: int = 1
     sizes: tuple[Tensor | float, Tensor | float] = (0.0, 0.0)
     reached: list[int] = field(default_factory=list)
     samples: int = 0
@@ -107,6 +110,11 @@ class Pair:
         """Unit of rounding of the network's arithmetic there."""
         return rounding_of(self.dtype)
 
+    @property
+    def eps(self) -> float:
+        """Unit that entries are rounded to: in a mean of numbers in half precision their errors cancel."""
+        return max(eps_of(self.dtype) / math.sqrt(self.terms), self.rounding)
+
     def extend(self, other: Pair, room: int) -> None:
         """Add what the same activation saw of further images, ``room`` being the number of images in all.
 
@@ -118,7 +126,7 @@ class Pair:
                 f"{other.call} has {other.points_a_sample} positions for some samples and {self.points_a_sample} for "
                 "others, of those that are drawn: all samples must have the same size"
             )
-        self.call, self.points_a_sample = other.call, other.points_a_sample
+        self.call, self.points_a_sample, self.terms = other.call, other.points_a_sample, other.terms
         self.refused = self.refused or other.refused
         self.x, self.y = joined(self.x, other.x, room), joined(self.y, other.y, room)
         self.reached += other.reached
@@ -241,6 +249,7 @@ class Collector(Listener):
         pair.weights = 0 if self.experts is None else self.experts.weights_of(x)
         pair.points_a_sample = len(pair.x) // self.images
         pair.sizes = (self._size(call, x),) * 2  # of what is applied to the reduced vectors, too
+        pair.terms = x.numel() // pair.x.numel() if isinstance(pair.sizes[0], Tensor) else 1
         self._arriving[id(call)] = pair
         if "sparsity" in self.options.criteria:
             counted = self._counted(call, x)

@@ -98,8 +98,7 @@ def load_study(name: str) -> pd.DataFrame:
     """A study that comes with the package.
 
     ``python scripts/make_studies.py --only NAME --out FOLDER`` makes it again: where nothing is trained to about 1e-5
-    in a score (1e-3 with the empirical covariance where inputs depend on each other, see
-    :func:`affscore.affinity_score`); a training enlarges how another processor rounds.
+    in a score; a training enlarges how another processor rounds.
 
     Args:
         name: Of chapter 10 "batch-size", "batch-size-cifar", "batch-size-large-cifar" and "seeds"; of 11 "untrained",

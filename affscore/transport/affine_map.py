@@ -10,7 +10,8 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.transport.covariance import Covariance, CovarianceName, estimate
-from affscore.transport.samples import Samples, as_samples, centre
+from affscore.transport.samples import Samples, as_samples, centre, centred
+from affscore.transport.span import resolved
 from affscore.transport.square_root import quarter_root, regular_factor
 
 WELL_CONDITIONED = 1e10
@@ -74,6 +75,8 @@ def affine_map(x: Samples, y: Samples, covariance: CovarianceName = "ledoit-wolf
             f"x and y must have the same number of coordinates, got {points_x.shape[1]} and {points_y.shape[1]}"
         )
     from_x, from_y = centre(points_x, 0.0), centre(points_y, 0.0)
+    if covariance == "empirical":
+        from_x, from_y = resolved(centred(x, "x")), resolved(centred(y, "y", device=points_x.device))
     matrix = linear_part(estimate(from_x.points, covariance), estimate(from_y.points, covariance))
     ratio = from_y.scale / from_x.scale
     matrix *= ratio
@@ -103,7 +106,8 @@ def linear_part(source: Covariance, target: Covariance) -> Tensor:
     Pseudo-inverses in the closed forms are no substitute. Equation 4 with one agrees on the samples, with half of
     the digits, since it takes the root of a product; and
     :math:`S_X^{+1/2} (S_X^{1/2} S_Y S_X^{1/2})^{1/2} S_X^{+1/2}`, the same matrix where S_X is regular,
-    loses what Y has outside the span of X (about a third of tr S_Y at n = 200, d = 512).
+    loses what Y has outside the span of X (about a third of tr S_Y at n = 200, d = 512). Any factor F of
+    :math:`S_Y = F^\top F` does in place of its root.
 
     Args:
         source: S_X, in a basis of k vectors.
@@ -126,8 +130,8 @@ def linear_part(source: Covariance, target: Covariance) -> Tensor:
         matrix = _of_uneven_coordinates(source.matrix, target.matrix)
         if matrix is not None:
             return matrix
-    vectors_x, root_x, vectors_y, root_y, left, _, right = _polar_parts(source, target)
-    return (vectors_y * root_y) @ (left @ right) @ (vectors_x / root_x).T
+    vectors_x, root_x, factor, left, _, right = _polar_parts(source, target)
+    return factor.T @ (left @ right) @ (vectors_x / root_x).T
 
 
 def transport(points: Tensor, source: Covariance, target: Covariance) -> Tensor:
@@ -260,16 +264,16 @@ def gaussian_wasserstein(source: Covariance, target: Covariance, shift: float = 
 
 
 def _polar_parts(source: Covariance, target: Covariance) -> tuple[Tensor, ...]:
-    """Roots of both covariances, and the singular value decomposition of the product of the roots.
+    """The root of S_X, a factor of S_Y, and the singular value decomposition of their product.
 
     The decomposition is cut where singular values are rounding: the directions of S_X and S_Y beyond
     have nothing to do with each other, and any pairing of them would be made up.
     """
     vectors_x, root_x = source.root()
-    vectors_y, root_y = target.root()
-    product = root_y[:, None] * (vectors_y.T @ vectors_x) * root_x
+    factor = target.factor()
+    product = factor @ vectors_x * root_x
     left, singular, right = torch.linalg.svd(product, full_matrices=False)
     if len(singular):
         keep = singular > singular[0] * max(product.shape) * torch.finfo(product.dtype).eps
         left, singular, right = left[:, keep], singular[keep], right[keep]
-    return vectors_x, root_x, vectors_y, root_y, left, singular, right
+    return vectors_x, root_x, factor, left, singular, right

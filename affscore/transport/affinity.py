@@ -15,7 +15,7 @@ from affscore.transport.assignment import DecidedBy, optimal_coupling
 from affscore.transport.covariance import Covariance, CovarianceName, check_name, estimate
 from affscore.transport.sample_size import effective_width
 from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
-from affscore.transport.span import joint_span
+from affscore.transport.span import joint_span, resolved
 
 ROUNDING = 1e-12
 """A raw score this little below zero is zero, and not a bound that was exceeded."""
@@ -106,9 +106,9 @@ def affinity_score(
         x: Array or tensor (n, d), n >= 2: the inputs of an activation, say.
         y: Array or tensor (n, d): its outputs.
         covariance: "ledoit-wolf" (the papers' choice: scores stay comparable where d > n) or
-            "empirical" (raw is then in [0, 1], and 1 exactly for positive semi-definite affine maps; where
-            inputs depend on each other up to rounding, as 48 units of 20 channels do, rounding counts as
-            variance, which moves the score by hundredths and differs between processors).
+            "empirical" (raw is then in [0, 1], and 1 exactly for positive semi-definite affine maps; directions in
+            which a cloud varies by no more than the rounding of its type, as 48 units of 20 channels do in 28, do not
+            count, see :func:`affscore.transport.span.resolved`).
         ridge: Ridge on both covariances, relative to tr(S)/d.
         rounding: Unit of rounding of the arithmetic that made x and y, where their type does not tell
             (float16 activations that were averaged in float32, say).
@@ -148,6 +148,8 @@ def affinity_score(
         return AffinityScore(1.0, 1.0, 0.0, True, False, covariance, True, (0.0, 0.0), n, d, paired=1.0)
     if source.constant:
         raise ConstantInputError
+    if covariance == "empirical" and not ridge:  # else every direction counts
+        source, target = resolved(source), resolved(target)
     basis_x, basis_y = joint_span(source.points, target.points)
     known = [source.second, target.second] if basis_x is source.points else [None, None]
     covariance_x = estimate(basis_x, covariance, dimension=d, ridge=ridge, second=known[0])

@@ -64,6 +64,14 @@ class Covariance:
         centred = None if self.centred is None else torch.nn.functional.pad(self.centred, (0, more))
         return replace(self, scatter=torch.nn.functional.pad(self.scatter, (0, more, 0, more)), centred=centred)
 
+    def factor(self) -> Tensor:
+        r"""A matrix F, tensor (r, k), with :math:`F^\top F = S`: the samples, where at hand, or their QR factor."""
+        if self.centred is None or self.floor > 0:
+            vectors, root = self.root()
+            return (vectors * root).T
+        points = self.centred / len(self.centred) ** 0.5
+        return points if len(points) <= points.shape[1] else torch.linalg.qr(points, mode="r").R
+
     def root(self) -> tuple[Tensor, Tensor]:
         r"""The square root :math:`S^{1/2} = V \operatorname{diag}(e) V^\top`.
 

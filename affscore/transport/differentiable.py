@@ -14,7 +14,7 @@ from affscore.transport.affinity import ROUNDING, ConstantInputError
 from affscore.transport.assignment import optimal_coupling
 from affscore.transport.covariance import CovarianceName, check_name
 from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
-from affscore.transport.span import joint_basis
+from affscore.transport.span import TINY, joint_basis, resolved_basis
 
 HeldCoupling = Literal["paired", "fixed"]
 
@@ -84,7 +84,7 @@ def differentiable_affinity(
     source = centred(x, "x")
     target = centred(y, "y", device=source.points.device)
     check_same_shape(source.points, target.points)
-    from_x, from_y = _points(x, source), _points(y, target)
+    from_x, from_y = _points(x, source, covariance), _points(y, target, covariance)
     if target.constant:
         return 1.0 + 0.0 * (from_x.sum() + from_y.sum())
     if source.constant:
@@ -105,9 +105,21 @@ def differentiable_affinity(
     return raw.clamp(min=0.0) if clip else raw
 
 
-def _points(x: Samples, sample: CentredSample) -> Tensor:
-    """The centred points, with a derivative where x has one."""
-    return _Centred.apply(x, sample) if isinstance(x, Tensor) and x.requires_grad else sample.points
+def _points(x: Samples, sample: CentredSample, name: CovarianceName) -> Tensor:
+    r"""The centred points, with a derivative where x has one; for the empirical covariance the resolved ones.
+
+    These are :math:`U \Sigma V^\top`, in units of their error, of points M with rounding beside it. At constant rank
+
+    .. math:: d(U \Sigma V^\top) = U U^\top dM + (I - U U^\top)\, dM\, V V^\top.
+    """
+    points = _Centred.apply(x, sample) if isinstance(x, Tensor) and x.requires_grad else sample.points
+    basis = resolved_basis(sample) if name == "empirical" else None
+    if basis is None:
+        return points
+    error = sample.error.clamp(min=TINY)
+    right = torch.linalg.qr((basis.T @ sample.points / error).T).Q
+    inside = basis @ (basis.T @ points)
+    return inside + ((points - inside) / error @ right @ right.T) * error
 
 
 def _transported(x: Tensor, y: Tensor, name: CovarianceName, dimension: int) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -20,6 +20,12 @@ Samples: TypeAlias = ArrayLike | Tensor
 
 CONSTANT_TOLERANCE = 8.0
 """A coordinate whose standard deviation is below this many units of rounding is constant."""
+
+ERROR_OF_SUMS = 4.0
+"""By how many units sums may err, as a standard deviation; layers of trained networks do by up to 0.6."""
+
+ERROR_OF_ONE_ROUNDING = 12.0**-0.5
+"""The standard deviation of the error of one rounding, in units: it is uniform between -1/2 and 1/2."""
 
 SAFE = (1e-60, 1e60)
 """Numbers between these have squares, and sums of fourth powers, that float64 holds."""
@@ -38,12 +44,15 @@ class CentredSample:
         scale: A power of two, so that dividing by it rounds nothing; 1 for a constant cloud.
         noise: The standard deviation, in the unit of the points, up to which each coordinate counts as constant,
             tensor (d,).
+        error: The standard deviation, in the same unit, that rounding may have in each coordinate (:func:`error_of`),
+            tensor (d,).
     """
 
     points: Tensor
     mean: Tensor
     scale: float
     noise: Tensor
+    error: Tensor
 
     @property
     def constant(self) -> bool:
@@ -68,9 +77,9 @@ class CentredSample:
         >>> (part.mean + part.scale * part.points).tolist(), sample.part(torch.tensor([1, 3])).constant
         ([[0.0], [8.0]], True)
         """
-        part = _centre(self.points[rows], self.noise)
+        part = _centre(self.points[rows], self.noise, self.error)
         scale = 1.0 if part.constant else self.scale * part.scale
-        return CentredSample(part.points, self.mean + self.scale * part.mean, scale, part.noise)
+        return replace(part, mean=self.mean + self.scale * part.mean, scale=scale)
 
 
 def second_moments(points: Tensor) -> Tensor:
@@ -151,7 +160,24 @@ def rounding_of(dtype: torch.dtype) -> float:
     >>> rounding_of(torch.float64) == 2.0**-52, rounding_of(torch.bfloat16) == 2.0**-23
     (True, True)
     """
-    return min(torch.finfo(dtype).eps, 2.0**-23) if dtype.is_floating_point else 2.0**-52
+    return min(eps_of(dtype), 2.0**-23)
+
+
+def eps_of(dtype: torch.dtype) -> float:
+    """The unit of rounding of a type, that of float64 for integers."""
+    return torch.finfo(dtype).eps if dtype.is_floating_point else 2.0**-52
+
+
+def error_of(eps: float) -> float:
+    """The standard deviation of rounding in arithmetic of this unit, at most, relative to the size of the terms.
+
+    In float32 and float64 every step of a sum is rounded; in half precision the sum is in float32, and rounded once.
+    What is exact is rounded by our own arithmetic, in float64.
+
+    >>> error_of(2.0**-23) / 2.0**-23, round(error_of(2.0**-7) / 2.0**-7, 2)
+    (4.0, 0.29)
+    """
+    return max(ERROR_OF_SUMS * min(max(eps, 2.0**-52), 2.0**-23), ERROR_OF_ONE_ROUNDING * eps)
 
 
 def centred(
@@ -174,11 +200,13 @@ def centred(
     """
     if isinstance(x, CentredSample):
         return x
-    points, own = as_samples(x, name)
-    return centre(points.to(device or points.device), own if rounding is None else rounding)
+    tensor = _as_tensor(x, name)
+    points, own = as_samples(tensor, name)
+    units = (own, 0.0, eps_of(tensor.dtype)) if rounding is None else (rounding,)
+    return centre(points.to(device or points.device), *units)
 
 
-def centre(x: Tensor, rounding: float = 2.0**-52, size: Tensor | float = 0.0) -> CentredSample:
+def centre(x: Tensor, rounding: float = 2.0**-52, size: Tensor | float = 0.0, eps: float = 0.0) -> CentredSample:
     """Subtract the mean and divide by the size, so that no square over- or underflows.
 
     A coordinate whose standard deviation is below 8 units of rounding of its largest magnitude counts
@@ -188,6 +216,7 @@ def centre(x: Tensor, rounding: float = 2.0**-52, size: Tensor | float = 0.0) ->
         x: Tensor (n, d), float64, finite.
         rounding: The unit of rounding of the type that the numbers were computed in.
         size: The magnitude of what was added up to a coordinate, tensor (d,): where terms cancel, their rounding stays.
+        eps: The unit that entries are rounded to, where that is another one: of half precision.
 
     Returns:
         The centred sample.
@@ -199,13 +228,13 @@ def centre(x: Tensor, rounding: float = 2.0**-52, size: Tensor | float = 0.0) ->
     magnitude = x.abs().amax(dim=0)
     unit = power_of_two_above(float(magnitude.max()))
     if not SAFE[0] < unit < SAFE[1]:  # else sums and squares of what follows could over- or underflow
-        inner = centre(x / unit, rounding, size / unit)
-        scale = inner.scale * unit if not inner.constant else 1.0
-        return CentredSample(inner.points, inner.mean * unit, scale, inner.noise)
-    return _centre(x, CONSTANT_TOLERANCE * rounding * magnitude.clamp(min=size))
+        inner = centre(x / unit, rounding, size / unit, eps)
+        return replace(inner, mean=inner.mean * unit, scale=inner.scale * unit if not inner.constant else 1.0)
+    magnitude = magnitude.clamp(min=size)
+    return _centre(x, CONSTANT_TOLERANCE * rounding * magnitude, error_of(eps or rounding) * magnitude)
 
 
-def _centre(x: Tensor, noise: Tensor) -> CentredSample:
+def _centre(x: Tensor, noise: Tensor, error: Tensor) -> CentredSample:
     """Centre points of a safe size; coordinates whose standard deviation is at most their noise (d,) are constant."""
     mean = x.mean(dim=0)
     points = x - mean
@@ -216,7 +245,7 @@ def _centre(x: Tensor, noise: Tensor) -> CentredSample:
     if not bool(varies.all()):
         points *= varies
         scale *= _to_unit_size(points)
-    return CentredSample(points, mean, scale if bool(varies.any()) else 1.0, noise / scale)
+    return CentredSample(points, mean, scale if bool(varies.any()) else 1.0, noise / scale, error / scale)
 
 
 def _to_unit_size(points: Tensor) -> float:

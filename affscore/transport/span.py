@@ -1,14 +1,100 @@
-"""Few samples in many dimensions: coordinates in the space that both clouds span."""
+"""The directions in which clouds vary: by more than rounding, and, of few samples, in the space that both span."""
 
 from __future__ import annotations
+
+import math
+import sys
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from affscore.transport.samples import second_moments
+from affscore.transport.covariance import Covariance, estimate
+from affscore.transport.samples import CentredSample, second_moments
+from affscore.transport.square_root import regular_factor
+
+TINY = sys.float_info.min
+"""In place of no error: of coordinates that are zero."""
 
 INDEPENDENT = 1e-12
 """Samples with a smaller share of their square outside the span of the others are left to Householder's method."""
+
+
+def resolved(sample: CentredSample) -> CentredSample:
+    r"""The cloud without the directions in which it varies by no more than the rounding of what computed it.
+
+    In units of :attr:`CentredSample.error` rounding adds a matrix (n, d) of about independent errors of a standard
+    deviation of at most 1, whose singular values stay below about :math:`\sqrt n + \sqrt d` (Bai and Yin, 1993). What
+    the cloud has along its singular vectors with smaller values cannot be told from rounding, and is left out.
+
+    >>> from affscore.transport.samples import centred
+    >>> two = torch.randn(64, 2, generator=torch.Generator().manual_seed(0))
+    >>> x = two @ torch.tensor([[1.0, 2.0, 3.0], [0.3, 0.5, 0.2]])
+    >>> [int(torch.linalg.matrix_rank(cloud.points)) for cloud in (centred(x), resolved(centred(x)))]
+    [3, 2]
+    """
+    basis = resolved_basis(sample)
+    return sample if basis is None else replace(sample, points=basis @ (basis.T @ sample.points))
+
+
+def resolved_basis(sample: CentredSample) -> Tensor | None:
+    """An orthonormal basis, tensor (n, k), of the columns of a cloud without that; None where nothing is left out.
+
+    Nothing is where nothing else would be left: whether a whole cloud is constant is decided in :func:`centred`.
+    """
+    basis = varying_basis(sample.points / sample.error.clamp(min=TINY), least_of(*sample.points.shape))
+    return basis if basis is not None and basis.shape[1] else None
+
+
+def resolved_covariance(found: Covariance, error: Tensor, count: int) -> tuple[Covariance, Tensor]:
+    """The same for an empirical covariance of ``count`` samples: without those directions, and what projects on others.
+
+    Args:
+        found: The covariance of all d coordinates.
+        error: The standard deviation of rounding in each coordinate, tensor (d,).
+        count: n.
+
+    Returns:
+        The covariance; and the matrix P, tensor (d, d), for which the cloud without those directions is X P.
+    """
+    d, unit = len(error), error.clamp(min=TINY)
+    values, vectors = torch.linalg.eigh(count * found.scatter / unit[:, None] / unit)
+    keep = values > max(least_of(count, d) ** 2, float(values[-1]) * d * torch.finfo(values.dtype).eps)
+    if int(keep.sum()) in (0, d):
+        return found, torch.eye(d).to(values)
+    kept = vectors[:, keep]
+    points = (kept * (values[keep] * kept.shape[1] / count).sqrt()).T * unit  # fewer, but with the same covariance
+    return estimate(points, found.name), (kept / unit[:, None]) @ (kept.T * unit)
+
+
+def least_of(n: int, d: int) -> float:
+    """The largest singular value of a matrix (n, d) of errors of size one, about."""
+    return math.sqrt(n) + math.sqrt(d)
+
+
+def varying_basis(points: Tensor, least: float) -> Tensor | None:
+    """An orthonormal basis of what centred points (n, d) have along singular vectors of values above the least one.
+
+    By the eigenvectors of the smaller product of the points with themselves
+    where it has so many digits that squares tell rounding from signal.
+
+    Returns:
+        Tensor (n, k), 0 <= k < n; None for all that the points span, where no direction is left out.
+    """
+    n, d = points.shape
+    gram = second_moments(points if d < n else points.T)
+    # for d >= n the constant vector has no part in it, since the points are centred
+    factor, regular = regular_factor(gram if d < n else gram + gram.diagonal().mean() / n)
+    # the trace of the inverse bounds the smallest singular value from below, which pivots do not
+    if regular and float(torch.cholesky_inverse(factor).trace()) * least**2 < 1.0:
+        return None
+    eps = torch.finfo(points.dtype).eps
+    values, vectors = torch.linalg.eigh(gram)
+    if float(values[-1]) * eps < 0.01 * least**2:
+        kept = vectors[:, values > least**2]
+        return kept if d >= n else torch.linalg.qr(points @ kept).Q
+    left, singular, _ = torch.linalg.svd(points, full_matrices=False)
+    return left[:, singular > max(least, float(singular[0]) * max(n, d) * eps)]
 
 
 def joint_span(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:

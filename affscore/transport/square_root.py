@@ -88,16 +88,15 @@ def newton_schulz(matrix: Tensor, tolerance: float = 1e-6) -> tuple[Tensor, bool
     return 0.5 * (y + y.mT) * scale.sqrt(), converged
 
 
-def regular_factor(matrix: Tensor, least: float = 0.0) -> tuple[Tensor, bool]:
+def regular_factor(matrix: Tensor) -> tuple[Tensor, bool]:
     r"""The Cholesky factor L of a symmetric matrix, and whether it is regular enough for L to keep half of the digits.
 
     Args:
         matrix: Tensor (k, k).
-        least: A smaller number on the diagonal of L is rounding.
 
     >>> regular_factor(torch.ones(2, 2, dtype=torch.float64))[1]
     False
     """
     factor, info = torch.linalg.cholesky_ex(matrix)
     pivots = factor.diagonal()
-    return factor, not bool(info) and bool(pivots.min() > max(1e-4 * float(pivots.max()), least))
+    return factor, not bool(info) and bool(pivots.min() > 1e-4 * pivots.max())

@@ -43,6 +43,21 @@ def test_the_score_of_the_vectors_at_a_position(covariance):
     assert (found["n"] == 40).all()
 
 
+def test_vectors_that_differ_by_rounding_are_one():
+    class Rounded(Tokens):
+        def forward(self, input_ids, attention_mask=None):
+            by = 1 + input_ids[:, 1:].double().mean(dim=1).float()[:, None, None]
+            return torch.tanh(self.pool(self.up(self.words(input_ids)) * by / by))
+
+    network = Rounded()
+    with torch.no_grad():
+        by = 1 + IDS[:, 1:].double().mean(dim=1).float()[:, None, None]
+        rows = network.pool(network.up(network.words(IDS)) * by / by)[:, 0]
+    different = len(IDS[:, 0].unique())
+    assert len(torch.unique(rows, dim=0)) > different  # to the last bit
+    assert scores_by_position(network, IDS, [0], n=40)["distinct"].tolist() == [different]
+
+
 def test_where_there_is_one_position_it_is_the_signature():
     single = IDS[:, :1]
     expected = signature(Tokens(), single, n=40, criteria=False, progress=False).scores[0]

@@ -1,10 +1,11 @@
+import copy
 import math
 
 import numpy as np
 import pytest
 import torch
 
-from affscore import affinity_score
+from affscore import affinity_score, signature
 from affscore.errors import AffscoreError
 from affscore.network import entropy, linear_cka, norm, r2
 from affscore.network.criteria import CRITERIA
@@ -116,3 +117,29 @@ def test_what_is_not_finite_is_named_and_counted(x, side, bad):
 def test_a_single_image_has_no_score(x):
     with pytest.raises(AffscoreError, match=r"relu of layer 'block.act' .*at least 2 samples"):
         row_of(pair(x[:1], x[:1].relu()))
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("order", ["activate-first", "reduce-first"])
+def test_channels_that_follow_from_others_count_alike_in_every_precision(whole, order):
+    """The errors of half precision cancel in a mean over positions, and so does what counts as their size."""
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(
+        torch.nn.Conv2d(4, 12, 1), torch.nn.ReLU(), torch.nn.Conv2d(12, 40, 1), torch.nn.GELU()
+    )
+    images = torch.randn(96, 4, 9, 9, dtype=torch.float64) + 2 * torch.randn(96, 4, 1, 1, dtype=torch.float64)
+    found = {}
+    for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
+        options = {
+            "n": 96,
+            "order": order,
+            "covariance": "empirical",
+            "criteria": False,
+            "whole": whole,
+            "progress": False,
+        }
+        one = signature(copy.deepcopy(network).to(dtype), images.to(dtype), **options)
+        found[dtype] = one.scores
+        assert one.table["flag"].tolist() == ["degenerate input"] * 2
+    for dtype, scores in found.items():
+        assert scores == pytest.approx(found[torch.float64], abs=1e-6 if dtype == torch.float32 else 1e-3)

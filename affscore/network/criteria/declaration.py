@@ -48,12 +48,12 @@ class BatchSamples:
     @cached_property
     def source(self) -> CentredSample:
         """X, centred: here it is decided whether it is constant."""
-        return centre(self.x, self.pair.rounding, self.pair.sizes[0])
+        return centre(self.x, self.pair.rounding, self.pair.sizes[0], self.pair.eps)
 
     @cached_property
     def target(self) -> CentredSample:
         """Y, centred."""
-        return centre(self.y, self.pair.rounding, self.pair.sizes[1])
+        return centre(self.y, self.pair.rounding, self.pair.sizes[1], self.pair.eps)
 
     def _finite(self, side: str, values: Tensor) -> Tensor:
         if bad := int((~torch.isfinite(values)).sum()):

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from affscore.network.criteria.declaration import Criterion, both_centred
-from affscore.transport.samples import CentredSample, Samples, second_moments
-from affscore.transport.square_root import regular_factor
+from affscore.transport.samples import CentredSample, Samples
+from affscore.transport.span import varying_basis
 
 
 def r2(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
@@ -39,35 +39,11 @@ def r2(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
 
 
 def _projected_squares(x: Tensor, y: Tensor) -> Tensor:
-    """Squared norm of each column of y projected on what x varies in by more than one, tensor (e,).
-
-    By a Cholesky factor of the smaller product of x with itself, unless its diagonal shows that this would lose more
-    than half of the digits. Then by its eigenvectors: where channels depend on each other, as those behind a
-    convolution that has more outputs than inputs do, x varies by rounding in the others. By the singular values of
-    x only where it has so many digits that their squares do not tell rounding from signal.
-    """
-    n, d = x.shape
-    rounding = math.sqrt(n)
-    if d >= n:
-        # x has rank n - 1 where its Gram matrix, with the constant vector added, is regular: then everything is fitted
-        gram = second_moments(x.T)
-        _, regular = regular_factor(gram + gram.diagonal().mean() / n, rounding)
-        if regular:
-            return y.square().sum(dim=0)
-    else:
-        gram = second_moments(x)
-        factor, regular = regular_factor(gram, rounding)
-        if regular:
-            return torch.linalg.solve_triangular(factor, x.T @ y, upper=False).square().sum(dim=0)
-    eps = torch.finfo(x.dtype).eps
-    values, vectors = torch.linalg.eigh(gram)
-    if float(values[-1]) * eps < 0.01 * rounding**2:
-        kept = vectors[:, values > rounding**2]
-        basis = kept if d >= n else torch.linalg.qr(x @ kept).Q
-        return (basis.T @ y).square().sum(dim=0)
-    left, singular, _ = torch.linalg.svd(x, full_matrices=False)
-    least = max(rounding, float(singular.max()) * max(x.shape) * eps)
-    return (left[:, singular > least].T @ y).square().sum(dim=0)
+    """Squared norm of each column of y projected on what x varies in by more than one, tensor (e,)."""
+    basis = varying_basis(x, math.sqrt(len(x)))
+    if basis is None and len(x) <= x.shape[1]:  # x has rank n - 1: everything is fitted
+        return y.square().sum(dim=0)
+    return ((torch.linalg.qr(x).Q if basis is None else basis).T @ y).square().sum(dim=0)
 
 
 CRITERIA = (
