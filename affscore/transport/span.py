@@ -9,7 +9,6 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from affscore.transport.covariance import Covariance, estimate
 from affscore.transport.samples import CentredSample, second_moments
 from affscore.transport.square_root import regular_factor
 
@@ -44,27 +43,6 @@ def resolved_basis(sample: CentredSample) -> Tensor | None:
     """
     basis = varying_basis(sample.points / sample.error.clamp(min=TINY), least_of(*sample.points.shape))
     return basis if basis is not None and basis.shape[1] else None
-
-
-def resolved_covariance(found: Covariance, error: Tensor, count: int) -> tuple[Covariance, Tensor]:
-    """The same for an empirical covariance of ``count`` samples: without those directions, and what projects on others.
-
-    Args:
-        found: The covariance of all d coordinates.
-        error: The standard deviation of rounding in each coordinate, tensor (d,).
-        count: n.
-
-    Returns:
-        The covariance; and the matrix P, tensor (d, d), for which the cloud without those directions is X P.
-    """
-    d, unit = len(error), error.clamp(min=TINY)
-    values, vectors = torch.linalg.eigh(count * found.scatter / unit[:, None] / unit)
-    keep = values > max(least_of(count, d) ** 2, float(values[-1]) * d * torch.finfo(values.dtype).eps)
-    if int(keep.sum()) in (0, d):
-        return found, torch.eye(d).to(values)
-    kept = vectors[:, keep]
-    points = (kept * (values[keep] * kept.shape[1] / count).sqrt()).T * unit  # fewer, but with the same covariance
-    return estimate(points, found.name), (kept / unit[:, None]) @ (kept.T * unit)
 
 
 def least_of(n: int, d: int) -> float:
