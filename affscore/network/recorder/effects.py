@@ -54,7 +54,7 @@ class Effects:
         self._known: dict[Any, Effect] = {}
 
     def tried(self, event: Event, layer: str) -> Tensor | None:
-        """Note the effect of an event on the largest of the tensors of numbers or booleans that depend on the input.
+        """Note the effect of an event on the largest of the tensors that depend on the input, numbers or booleans.
 
         Returns:
             That tensor, if there is one, and the function is no layer.
@@ -62,13 +62,14 @@ class Effects:
         data = [
             tensor
             for tensor, origin in zip(event.tensors, event.origins, strict=True)
-            if origin and (tensor.is_floating_point() or tensor.dtype is torch.bool) and tensor.layout is torch.strided
+            if origin and tensor.layout is torch.strided and not (tensor.is_complex() or tensor.is_quantized)
         ]
         mixing = event.function in CHANNEL_AXES or event.function in RECURRENT
-        if not data or mixing or event.kwargs.get("out") is not None:
+        if not data or mixing:
             return None
         x = max(data, key=lambda tensor: (tensor.numel(), tensor.is_floating_point()))
-        event.effect = self.of(layer if None in event.origins else "", event.function, event.args, event.kwargs, x)
+        named = {name: value for name, value in event.kwargs.items() if name != "out"}
+        event.effect = self.of(layer if None in event.origins else "", event.function, event.args, named, x)
         return x
 
     def of(self, layer: str, function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor) -> Effect:
@@ -95,7 +96,7 @@ class Effects:
         key = (layer, kinds, *map(_plain, given))
         if key not in self._known:
             effect = NO_EFFECT
-            if kwargs.get("out") is None and any(value is x for value in given) and not x.is_complex():
+            if any(value is x for value in given) and not x.is_complex():
                 effect = _tried(function, args, kwargs, x)
             self._known[key if effect.elementwise else kinds] = effect
         return self._known.get(key, NO_EFFECT)
@@ -174,7 +175,7 @@ def bends(apply: Callable[[Tensor], Tensor], like: Tensor) -> bool:
     >>> bends(torch.relu, torch.zeros(40)), bends(lambda x: 3 * x - 1, torch.zeros(40))
     (True, False)
     """
-    if not like.is_floating_point():  # of two values every function is affine
+    if not like.is_floating_point():  # of two values every function is affine, and integers are no features
         return False
     for scale in SCALES:
         first, second = scale * _random(like, 3), scale * _random(like, 4)
@@ -192,5 +193,7 @@ def bends(apply: Callable[[Tensor], Tensor], like: Tensor) -> bool:
 def _random(like: Tensor, seed: int) -> Tensor:
     generator = torch.Generator().manual_seed(seed)
     if not like.is_floating_point():
-        return (torch.rand(like.shape, generator=generator) < 0.5).to(like.device, like.dtype)
+        return torch.randint(0, 2 if like.dtype is torch.bool else 8, like.shape, generator=generator).to(
+            like.device, like.dtype
+        )
     return torch.randn(like.shape, generator=generator).to(like.device, like.dtype)

@@ -109,7 +109,8 @@ class Formulas:
             event: The call, and what it does.
             shape: The shape of what it will return.
         """
-        function, args, kwargs, effect = event.function, event.args, event.kwargs, event.effect
+        function, args, effect = event.function, event.args, event.effect
+        kwargs = {name: value for name, value in event.kwargs.items() if name != "out"}
         if effect is None or not effect.elementwise:
             return None
         values = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]

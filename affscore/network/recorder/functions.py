@@ -161,6 +161,8 @@ _WRITTEN_OUT: Mapping[str, Callable[[Tensor], Tensor]] = {
     "quick_gelu": lambda z: z * torch.sigmoid(1.702 * z),
 }
 
+_FAR = (-40.0, -12.0, 12.0, 40.0)
+
 NAMED_BY_VALUES = (*_TOLERANCES, "leaky_relu")
 """The activations that a formula can turn out to be."""
 
@@ -198,7 +200,7 @@ def library_class_name(module: nn.Module) -> str | None:
 
 
 def name_by_values(function: Callable[[Tensor], Tensor], device: torch.device | None = None) -> str | None:
-    """The name of the known activation of which a function is a positive multiple on [-8, 8], or None.
+    """The name of the known activation of which a function is a positive multiple on [-8, 8] and far off, or None.
 
     >>> name_by_values(lambda z: z / (1 + torch.exp(-z)))
     'silu'
@@ -207,16 +209,19 @@ def name_by_values(function: Callable[[Tensor], Tensor], device: torch.device | 
     >>> name_by_values(lambda z: z.clamp(min=-2)) is None
     True
     """
-    grid = torch.linspace(-8, 8, 129, device=None if device is None or device.type == "meta" else device)
+    grid = _grid().to("cpu" if device is None or device.type == "meta" else device)
     try:
         values = function(grid).double().cpu()
     except Exception:  # noqa: BLE001  # a constant of another shape or without numbers: it cannot be evaluated here
         return None
-    if values.shape != grid.shape or not bool(torch.isfinite(values).all()) or not bool(values.any()):
+    if values.shape != grid.shape or not bool(torch.isfinite(values).all()) or not bool(values[: -len(_FAR)].any()):
         return None
-    grid, expected = _known_values()
+    values, far = values[: -len(_FAR)], values[-len(_FAR) :]
+    grid, expected, beyond = _known_values()
     scales = expected @ values / expected.square().sum(dim=1)
     errors = (values - scales[:, None] * expected).abs().amax(dim=1) / values.abs().max()
+    # and where clamp(0, 8) is none
+    errors += ((far - scales[:, None] * beyond).abs() > 1e-3 * (scales[:, None] * beyond).abs() + 1e-6).any(dim=1)
     for (name, tolerance), scale, error in zip(_TOLERANCES.items(), scales.tolist(), errors.tolist(), strict=True):
         if name == "relu" and values[grid <= 0].any():
             continue  # maximum(x, 1e-6), which guards a quotient
@@ -228,8 +233,12 @@ def name_by_values(function: Callable[[Tensor], Tensor], device: torch.device | 
     return "leaky_relu" if straight and 0 < float(below.mean()) < 0.99 * float(above.mean()) else None
 
 
+def _grid() -> Tensor:
+    return torch.cat([torch.linspace(-8, 8, 129), torch.tensor(_FAR)])
+
+
 @lru_cache
-def _known_values() -> tuple[Tensor, Tensor]:
-    """The grid, tensor (129,), and the values of the activations that have a name on it, a row for each; float64."""
-    grid = torch.linspace(-8, 8, 129).double()
-    return grid, torch.stack([(_WRITTEN_OUT.get(name) or getattr(F, name))(grid) for name in _TOLERANCES])
+def _known_values() -> tuple[Tensor, Tensor, Tensor]:
+    """The grid, tensor (129,), and the values of the activations that have a name on it and beyond, a row for each."""
+    values = torch.stack([(_WRITTEN_OUT.get(name) or getattr(F, name))(_grid().double()) for name in _TOLERANCES])
+    return _grid()[: -len(_FAR)].double(), values[:, : -len(_FAR)], values[:, -len(_FAR) :]

@@ -137,6 +137,8 @@ class Recorder:
         inputs = tensors_in((args, [value for key, value in kwargs.items() if key != "out"]))
         if inputs and self.flow.left:
             self.flow.returned(inputs, self.layout.images, self.weights)
+            if any(isinstance(value, np.ndarray) for value in args):
+                self.flow.outside.update(self.flow.left)
         event = Event(function, args, kwargs, inputs, [self.flow.origin(tensor) for tensor in inputs])
         followers = self.followers if any(event.origins) else ()
         for follower in followers:
@@ -155,7 +157,7 @@ class Recorder:
     def _run(self, event: Event) -> Any:
         function, args, kwargs = event.function, event.args, event.kwargs
         name = self.chosen.get(function) or activation_name(function, args, kwargs)
-        if name is not None:
+        if name is not None and not any(tensor.is_quantized for tensor in event.tensors):
             before = len(self.calls)
             with running_whole(
                 self, name, function, args, dict(kwargs), builtin=function not in self.chosen
@@ -214,6 +216,11 @@ class Recorder:
 
         One that returns none has overwritten its input; one that raises is forgotten.
         """
+        if x.is_nested or x.layout is not torch.strided:
+            raise AffscoreError(
+                f"{self.described(name)} runs on a {'nested' if x.is_nested else 'sparse'} tensor, which has no axis of "
+                "positions; make it dense or padded in this part of the network"
+            )
         if is_wrapped(x):
             raise AffscoreError(
                 f"{self.described(name)} runs under torch.vmap or a transform of torch.func, where the samples cannot "
@@ -338,7 +345,7 @@ class Recorder:
                 self.flow.mark(part, value or origin, part=True)
             elif in_place or address(tensor) not in shared:
                 self.flow.mark(tensor, origin, part=in_place)
-            if tensor.layout is torch.strided and not tensor.is_nested:
+            if tensor.layout is torch.strided and not any(one.is_nested for one in (tensor, *inputs)):
                 self.layout.observe(
                     function, inputs, tensor, [known is None for known in origins], event.args, event.kwargs
                 )

@@ -138,8 +138,16 @@ class Uncounted(Follower):
     def _bending(self, event: Event, step: Step | None) -> str:
         """The name of the function that bends features, if one does: this one, or one whose output it has taken in."""
         effect, name = event.effect, kind_of(event.function)
+        if effect is None or not effect.elementwise:  # a mask that features make selects among them
+            masks = [self.recorder.formulas.step_of(tensor) for tensor in event.tensors if tensor.dtype is torch.bool]
+            tags = [self._tags.get(tensor, _Tag()) for tensor in event.tensors if tensor.dtype is torch.bool]
+            chosen = (mask.kind for mask, tag in zip(masks, tags, strict=True) if mask and mask.effect.bends)
+            if not any(tag.statistic for tag in tags) and (choice := next(chosen, "")):
+                return choice
         if is_extension(event.function) and (effect is None or not effect.elementwise):
-            return name if (effect and effect.bends) or any(t.is_quantized for t in event.tensors) else ""
+            return name if effect and effect.bends else ""
+        if any(tensor.is_quantized for tensor in event.tensors):
+            return name if is_extension(event.function) or name in ACTIVATION_NAMES else ""
         if effect is None or not effect.elementwise:
             return ""
         if effect.bends or step is None:
