@@ -1,4 +1,4 @@
-"""A tracker leaves no trace in a training, and what it records is what a signature measures."""
+"""A tracker does not change a training, and what it records is what a signature measures."""
 
 import copy
 import functools
@@ -715,7 +715,7 @@ class TestTheRecord:
             affscore.figures.scores_over_steps(pd.DataFrame(columns=["step", "score"]))
 
 
-def test_moody_modules_are_as_before():
+def test_modules_that_write_in_training_mode_alone_are_as_before():
     model = network()
     mood = next(module for module in model if isinstance(module, Moody))
     track(model, probe()).measure()
