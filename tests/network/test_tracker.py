@@ -675,7 +675,7 @@ class TestTheRecord:
     def test_files_are_not_taken_for_each_other(self, tracker, tmp_path):
         path = tracker.save(tmp_path / "x.parquet")
         for load in (affscore.load_signature, affscore.load_multiverse):
-            with pytest.raises(AffscoreError, match=r"it holds the record of a training \(affscore.load_record\)"):
+            with pytest.raises(AffscoreError, match=r"it holds a record \(affscore.load_record\)"):
                 load(path)
         one = affscore.signature(network(), probe(), criteria=False).save(tmp_path / "signature.parquet")
         several = affscore.multiverse(network(), probe()).save(tmp_path / "multiverse.parquet")
