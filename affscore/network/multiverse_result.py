@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.network.columns import ALWAYS, details
 from affscore.network.notes import lines
-from affscore.network.parquet import ForeignError, read_description, read_parquet, save_result
+from affscore.network.parquet import read_description, read_parquet, save_result
 from affscore.network.result import Signature, load_signature
 from affscore.network.table import check_signature, rank_correlation
 from affscore.options import DEFAULT, Options, Specification
@@ -249,12 +248,8 @@ def load_result(file: str | Path) -> Signature | Multiverse:
 
 
 def _check(rows: pd.DataFrame, metadata: dict[str, Any]) -> None:
-    """Refuse a table that holds no multiverse."""
-    words = {field.name: details(field)["words"] for field in ALWAYS if field.name in (*_MEASURED, "coupling")}
-    check_signature(rows, {**metadata, **words})
-    for name, known in words.items():
-        if unknown := set(rows[name]) - {*known}:
-            raise ForeignError(f"the column {name!r} holds {min(map(repr, unknown))}")
+    """Refuse a table that holds no multiverse, whose rows say what the metadata of a signature does."""
+    check_signature(rows, {**dict.fromkeys((*_MEASURED, "coupling")), **metadata})
 
 
 def _way(words: Mapping[str, Any]) -> str:
