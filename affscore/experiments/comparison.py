@@ -18,7 +18,7 @@ from torch import nn
 from affscore.analysis import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.network.multiverse_result import Multiverse
-from affscore.network.notes import give_warnings, lines, merged_warnings, note_on
+from affscore.network.notes import give_warnings, lines, note_on
 from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
 from affscore.network.table import write_table
@@ -161,7 +161,7 @@ def compare(
         of the distances, and for each pair the difference of the mean scores with its interval.
 
     Warns:
-        AffscoreWarning: Numbers are likely wrong: once, for all results.
+        AffscoreWarning: A number is likely wrong, as of a signature; it begins with the name of the result.
 
     Raises:
         AffscoreError: No result, names that do not fit, or what a signature raises.
@@ -191,7 +191,7 @@ def compare(
     results: list[Signature] = []
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AffscoreWarning)  # given below, all in one
+            warnings.simplefilter("ignore", AffscoreWarning)  # given below, with the names
             for model, one in zip(listed, finished, strict=True):
                 results += [measure(model, dataset, **options) for dataset in datasets] if one is None else [one]
     except AffscoreError as error:
@@ -202,7 +202,7 @@ def compare(
     notes = _notes(signatures)
     if assumed and None in finished:
         notes = (_ASSUMED, *notes)
-    give_warnings(merged_warnings(notes), stacklevel=2)
+    give_warnings(notes, stacklevel=2)
     scores = {name: result.scores[~np.isnan(result.scores)] for name, result in signatures.items()}
     return Comparison(signatures, distance_matrix(scores), signature_statistics(scores), notes)
 

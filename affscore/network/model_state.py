@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import sys
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from affscore.errors import AffscoreError, first_line
-from affscore.transport.plain import plain_parts
 
 
 def unwrapped(model: nn.Module) -> nn.Module:
@@ -80,18 +76,27 @@ def device_of(model: nn.Module) -> torch.device:
 
 @contextmanager
 def prepared(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
-    """The model in evaluation mode on the device; afterwards all its parts are as they were."""
-    training = {module: module.training for module in model.modules()}
+    """The model in evaluation mode on the device; afterwards it is where it was, in the mode it was in."""
     parameter = next(model.parameters(), None)
     home = parameter.device if parameter is not None else device
+    with _modes_restored(model):
+        try:
+            to_evaluation(model)
+            yield model.to(device)
+        finally:
+            if home != device:
+                model.to(home)
+
+
+@contextmanager
+def _modes_restored(model: nn.Module) -> Iterator[None]:
+    """Within this the flags ``training`` may change; afterwards each part has its own again."""
+    training = {module: module.training for module in model.modules()}
     try:
-        to_evaluation(model)
-        yield model.to(device)
+        yield
     finally:
         for module, state in training.items():
             module.training = state
-        if home != device:
-            model.to(home)
 
 
 def to_evaluation(model: nn.Module) -> None:
@@ -108,68 +113,21 @@ def to_evaluation(model: nn.Module) -> None:
 
 @contextmanager
 def in_training(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
-    """A model that is being trained, in evaluation mode where it is; afterwards it is as if nothing had happened.
+    """A model that is being trained, in evaluation mode where it is; afterwards each part has its mode again.
 
     Evaluation mode is the flag ``training`` of each part. ``model.eval()`` is not called, since a network may have made
-    it its own (with low-rank adapters it may merge weights). Attributes of the parts, what lists and dictionaries among
-    them hold, and the numbers in buffers and other tensors are put back: a cache that was filled meanwhile is empty
-    again. An active autocast is suspended, so that the numbers are those of the weights' own type.
+    it its own (with low-rank adapters it may merge weights). In this mode batch norms keep their statistics. Nothing
+    else is put back: what a forward pass itself writes in this mode (a cache, a counter) stays. An active autocast is
+    suspended, so that the numbers are those of the weights' own type.
 
     Args:
         model: The model.
         device: Where it is.
     """
-    states = [_State(module) for module in model.modules()]
-    try:
+    with _modes_restored(model), torch.autocast(device.type, enabled=False):
         for module in model.modules():
             module.training = False
-        with torch.autocast(device.type, enabled=False):
-            yield model
-    finally:
-        for state in states:
-            state.restore()
-
-
-class _State:
-    """A module's attributes, what is in those that hold several things, and the numbers in its buffers and tensors."""
-
-    def __init__(self, module: nn.Module) -> None:
-        self.module, self.attributes = module, dict(vars(module))
-        held = (value for value in self.attributes.values() if type(value) in (dict, OrderedDict, list, set))
-        self.held = [(value, copy.copy(value)) for value in held]
-        tensors = (value for value in self.attributes.values() if isinstance(value, Tensor))
-        self.tensors = [(one, _copied(one.detach())) for one in (*module.buffers(recurse=False), *tensors)]
-
-    @torch.no_grad()
-    def restore(self) -> None:
-        now = vars(self.module)
-        for name in now.keys() - self.attributes.keys():
-            del now[name]
-        now.update(self.attributes)
-        for value, before in self.held:
-            if not _holds_the_same(value, before):
-                value.clear()
-                value.extend(before) if isinstance(value, list) else value.update(before)
-        for tensor, old in self.tensors:
-            if all(map(torch.equal, plain_parts(tensor), plain_parts(old))):
-                continue  # a graph of autograd may hold it as it is
-            if tensor.is_quantized:
-                tensor.data = old
-            else:
-                (tensor if tensor.is_nested or tensor.shape == old.shape else tensor.resize_(old.shape)).copy_(old)
-
-
-def _copied(tensor: Tensor) -> Tensor:
-    return copy.deepcopy(tensor) if tensor.is_quantized else tensor.clone()  # neither copies all kinds
-
-
-def _holds_the_same(one: Any, other: Any) -> bool:
-    """Whether two dictionaries or two lists hold the same objects in the same order, or two sets equal ones."""
-    if isinstance(one, set):
-        return one == other
-    if isinstance(one, dict):
-        return _holds_the_same([*one.keys(), *one.values()], [*other.keys(), *other.values()])
-    return len(one) == len(other) and all(ours is theirs for ours, theirs in zip(one, other, strict=True))
+        yield model
 
 
 def check_whole(model: nn.Module) -> None:

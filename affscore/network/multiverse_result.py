@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from affscore.errors import AffscoreError, os_errors
-from affscore.network.columns import ALWAYS, details
-from affscore.network.notes import as_warning, lines
-from affscore.network.parquet import ForeignError, read_description, read_parquet, write_parquet
+from affscore.errors import AffscoreError
+from affscore.network.notes import lines
+from affscore.network.parquet import read_description, read_parquet, save_result
 from affscore.network.result import Signature, load_signature
 from affscore.network.table import check_signature, rank_correlation
 from affscore.options import DEFAULT, Options, Specification
-from affscore.zoo.paths import check_destination
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _MEASURED = ["reduction", "order", "covariance"]
 _ACTIVATION = ["index", "layer", "call", "activation", "kind", "depth"]
 _COLUMNS = {
@@ -58,7 +55,8 @@ class Multiverse:
     def of(cls, signatures: Sequence[Signature], options: Options) -> Multiverse:
         """The multiverse of signatures of one network on the same samples.
 
-        What only some of them note is said with the specification, once for all that differ in their numbers alone.
+        What only some of them note is said with the specification; of notes that differ in numbers alone the first one,
+        as a rule that of the default, stands for all. Each specification keeps its own (:meth:`signature`).
         """
         first = signatures[0]
         left_out = (*_MEASURED, "coupling", "positions")
@@ -67,7 +65,7 @@ class Multiverse:
         metadata |= {"multiverse": list(options.multiverse), "bias": options.bias, "notes": notes}
         if "positions" in options.multiverse:
             metadata["positions"] = options.positions
-        return cls(pd.concat([one.table for one in signatures], ignore_index=True), metadata, _merged(notes))
+        return cls(pd.concat([one.table for one in signatures], ignore_index=True), metadata, _distinct(notes))
 
     def narrowed(self, reductions: Sequence[str]) -> Multiverse:
         """The multiverse of some of its reductions, in their order."""
@@ -79,7 +77,7 @@ class Multiverse:
             metadata.pop("positions", None)
         if "notes" in metadata:
             kept = {way: own for way, own in metadata["notes"].items() if way.split(", ")[0] in reductions}
-            metadata["notes"], notes = kept, _merged(kept)
+            metadata["notes"], notes = kept, _distinct(kept)
         return Multiverse(pd.concat(parts, ignore_index=True), metadata, list(notes))
 
     @property
@@ -207,10 +205,7 @@ class Multiverse:
         Raises:
             AffscoreError: Another ending, or a place that cannot be written.
         """
-        path = check_destination(file)
-        with os_errors(lambda reason: f"the result could not be written to {path.name!r}: {reason}"):
-            write_parquet(self.rows, self.metadata, self.notes, path)
-        return path
+        return save_result(self.rows, self.metadata, self.notes, file)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Multiverse):
@@ -253,16 +248,8 @@ def load_result(file: str | Path) -> Signature | Multiverse:
 
 
 def _check(rows: pd.DataFrame, metadata: dict[str, Any]) -> None:
-    """Refuse a table that holds no multiverse."""
-    if "every" in metadata:
-        raise ForeignError("it holds the record of a training (affscore.load_record)")
-    if "multiverse" not in metadata:
-        raise ForeignError("it holds one signature (affscore.load_signature)")
-    words = {field.name: details(field)["words"] for field in ALWAYS if field.name in (*_MEASURED, "coupling")}
-    check_signature(rows, {**metadata, **words})
-    for name, known in words.items():
-        if unknown := set(rows[name]) - {*known}:
-            raise ForeignError(f"the column {name!r} holds {min(map(repr, unknown))}")
+    """Refuse a table that holds no multiverse, whose rows say what the metadata of a signature does."""
+    check_signature(rows, {**dict.fromkeys((*_MEASURED, "coupling")), **metadata})
 
 
 def _way(words: Mapping[str, Any]) -> str:
@@ -270,25 +257,14 @@ def _way(words: Mapping[str, Any]) -> str:
     return ", ".join(str(words[name]) for name in _MEASURED)
 
 
-def _merged(notes: Mapping[str, Sequence[str]]) -> list[str]:
-    """The notes of all specifications: of those that differ in their numbers alone the one with the largest.
+def _distinct(notes: Mapping[str, Sequence[str]]) -> list[str]:
+    """The notes of all specifications: of those that differ in numbers alone the first; with whose it is, if not all's.
 
-    >>> _merged({"mean": ["dropped", "up to 0.1 too high"], "sample": ["dropped", "warning: up to 0.3 too high"]})
-    ['dropped', 'warning: up to 0.3 too high (sample; less so under 1 other)']
+    >>> _distinct({"mean": ["dropped", "0.1 too high"], "sample": ["dropped", "0.3 too high", "many points"]})
+    ['dropped', '0.1 too high', 'many points (sample)']
     """
-    alike = dict[str, dict[str, str]]()
-    for way, some in notes.items():
-        for note in some:
-            alike.setdefault(_NUMBER.sub("#", as_warning("") + note.removeprefix(as_warning(""))), {})[way] = note
-    merged = []
-    for own in alike.values():
-        way, worst = max(own.items(), key=lambda item: _largest(item[1]))
-        same = len(own) == len(notes) and len(set(own.values())) == 1
-        others = f"; less so under {len(own) - 1} other{'s' if len(own) > 2 else ''}" if len(own) > 1 else ""
-        merged.append(worst if same else f"{worst} ({way}{others})")
-    return merged
-
-
-def _largest(note: str) -> float:
-    """What a note says something may be up to; without that, its largest number."""
-    return max(map(float, _NUMBER.findall(note.partition("up to ")[2])[:1] or _NUMBER.findall(note)), default=0.0)
+    found = dict[str, tuple[str, list[str]]]()
+    for way, own in notes.items():
+        for note in own:
+            found.setdefault(re.sub(r"[\d.]+", "#", note), (note, []))[1].append(way)
+    return [note if len(ways) == len(notes) else f"{note} ({'; '.join(ways)})" for note, ways in found.values()]

@@ -75,21 +75,11 @@ def lines(notes: Sequence[str]) -> list[str]:
     return [*found, f"{rest} note{'s' * (rest > 1)}: .notes"] if rest else found
 
 
-def merged_warnings(notes: Iterable[str]) -> list[str]:
-    """One warning that says all that the warnings among the notes say; none where there is none.
-
-    >>> merged_warnings([as_warning("a: few images"), "dropped", as_warning("b: few images")])
-    ['warning: a: few images; b: few images']
-    """
-    sentences = [sentence for word, sentence in map(split_note, notes) if word == "warning"]
-    return [as_warning("; ".join(sentences))] if sentences else []
-
-
 def give_warnings(notes: Iterable[str], stacklevel: int = 1) -> None:
     """Give those of the notes that are warnings as :class:`affscore.AffscoreWarning`.
 
     Args:
-        notes: Notes; of each kind at most one.
+        notes: Notes.
         stacklevel: 1 for the line that calls this function, 2 for the caller of that one, ...
     """
     for word, sentence in map(split_note, notes):

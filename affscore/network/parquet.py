@@ -1,7 +1,7 @@
 """A table with its description in a Parquet file: written as a whole, and read with care, since files come from others.
 
-The entry ``affscore`` of the file's metadata holds, as JSON, a dictionary and notes, a checksum of all that the file
-says, and the number of the format.
+The entry ``affscore`` of the file's metadata holds, as JSON, a dictionary and notes, a hash of these and of the names
+of columns, and the number of the format. The values have Parquet's own checksums, one for each page of the file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from affscore.errors import AffscoreError, os_errors
 from affscore.network.files import atomic_write
-from affscore.zoo.paths import as_path, no_file
+from affscore.zoo.paths import as_path, check_destination, no_file
 
 Contents = tuple[pd.DataFrame, dict[str, Any], list[str]]
 """A table, its metadata, and notes."""
@@ -27,6 +27,9 @@ FORMAT = "1.0"
 """Raised where a survey shall measure again what older files hold; files without it are 1.0."""
 
 _KEY = b"affscore"
+
+_KINDS = {"every": "record", "multiverse": "multiverse", "fingerprint_data": "signature"}
+"""What a file holds, by the first of these entries that its metadata have."""
 
 
 class ForeignError(Exception):
@@ -49,13 +52,25 @@ def write_parquet(
         OSError: It cannot be written.
     """
     about: dict[str, Any] = {"metadata": metadata, "notes": notes}
-    about |= {"checksum": _checksum(table, about), "format": FORMAT}
+    about |= {"hash": _hash(metadata, notes, table), "format": FORMAT}
     # without the description that pandas would add for itself, which is longer than all the rest
     rows = pa.Table.from_pandas(table, preserve_index=False)
     rows = rows.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True).encode()})
     repeat = [one.name for one in rows.schema if pa.types.is_large_string(one.type) or pa.types.is_integer(one.type)]
-    with atomic_write(path, folder) as temporary:
-        pq.write_table(rows, temporary, use_dictionary=repeat or False, write_statistics=False)
+    with atomic_write(path, folder) as part:
+        pq.write_table(rows, part, use_dictionary=repeat or False, write_page_checksum=True, write_statistics=False)
+
+
+def save_result(table: pd.DataFrame, metadata: dict[str, Any], notes: list[str], file: str | Path) -> Path:
+    """Write a result to the Parquet file that a caller names; returns its path.
+
+    Raises:
+        AffscoreError: Another ending than .parquet, or a place that cannot be written.
+    """
+    path = check_destination(file)
+    with os_errors(lambda reason: f"the result could not be written to {path.name!r}: {reason}"):
+        write_parquet(table, metadata, notes, path)
+    return path
 
 
 def read_parquet(
@@ -78,10 +93,13 @@ def read_parquet(
             raise no_file(path)
     problem = "is not a Parquet file that can be read"
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
             table = file.read(use_threads=False)
         problem = f"is Parquet, but not a {what} that affscore wrote"
         rows, metadata, notes = _contents(table, path.name)
+        kind = next((kind for entry, kind in _KINDS.items() if entry in metadata), what)
+        if kind != what and what in _KINDS.values():
+            raise ForeignError(f"it holds a {kind} (affscore.load_{kind})")
         if check is not None:
             check(rows, metadata)
     except AffscoreError:
@@ -117,17 +135,12 @@ def _contents(table: pa.Table, name: str) -> Contents:
     rows: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     if not isinstance(metadata, dict) or not all(isinstance(note, str) for note in notes):
         raise ForeignError("the entry affscore of its metadata holds something else")
-    if "checksum" in about and about["checksum"] != _checksum(rows, {"metadata": metadata, "notes": notes}):
+    if about.get("hash", found := _hash(metadata, notes, rows)) != found:  # older files have none
         raise AffscoreError(f"the file {name!r} is damaged: it does not hold what was written to it")
     return rows, metadata, notes
 
 
-def _checksum(table: pd.DataFrame, about: dict[str, Any]) -> str:
-    """A hash of every value of a table and of its metadata, whatever the types are that they are stored in."""
-    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
-    for name in table.columns:
-        values = table[name].tolist()
-        # repr of a number is exact, and all that is missing is the same
-        texts = ["" if value is None or value is pd.NA or value != value else repr(value) for value in values]
-        digest.update(json.dumps([str(name), texts]).encode())
-    return digest.hexdigest()[:16]
+def _hash(metadata: dict[str, Any], notes: list[str], table: pd.DataFrame) -> str:
+    """A hash of what a file says of its table, of the names of the columns, and of how many rows there are."""
+    said = json.dumps([metadata, notes, [*map(str, table.columns)], len(table)], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()[:16]

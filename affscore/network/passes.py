@@ -149,7 +149,7 @@ def checked_layers(layers: Any) -> tuple[str | int, ...] | None:
 def mixing(model: nn.Module, args: Any, kwargs: Any, text: Tensor | None, activations: Any) -> str:
     """How a network mixes samples: what the audit of a signature finds (:func:`affscore.network.forward.audit`).
 
-    A few of them run in evaluation mode, without a trace in the network (:func:`in_training`).
+    A few of them run in evaluation mode (:func:`in_training`), and random numbers are as before.
 
     Args:
         model: The network.

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pyarrow as pa
 
-from affscore.errors import AffscoreError, os_errors
+from affscore.errors import AffscoreError
 from affscore.network.columns import ANYWHERE, column, details, misfits
 from affscore.network.criteria import SCHEMA
 from affscore.network.notes import lines
-from affscore.network.parquet import ForeignError, read_parquet, write_parquet
-from affscore.zoo.paths import check_destination
+from affscore.network.parquet import ForeignError, read_parquet, save_result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,10 +103,7 @@ class TrainingRecord:
         """
         if self.table.empty:
             raise AffscoreError("there is nothing to save: this process has measured nothing (only process 0 measures)")
-        path = check_destination(file)
-        with os_errors(lambda reason: f"the record could not be written to {path.name!r}: {reason}"):
-            write_parquet(self.table, self.metadata, self.notes, path)
-        return path
+        return save_result(self.table, self.metadata, self.notes, file)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TrainingRecord):
@@ -147,7 +143,7 @@ def load_record(file: str | Path) -> TrainingRecord:
     ...     load_record(tracker.save(f"{folder}/training.parquet")) == tracker.record
     True
     """
-    return TrainingRecord(*read_parquet(file, "record of a training", check_record))
+    return TrainingRecord(*read_parquet(file, "record", check_record))
 
 
 def check_record(table: pd.DataFrame, metadata: dict[str, Any]) -> None:
@@ -157,8 +153,7 @@ def check_record(table: pd.DataFrame, metadata: dict[str, Any]) -> None:
         ForeignError: What it has not, or has and should not.
     """
     if not {"model", "dataset", "every"} <= metadata.keys():
-        what = "multiverse (affscore.load_multiverse)" if "multiverse" in metadata else "signature"
-        raise ForeignError(f"it holds a {what}" if "fingerprint_data" in metadata else "it holds something else")
+        raise ForeignError("it holds something else")
     always = ("step", "index", "layer", "call", "activation", "score", "flag")
     required = [one for one in COLUMNS if one.name in table or one.name in always]
     empty = ["it has no row"] if table.empty else []

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from affscore.errors import AffscoreError, os_errors
+from affscore.errors import AffscoreError
 from affscore.network.notes import lines
-from affscore.network.parquet import ForeignError, read_parquet, write_parquet
+from affscore.network.parquet import read_parquet, save_result
 from affscore.network.table import brief, check_signature, summary_of, write_table
 from affscore.transport.sample_size import expected_bias
 from affscore.zoo.naming import near
@@ -192,9 +192,7 @@ class Signature:
         path = check_destination(file, (".parquet", ".csv", ".png", ".svg", ".pdf"))
         if path.suffix != ".parquet":
             return write_table(self.table, path, self.plot)
-        with os_errors(lambda reason: f"the result could not be written to {path.name!r}: {reason}"):
-            write_parquet(self.table, self.metadata, self.notes, path)
-        return path
+        return save_result(self.table, self.metadata, self.notes, path)
 
     def __len__(self) -> int:
         return self.table["index"].nunique()
@@ -267,13 +265,4 @@ def load_signature(file: str | Path) -> Signature:
     ...     load_signature(measured.save(f"{folder}/digits.parquet")) == measured
     True
     """
-    return Signature(*read_parquet(file, "signature", _check))
-
-
-def _check(table: pd.DataFrame, metadata: dict[str, Any]) -> None:
-    """Refuse a table that holds no signature, or several."""
-    if "multiverse" in metadata:
-        raise ForeignError("it holds a multiverse (affscore.load_multiverse)")
-    if "every" in metadata:
-        raise ForeignError("it holds the record of a training (affscore.load_record)")
-    check_signature(table, metadata)
+    return Signature(*read_parquet(file, "signature", check_signature))

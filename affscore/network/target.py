@@ -108,22 +108,14 @@ def _checked(target: Any) -> Tensor:
 def _scores_of(signature: Signature, covariance: CovarianceName, coupling: HeldCoupling) -> Any:
     """Those of its scores that a penalty computes, if it has them."""
     metadata, summary = signature.metadata, signature.summary
-    if metadata.get("units", "activations") != "activations":
-        raise AffscoreError(
-            "the target is a signature of blocks, and a penalty is of activations: measure it with units='activations'"
-        )
-    own = {"reduction": "mean", "order": "activate-first", "covariance": covariance, "bias": "none"}
+    own = {"units": "activations", "reduction": "mean", "order": "activate-first", "covariance": covariance}
+    own |= {"bias": "none", "coupling": "exact"} if coupling == "fixed" else {"bias": "none"}
     for name, value in own.items():
         if (other := metadata.get(name, value)) != value:
             raise AffscoreError(
                 f"the target is a signature with {name}={other!r}, and the penalty's scores are of {name}={value!r}: "
                 f"measure it in the same way ({_AS_IT_IS})"
             )
-    if coupling == "fixed" and metadata.get("coupling", "exact") != "exact":
-        raise AffscoreError(
-            "the target is a signature under the paired coupling, and the penalty's scores are exact: take "
-            f"coupling='paired', or measure it exactly ({_AS_IT_IS})"
-        )
     column = "score" if coupling == "fixed" or metadata.get("coupling") == "paired" else "paired"
     if column not in summary:
         raise AffscoreError(f"the target is a signature of an old version without paired scores: measure it anew "

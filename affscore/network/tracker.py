@@ -1,4 +1,4 @@
-"""The scores of a network while it trains: measured on fixed samples every so many steps, without a trace in it."""
+"""The scores of a network while it trains, measured on fixed samples every so many steps; none of which changes it."""
 
 from __future__ import annotations
 
@@ -58,9 +58,10 @@ def track(
     step of the optimiser. As a context, the tracker measures the last step, too.
 
     The training is not changed: with and without a tracker the weights are the same to the last bit, where the device
-    computes the same twice. The network runs in evaluation mode, without gradients, and outside of any autocast; flags,
-    buffers, gradients, the states of random generators and what modules keep for themselves are as before. Hooks of
-    yours on its modules run as in any forward pass. Of a network in DataParallel, DistributedDataParallel or
+    computes the same twice. The network runs in evaluation mode, where batch norms keep their statistics, without
+    gradients, and outside of any autocast; flags, gradients and the states of random generators are as before. What a
+    module of yours writes in evaluation mode (a cache, a counter) stays, and hooks of yours run, as in any validation.
+    Of a network in DataParallel, DistributedDataParallel or
     ``torch.compile`` the inner module is measured, uncompiled. Where several processes train together, process 0
     measures, and the others only count.
 

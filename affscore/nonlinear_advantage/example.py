@@ -61,7 +61,7 @@ def copied(arguments: Arguments, model: nn.Module) -> Arguments:
 
 @contextmanager
 def left_as_it_was(model: nn.Module) -> Iterator[None]:
-    """Within this a network is in evaluation mode; afterwards it and all random numbers are as if it had not run."""
+    """Within this a network is in evaluation mode; afterwards its mode and the random generators are as before."""
     device = device_of(model)
     with in_training(model, device), random_states_kept(device), torch.no_grad():
         yield

@@ -6,7 +6,7 @@ from torch import nn
 from affscore import affinity_score, signature
 from affscore.errors import AffscoreError
 from affscore.linear_regions.double import double_copy
-from affscore.network.model_state import choose_device, prepared, unwrapped
+from affscore.network.model_state import choose_device, in_training, prepared, unwrapped
 
 
 def partly_frozen():
@@ -21,19 +21,21 @@ def states(model):
     return [module.training for module in model.modules()]
 
 
-def test_the_state_of_every_part_is_restored():
+@pytest.mark.parametrize("context", [prepared, in_training])
+def test_the_state_of_every_part_is_restored(context):
     model = partly_frozen()
     before = states(model)
-    with prepared(model, torch.device("cpu")) as inside:
+    with context(model, torch.device("cpu")) as inside:
         assert inside is model
         assert not any(states(model))
     assert states(model) == before
 
 
-def test_the_state_is_restored_after_an_error():
+@pytest.mark.parametrize("context", [prepared, in_training])
+def test_the_state_is_restored_after_an_error(context):
     model = partly_frozen()
     before = states(model)
-    with pytest.raises(KeyError), prepared(model, torch.device("cpu")):
+    with pytest.raises(KeyError), context(model, torch.device("cpu")):
         raise KeyError
     assert states(model) == before
 

@@ -718,9 +718,9 @@ def test_signatures_that_are_no_target():
         assert f"a signature with {name}={value!r}" in message(other)
         AffinityPenalty(network, other.scores).remove()  # as the message says
     blocks = affscore.signature(network, x, n=len(x), criteria=False, units="blocks")
-    assert "a signature of blocks" in message(blocks)
+    assert "a signature with units='blocks'" in message(blocks)
     paired = affscore.multiverse(network, x, n=len(x), reductions="mean").signature(coupling="paired")
-    assert "under the paired coupling" in message(paired, coupling="fixed")
+    assert "with coupling='paired', and the penalty's scores are of" in message(paired, coupling="fixed")
     dead = affscore.Signature(measured.table.copy(), measured.metadata)
     dead.table.loc[1, ["score", "raw", "paired", "flag"]] = [math.nan, math.nan, math.nan, "constant input"]
     for coupling in ("paired", "fixed"):

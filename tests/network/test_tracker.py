@@ -1,4 +1,4 @@
-"""A tracker leaves no trace in a training, and what it records is what a signature measures."""
+"""A tracker does not change a training, and what it records is what a signature measures."""
 
 import copy
 import functools
@@ -675,7 +675,7 @@ class TestTheRecord:
     def test_files_are_not_taken_for_each_other(self, tracker, tmp_path):
         path = tracker.save(tmp_path / "x.parquet")
         for load in (affscore.load_signature, affscore.load_multiverse):
-            with pytest.raises(AffscoreError, match=r"it holds the record of a training \(affscore.load_record\)"):
+            with pytest.raises(AffscoreError, match=r"it holds a record \(affscore.load_record\)"):
                 load(path)
         one = affscore.signature(network(), probe(), criteria=False).save(tmp_path / "signature.parquet")
         several = affscore.multiverse(network(), probe()).save(tmp_path / "multiverse.parquet")
@@ -715,7 +715,7 @@ class TestTheRecord:
             affscore.figures.scores_over_steps(pd.DataFrame(columns=["step", "score"]))
 
 
-def test_moody_modules_are_as_before():
+def test_modules_that_write_in_training_mode_alone_are_as_before():
     model = network()
     mood = next(module for module in model if isinstance(module, Moody))
     track(model, probe()).measure()

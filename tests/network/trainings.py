@@ -24,7 +24,7 @@ EVERY, SAVED = 5, 4
 
 
 class Moody(nn.Module):
-    """Notes its passes in a buffer, a list, an attribute and a tensor, keeps a cache, and draws random numbers."""
+    """Draws random numbers; in training mode it notes its passes in a buffer and attributes, and keeps a cache."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,13 +32,14 @@ class Moody(nn.Module):
         self.seen, self.last, self.cache, self.sum = [], None, {}, torch.zeros(())
 
     def forward(self, x):
-        self.passes += 1
-        self.sum += x.detach().mean()
-        self.seen.append(len(x))
-        self.last = x.detach().mean()
-        scale = self.cache.setdefault("scale", 1 + 0.01 * torch.rand(()))  # drawn once, at the first pass
+        if self.training:
+            self.passes += 1
+            self.sum += x.detach().mean()
+            self.seen.append(len(x))
+            self.last = x.detach().mean()
+            self.cache.setdefault("scale", 1 + 0.01 * torch.rand(()))  # drawn once, at the first pass
         noise = 0.01 * torch.randn(()) + 0.01 * np.random.rand() + 0.01 * random.random()
-        return scale * x + noise
+        return self.cache.get("scale", 1.0) * x + noise
 
 
 class Augmented(Dataset):

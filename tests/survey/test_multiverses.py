@@ -274,9 +274,9 @@ def test_each_kind_of_result_is_read_by_its_own_functions(measured, tmp_path):
     assert set(load_results(measured)["job"]) == {alone.metadata["key"]}
     assert len(load_results(measured)) == 2 * 9
     for file in Store(measured).files():
-        wrong, kind = (load_signature, "a multiverse") if "multiverse" in file.name else (load_multiverse, "one sign")
+        wrong, kind = (load_signature, "multiverse") if "multiverse" in file.name else (load_multiverse, "signature")
         with pytest.raises(
-            AffscoreError, match=f"'{file.name}' is Parquet, but not .* it holds {kind}".replace("+", ".")
+            AffscoreError, match=f"'{file.name}' is Parquet, but not .* it holds a {kind}".replace("+", ".")
         ):
             wrong(file)
 

@@ -13,7 +13,6 @@ from torch.masked import masked_tensor
 from torch.utils.data import Dataset
 
 from affscore import AffscoreError, affinity_score, signature
-from affscore.network.model_state import in_training
 from affscore.transport.plain import check_plain, kind_of, plain_parts
 from affscore.zoo.card import fingerprint
 
@@ -115,49 +114,6 @@ def test_a_network_that_holds_one_is_measured(kind):
     expected = signature(Holding(numbers()), inputs, n=32, criteria=False).scores
     network = Holding(KINDS[kind](numbers()))
     np.testing.assert_array_equal(signature(network, inputs, n=32, criteria=False).scores, expected)
-
-
-CHANGES = {
-    "coo": lambda held: held.mul_(2), "hybrid": lambda held: held.mul_(2), "csr": lambda held: held.values().mul_(2),
-    "csc": lambda held: held.values().mul_(2), "bsr": lambda held: held.values().mul_(2),
-    "more entries": lambda held: held.add_(torch.ones(4, 4).to_sparse()), "nested": lambda held: held.mul_(2),
-    "jagged": lambda held: held.values().mul_(2), "plain": lambda held: held.mul_(2),
-    "quantised": lambda held: held.copy_(numbers(0.5)),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("mode", [False, True])
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_snapshot_puts_its_numbers_back(change, mode):
-    with torch.inference_mode(mode):
-        network = Holding(KINDS["coo" if change == "more entries" else change](numbers()))
-        held, before = network.held, fingerprint(network)
-        with in_training(network, torch.device("cpu")):
-            CHANGES[change](network.held)
-            assert fingerprint(network) != before
-        assert fingerprint(network) == before
-        assert network.held is held
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_snapshot_of_any_kind_does_no_harm(kind):
-    network = Holding(KINDS[kind](numbers()))
-    before = fingerprint(network)
-    with in_training(network, torch.device("cpu")):
-        network.held = None
-    assert fingerprint(network) == before
-
-
-@pytest.mark.parametrize("kind", ["coo", "csr", "plain"])
-def test_a_snapshot_between_forward_and_backward(kind):
-    """What autograd holds of a buffer that did not change must not count as changed."""
-    network = Holding(KINDS[kind](numbers()))
-    features = network(torch.randn(3, 4)).T
-    loss = (network.held @ features[:4]).sum()
-    with in_training(network, torch.device("cpu")):
-        network(torch.randn(3, 4))
-    loss.backward()
-    assert network.layer.weight.grad.isfinite().all()
 
 
 @pytest.mark.parametrize("kind", WORDS)

@@ -165,10 +165,10 @@ def running_whole(
 
 
 def _kind_of_block(recorder: Recorder, module: nn.Module, apply: Callable[[Tensor], Tensor], x: Tensor) -> str:
-    """What kind of block a declared module is; empty if it is elementwise, which is tried out once, without a trace.
+    """What kind of block a declared module is; empty if it is elementwise, which is tried out once.
 
-    The trial is in evaluation mode. What its class calls attention, a norm or a pooling is a block: to try it out might
-    fill a cache of keys and values.
+    The trial is in evaluation mode, and the states of random generators are as before. What its class calls attention,
+    a norm or a pooling is a block: to try it out might fill a cache of keys and values.
     """
     known = _KINDS_IN_TRAINING if module.training else recorder.kinds_of_declared
     if module not in known:
