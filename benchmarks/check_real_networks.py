@@ -20,11 +20,12 @@ import measuring
 import textbook
 
 import affscore
-from affscore.network.collect import Collector, Pair
+from affscore.network.collect import Collector
 from affscore.network.feeding import Feeding
 from affscore.network.forward import forward
 from affscore.network.images import image_stream
 from affscore.network.model_state import prepared
+from affscore.network.pair import Pair
 from affscore.network.recorder import recording
 from affscore.options import Options
 from affscore.zoo.models import card_of

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import affscore
-from affscore.network.multiverse_result import Multiverse, _merged, load_multiverse
+from affscore.network.multiverse_result import Multiverse, _distinct, load_multiverse
 
 SAME = ["index", "call", "batch", "reduction", "order", "covariance"]
 FOUND = ["score", "raw", "paired", "effective_width", "pairing_optimal", "decided_by", "bound_exceeded", "flag"]
@@ -43,7 +43,7 @@ def again(old: Multiverse, weights: Path, images: Path) -> tuple[Multiverse, flo
     metadata = {**old.metadata, "notes": notes, "empirical": WAY}
     table = rows.reset_index()[list(old.rows)].astype(old.rows.dtypes)
     return (
-        replace(old, rows=table, metadata=metadata, notes=_merged(notes)),
+        replace(old, rows=table, metadata=metadata, notes=_distinct(notes)),
         change[empirical].max(),
         change[~empirical].max(),
     )

@@ -16,12 +16,13 @@ import numpy as np
 
 from affscore.errors import AffscoreError
 from affscore.network.accuracy import Predictions, count_right, predictions
-from affscore.network.collect import Collector, Pair
+from affscore.network.collect import Collector
 from affscore.network.experts import experts_told_apart
 from affscore.network.forward import audit, forward, keeps_apart
 from affscore.network.inputs import Inputs, joined
 from affscore.network.notes import adding_assumptions, as_warning
 from affscore.network.padding import NOTE as PADDING
+from affscore.network.pair import Pair
 from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.recorder import Recorder
 from affscore.network.recorder.calls import ActivationCall

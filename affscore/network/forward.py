@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -11,9 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, Result, first_line, guarded
-from affscore.network.collect import Collector, Pair
+from affscore.network.collect import Collector
 from affscore.network.inputs import Inputs
 from affscore.network.notes import as_warning
+from affscore.network.pair import Pair
 from affscore.network.recorder import ActivationCall, Listener, Recorder
 from affscore.network.recorder.dataflow import tensors_in
 from affscore.network.recorder.recording import new_threads_watched
@@ -31,6 +33,9 @@ RANDOM = (
     "depend on the seed, and on batch_size"
 )
 """The note on such a network."""
+
+LAST = 7
+"""At most so many of the last samples go through the network without the others."""
 
 REPEATABLE = 1e-5
 """By how much it may differ when the same image comes again: a GPU may add in another order."""
@@ -113,7 +118,7 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
 
 
 def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str) -> list[str]:
-    """What the first and the last sample show when they go through the network alone: notes, or an error.
+    """What the first sample and the last ones show when they go through the network alone: notes, or an error.
 
     They must meet the same activations, with the same numbers, as among the others. A network that computes
     statistics over the samples, or puts something in front of the axis that counts them, would mix images in the
@@ -149,24 +154,27 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
 
     def compared(count: int) -> list[str]:
         notes = list[str]()
-        for place in (0, -1) if count < len(images) else (0,):
-            few = partial(probe, place % (len(images) - count + 1), count)
-            alone, notes = (few(), notes) if place else _with_notes(few, recorder)
-            same = len(alone) == len(among) and _first_difference(alone, among, place, REPEATABLE) is None
+        # of the last ones so many that none keeps its place among two, three or five, nor what all have in common
+        sizes = range(min(LAST, len(images) - 1), count - 1, -1)
+        last = next((size for size in sizes if math.gcd(len(images) - size, 30) == 1), sizes[-1] if sizes else 0)
+        for start, size in ((0, count), (len(images) - last, last))[: 2 if last else 1]:
+            few = partial(probe, start, size)
+            alone, notes = (few(), notes) if start else _with_notes(few, recorder)
+            same = len(alone) == len(among) and _first_difference(alone, among, start, REPEATABLE) is None
             again = alone if same else few()
-            if not all(bool(lone.isfinite().all()) for _, lone, *_ in _of_one_sample(alone, among, place)):
+            if not all(bool(lone.isfinite().all()) for _, lone, *_ in _of_a_few(alone, among, start)):
                 raise AffscoreError("it gives NaN or infinity")
             for found, what in ((alone, ""), (again, " in a second pass")):
                 if len(found) != len(among):
                     raise ScatteredError(
                         f"the network {name} runs {len(among)} activations for {len(images)} samples and {len(found)} "
-                        f"for {count}{what}: the network must run the same activations for every sample",
+                        f"for {size}{what}: the network must run the same activations for every sample",
                         "it runs other activations for other samples",
                     )
-            if _first_difference(alone, again, place, REPEATABLE) is not None:
+            if _first_difference(alone, again, 0, REPEATABLE) is not None:
                 return [RANDOM, *notes]
-            if (where := _first_difference(alone, among, place, TOLERANCE, JUMP)) is not None:
-                what = "a sample alone gives" if count == 1 else "two samples alone give"
+            if (where := _first_difference(alone, among, start, TOLERANCE, JUMP)) is not None:
+                what = {1: "a sample alone gives", 2: "two samples alone give"}.get(size, f"{size} samples alone give")
                 raise ScatteredError(
                     f"the network {name} mixes samples, or moves the axis that counts them, before {where.call}: "
                     f"{what} other numbers there than among others; each sample must go through the network by "
@@ -190,9 +198,9 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
 def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: str) -> bool:
     """Whether a network keeps samples apart whose tensors do not have them along one axis.
 
-    Its output for the first and for the last sample must be the same alone as among the others: that of a sample is
-    found along any axis that is as long as there are samples, or parts of them. Where no output has such an axis, what
-    the activations see is compared so. Of a network that is random nobody can tell.
+    Its output for the first, a middle and the last sample must be the same alone as among the others: that of a sample
+    is found along any axis that is as long as there are samples, or parts of them. Where no output has such an axis,
+    what the activations see is compared so. Of a network that is random nobody can tell.
 
     Args:
         network: The network.
@@ -209,15 +217,20 @@ def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: st
 
     for inside in (False, True):
         try:
-            runs = [seen(inside, few) for few in (images, images[-1:], images[:1], images[:1])]
+            count = len(images)
+            inside_out = (*range(count // 2, count), *range(count // 2))
+            middle = next((place for place in inside_out if math.gcd(place, 30) == 1), 0)
+            some = (images, images[-1:], images[middle : middle + 1], images[:1], images[:1])
+            runs = [seen(inside, few) for few in some]
         except AffscoreError:
             return False
-        (among, _), (last, _), (first, calls), (again, calls_again) = runs
+        (among, _), (last, _), (inner, _), (first, calls), (again, calls_again) = runs
         both = zip(first, again, strict=False)
         if any(one.shape != two.shape or _far(one, two) > REPEATABLE * _largest(one) for one, two in both):
             return calls == calls_again
-        fits = [*_fitting(first, among, 0, len(images)), *_fitting(last, among, -1, len(images))]
-        if fits or len(images) == 1:
+        places = ((first, 0), (inner, middle), (last, -1))
+        fits = [fit for alone, place in places for fit in _fitting(alone, among, place, count)]
+        if fits or count == 1:
             return all(fits) and calls == calls_again
     return False
 
@@ -238,6 +251,12 @@ class _Watching(Listener):
 
 def _fitting(alone: list[Tensor], among: list[Tensor], place: int, count: int) -> Iterator[bool]:
     """Whether tensors of one sample alone are its parts of those of so many; nothing of those that do not tell."""
+    if len(among) == count * len(alone) > len(alone):  # a list of what each sample gives
+        theirs = among[place % count * len(alone) :][: len(alone)]
+        yield all(
+            one.shape == other.shape and _far(one, other) <= TOLERANCE * _largest(other)
+            for one, other in zip(alone, theirs, strict=True)
+        )
     for lone, many in zip(alone, among, strict=True) if len(alone) == len(among) else ():
         found = list[bool]()
         for axis in range(many.ndim):
@@ -283,13 +302,13 @@ def _with_notes(probe: Callable[[], Result], recorder: Recorder) -> tuple[Result
     return found, notes
 
 
-def _of_one_sample(alone: list[Pair], among: list[Pair], place: int) -> list[tuple[Pair, Tensor, Tensor, float]]:
-    """What each activation saw and returned for the first sample, or the last: among a few, and many, where finite.
+def _of_a_few(alone: list[Pair], among: list[Pair], start: int) -> list[tuple[Pair, Tensor, Tensor, float]]:
+    """What each activation saw and returned for a few samples alone, and for these from ``start`` on among many.
 
-    And the size of what was added up to it, of which terms that cancel leave rounding.
+    Where the latter are finite; and the size of what was added up to it, of which terms that cancel leave rounding.
     """
     rows = [
-        (pair, lone[place], row[place], float(torch.as_tensor(size).max()))
+        (pair, lone, row[start * pair.points_a_sample :][: len(lone)], float(torch.as_tensor(size).max()))
         for one, pair in zip(alone, among, strict=False)
         for lone, row, size in zip((one.x, one.y), (pair.x, pair.y), pair.sizes, strict=True)
     ]
@@ -297,14 +316,14 @@ def _of_one_sample(alone: list[Pair], among: list[Pair], place: int) -> list[tup
 
 
 def _first_difference(
-    alone: list[Pair], among: list[Pair], place: int, tolerance: float, jump: float = 0.0
+    alone: list[Pair], among: list[Pair], start: int, tolerance: float, jump: float = 0.0
 ) -> Pair | None:
-    """The first activation that saw or returned something else for the first sample (place 0), or the last (-1).
+    """The first activation that saw or returned something else for a few samples, from ``start`` on among many.
 
     Differences up to ``jump`` times the largest before them do not count: they may have grown from these.
     """
     largest = 0.0
-    for pair, lone, row, terms in _of_one_sample(alone, among, place):
+    for pair, lone, row, terms in _of_a_few(alone, among, start):
         if lone.shape != row.shape:
             return pair
         difference, size = float((lone - row).abs().max()), max(float(row.abs().max()), terms)

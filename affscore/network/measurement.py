@@ -21,7 +21,7 @@ from tqdm import tqdm
 from affscore.errors import AffscoreError
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, batches_of, run_batch
-from affscore.network.collect import Collector, Pair
+from affscore.network.collect import Collector
 from affscore.network.experts import key_of, numbered
 from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
@@ -38,6 +38,7 @@ from affscore.network.notes import (
     on_values,
     on_weights,
 )
+from affscore.network.pair import Pair
 from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.recorder import Recorder, recording
 from affscore.network.result import Signature

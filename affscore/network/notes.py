@@ -24,8 +24,8 @@ from affscore.zoo.text import Expected
 if TYPE_CHECKING:
     import pandas as pd
 
-    from affscore.network.collect import Pair
     from affscore.network.images import ImageStream
+    from affscore.network.pair import Pair
     from affscore.network.result import Signature
 
 _WARNING = "warning: "

@@ -19,7 +19,6 @@ from tqdm import tqdm
 from affscore.errors import AffscoreError
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, run_batch
-from affscore.network.collect import Pair
 from affscore.network.criteria.declaration import NotFiniteError
 from affscore.network.experts import numbered
 from affscore.network.feeding import Feeding
@@ -27,6 +26,7 @@ from affscore.network.images import image_stream
 from affscore.network.inputs import Inputs
 from affscore.network.measurement import Measurement
 from affscore.network.model_state import device_of, in_training
+from affscore.network.pair import Pair
 from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.record import NOT_FINITE
 from affscore.network.result import Signature

@@ -11,10 +11,10 @@ from typing import Any
 import torch
 
 from affscore.errors import AffscoreError
-from affscore.network.collect import Pair
 from affscore.network.columns import OTHER_WIDTH
 from affscore.network.criteria import CRITERIA
 from affscore.network.criteria.declaration import BatchSamples, naming
+from affscore.network.pair import Pair
 from affscore.network.recorder.calls import ActivationCall, inner_first
 from affscore.network.reduction import BiasName
 from affscore.options import Options

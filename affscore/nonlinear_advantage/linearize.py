@@ -17,12 +17,12 @@ from tqdm import tqdm
 from affscore.errors import AffscoreError, guarded
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import run_batch
-from affscore.network.collect import Pair
 from affscore.network.feeding import Feeding
 from affscore.network.images import ImageStream, image_stream
 from affscore.network.measurement import Measurement
 from affscore.network.model_state import device_of, unwrapped
 from affscore.network.notes import adding_assumptions, as_warning, give_warnings, on_accuracy, on_input
+from affscore.network.pair import Pair
 from affscore.network.randomness import random_states_kept
 from affscore.network.reduction import check_word
 from affscore.nonlinear_advantage.channel_criteria import CriterionName, chosen, count_to_keep, values_of_channels

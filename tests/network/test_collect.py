@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from affscore.errors import AffscoreError
-from affscore.network.collect import LARGEST, Collector, joined
+from affscore.network.collect import Collector
+from affscore.network.pair import LARGEST, joined
 from affscore.network.recorder import recording
 from affscore.network.reduction import reduce
 from affscore.options import Options

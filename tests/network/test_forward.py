@@ -175,21 +175,50 @@ def test_the_fingerprint_of_the_data_names_its_algorithm():
     assert re.fullmatch("crc32:[0-9a-f]{16}", about["fingerprint_data"])
 
 
-def test_the_first_and_the_last_image_go_alone_through_the_network_and_again_only_if_they_give_other_numbers():
+def test_the_first_image_and_the_last_ones_go_alone_and_again_only_if_they_give_other_numbers():
     class Counting(nn.Module):
         def __init__(self, noise):
             super().__init__()
             self.noise, self.alone = noise, []
 
         def forward(self, x):
-            self.alone += [places.index(float(one[0, 0])) for one in x if len(x) == 1]
+            if len(x) < len(places):
+                self.alone.append([places.index(float(one[0, 0])) for one in x])
             return torch.relu(x + self.noise * torch.randn_like(x))
 
     places = tokens()[:, 0, 0].tolist()
-    for noise, passes in ((0.0, [0, 31]), (0.1, [0, 0])):
+    for noise, passes in ((0.0, [[0], [29, 30, 31]]), (0.1, [[0], [0]])):
         network = Counting(noise)
         signature(network, tokens(), n=32, criteria=False, progress=False)
         assert network.alone == passes
+
+
+def middle(x):
+    return torch.cat([x[:1], x[1:-1] + x.mean(0), x[-1:]])
+
+
+def by_place(x):
+    return x * (1 + torch.arange(len(x)) % 3)[:, None]
+
+
+def in_pairs(x):
+    pairs = x[: len(x) // 2 * 2].unflatten(0, (-1, 2))
+    return torch.cat([pairs + pairs.flip(1), x[len(x) // 2 * 2 :][:, None].repeat(1, 2, 1)]).flatten(0, 1)[: len(x)]
+
+
+@pytest.mark.parametrize("mix", [middle, by_place, in_pairs])
+@pytest.mark.parametrize("batch_size", [7, 16, 64])
+def test_mixing_that_leaves_the_first_and_the_last_sample_alone_is_refused(mix, batch_size):
+    class Mixing(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(5, 6)
+
+        def forward(self, x):
+            return torch.relu(mix(self.layer(x)))
+
+    with pytest.raises(AffscoreError, match="mixes samples"):
+        signature(Mixing(), torch.randn(64, 5), n=64, batch_size=batch_size, progress=False)
 
 
 def test_recurrent_layers_are_noted():

@@ -129,13 +129,7 @@ def test_channels_that_follow_from_others_count_alike_in_every_precision(order):
     images = torch.randn(96, 4, 9, 9, dtype=torch.float64) + 2 * torch.randn(96, 4, 1, 1, dtype=torch.float64)
     found = {}
     for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
-        options = {
-            "n": 96,
-            "order": order,
-            "covariance": "empirical",
-            "criteria": False,
-            "progress": False,
-        }
+        options = {"n": 96, "order": order, "covariance": "empirical", "criteria": False, "progress": False}
         one = signature(copy.deepcopy(network).to(dtype), images.to(dtype), **options)
         found[dtype] = one.scores
         assert one.table["flag"].tolist() == ["degenerate input"] * 2

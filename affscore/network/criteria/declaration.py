@@ -18,7 +18,7 @@ from affscore.network.columns import column
 from affscore.transport.samples import CentredSample, Samples, centre, centred
 
 if TYPE_CHECKING:
-    from affscore.network.collect import Pair
+    from affscore.network.pair import Pair
     from affscore.network.recorder.calls import ActivationCall
 
 Numbers: TypeAlias = float | tuple[float, ...]

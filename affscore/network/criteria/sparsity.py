@@ -15,7 +15,7 @@ from torch import Tensor
 from affscore.network.criteria.declaration import Criterion
 
 if TYPE_CHECKING:
-    from affscore.network.collect import Pair
+    from affscore.network.pair import Pair
 
 SPARSE = 1e-3
 """Entries of at most this magnitude count as zero."""

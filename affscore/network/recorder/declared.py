@@ -144,6 +144,11 @@ def running_whole(
             recorder.independent_of_input += 1
             yield []
             return
+        if x.is_nested or x.layout is not torch.strided:
+            raise AffscoreError(
+                f"{recorder.described(name)} runs on a nested or sparse tensor, which has no axes that could be "
+                "averaged over; make it dense, or padded, in this part of the network"
+            )
         apply, kind = _repeatable(recorder, function, x, args, kwargs), ""
         if not builtin and name in recorder.chosen.names:
             axis = recorder.layout.place(x).image_axis

@@ -62,7 +62,7 @@ class Effects:
         data = [
             tensor
             for tensor, origin in zip(event.tensors, event.origins, strict=True)
-            if origin and tensor.layout is torch.strided and not (tensor.is_complex() or tensor.is_quantized)
+            if origin and tensor.layout is torch.strided and _is_plain(tensor)
         ]
         mixing = event.function in CHANNEL_AXES or event.function in RECURRENT
         if not data or mixing:
@@ -96,10 +96,14 @@ class Effects:
         key = (layer, kinds, *map(_plain, given))
         if key not in self._known:
             effect = NO_EFFECT
-            if any(value is x for value in given) and not x.is_complex():
+            if any(value is x for value in given) and _is_plain(x):
                 effect = _tried(function, args, kwargs, x)
             self._known[key if effect.elementwise else kinds] = effect
         return self._known.get(key, NO_EFFECT)
+
+
+def _is_plain(tensor: Tensor) -> bool:
+    return not (tensor.is_nested or tensor.is_quantized or tensor.is_complex())
 
 
 def _shape(tensor: Tensor, x: Tensor) -> Any:
@@ -136,7 +140,8 @@ def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x
         if in_place(function) and values[0] is not z:
             values[0] = values[0].clone()
         output = function(*values, **named)
-        return values[0] if output is None else output
+        output = values[0] if output is None else output
+        return output.dequantize() if isinstance(output, Tensor) and output.is_quantized else output
 
     try:
         with random_states_kept(x.device), warnings.catch_warnings():

@@ -116,9 +116,9 @@ class Recorder:
             self.in_other_threads.add(f"layer {path!r}")
             return
         self.path.append((path, next(self._runs)))
-        if path in self.channel_axes:
+        if path in self.channel_axes and self._listening:
             with self.aside:
-                for x in tensors_in((args, kwargs))[:1]:
+                for x in [one for one in tensors_in((args, kwargs)) if not one.is_nested][:1]:
                     self.layout.taken(x, self.channel_axes[path])
         if self.blocks is not None:
             self.blocks.enter(path, args, kwargs)
@@ -137,7 +137,7 @@ class Recorder:
         inputs = tensors_in((args, [value for key, value in kwargs.items() if key != "out"]))
         if inputs and self.flow.left:
             self.flow.returned(inputs, self.layout.images, self.weights)
-            if any(isinstance(value, np.ndarray) for value in args):
+            if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
                 self.flow.outside.update(self.flow.left)
         event = Event(function, args, kwargs, inputs, [self.flow.origin(tensor) for tensor in inputs])
         followers = self.followers if any(event.origins) else ()
@@ -216,11 +216,6 @@ class Recorder:
 
         One that returns none has overwritten its input; one that raises is forgotten.
         """
-        if x.is_nested or x.layout is not torch.strided:
-            raise AffscoreError(
-                f"{self.described(name)} runs on a {'nested' if x.is_nested else 'sparse'} tensor, which has no axis of "
-                "positions; make it dense or padded in this part of the network"
-            )
         if is_wrapped(x):
             raise AffscoreError(
                 f"{self.described(name)} runs under torch.vmap or a transform of torch.func, where the samples cannot "

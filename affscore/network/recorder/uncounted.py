@@ -141,13 +141,13 @@ class Uncounted(Follower):
         if effect is None or not effect.elementwise:  # a mask that features make selects among them
             masks = [self.recorder.formulas.step_of(tensor) for tensor in event.tensors if tensor.dtype is torch.bool]
             tags = [self._tags.get(tensor, _Tag()) for tensor in event.tensors if tensor.dtype is torch.bool]
-            chosen = (mask.kind for mask, tag in zip(masks, tags, strict=True) if mask and mask.effect.bends)
-            if not any(tag.statistic for tag in tags) and (choice := next(chosen, "")):
-                return choice
+            chosen = (one.kind for one in masks if one and one.effect.bends)
+            if not any(tag.statistic for tag in tags) and (selecting := next(chosen, "")):
+                return selecting
         if is_extension(event.function) and (effect is None or not effect.elementwise):
             return name if effect and effect.bends else ""
         if any(tensor.is_quantized for tensor in event.tensors):
-            return name if is_extension(event.function) or name in ACTIVATION_NAMES else ""
+            return name if is_extension(event.function) or event.function in functions.ACTIVATIONS else ""
         if effect is None or not effect.elementwise:
             return ""
         if effect.bends or step is None:
@@ -157,8 +157,11 @@ class Uncounted(Follower):
             return ""
         source, inside = found
         x = source.tensor()
-        if x is None or not bends(lambda z: evaluated(step, {source: z}), x):
-            return ""
+        try:
+            if x is None or not bends(lambda z: evaluated(step, {source: z}), x):
+                return ""
+        except Exception:  # noqa: BLE001  # as many numbers as the mask of these features needs, say
+            return step.kind
         choice = next((s for s in inside if s.effect.bends), step)
         return choice.kind if len(step.sources) == 1 else step.kind
 

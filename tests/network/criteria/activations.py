@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-from affscore.network.collect import Pair, joined
+from affscore.network.pair import Pair, joined
 from affscore.network.recorder.calls import ActivationCall
 
 CALL = ActivationCall(
