@@ -209,6 +209,8 @@ def test_no_tensor_is_kept_alive():
         (lambda z: 0 * z, None),
         (lambda z: z + F.relu(z), "leaky_relu"),
         (lambda z: F.relu(z) + 1e-4, None),
+        (lambda z: z.clamp(0, 8), None),
+        (lambda z: z.clamp(min=0), "relu"),
         (lambda z: F.silu(2 * z), None),
         (lambda z: z.view(43, 3), None),
         (lambda z: z + torch.zeros(3, 3), None),

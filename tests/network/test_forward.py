@@ -263,3 +263,17 @@ def test_a_failure_of_ours_is_not_the_networks(monkeypatch):
     with pytest.raises(AffscoreError, match=r"the network Fails fails on .* KeyError") as its:
         signature(Fails(), x, n=8, progress=False)
     assert isinstance(its.value.__cause__, KeyError)
+
+
+def test_a_list_of_what_each_sample_gives_shows_that_they_are_apart():
+    class Lists(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(5, 6)
+
+        def forward(self, x):
+            return [torch.sigmoid(one) for one in torch.relu(self.layer(x))]
+
+    result = signature(Lists(), torch.randn(32, 5), n=32, criteria=False, progress=False)
+    assert result.summary[["activation", "width"]].to_numpy().tolist() == [["relu", 6], ["sigmoid", 6]]
+    assert any("one at a time" in note for note in result.notes)

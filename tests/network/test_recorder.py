@@ -3,6 +3,7 @@ import warnings
 import weakref
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -562,3 +563,22 @@ def test_a_function_that_writes_into_out_is_not_run_again():
 
     _, recorder = seen_in(Gated(), torch.randn(4, 7))
     assert [call.activation for call in recorder.calls] == ["silu"]
+
+
+def test_numpy_functions_of_a_tensor_are_noted():
+    class Ufunc(nn.Module):
+        def forward(self, x):
+            return torch.relu(x) + torch.as_tensor(np.tanh(x))
+
+    _, recorder = seen_in(Ufunc(), torch.randn(4, 7))
+    assert "numbers leave PyTorch" in recorder.elsewhere
+
+
+@pytest.mark.parametrize("make", [lambda x: x.to_sparse(), lambda x: torch.nested.as_nested_tensor([*x])])
+def test_tensors_without_axes_are_refused(make):
+    class Odd(nn.Module):
+        def forward(self, x):
+            return torch.relu(make(x))
+
+    with pytest.raises(affscore.AffscoreError, match="runs on a nested or sparse tensor"):
+        affscore.signature(Odd(), torch.randn(8, 7), n=8, progress=False)

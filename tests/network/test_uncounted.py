@@ -166,7 +166,31 @@ def assigned(x):
     return y
 
 
+def scaled_where_negative(x):
+    y = x.clone()
+    y[y < 0] *= 0.1
+    return y
+
+
+def copied_where_positive(x):
+    y, chosen = torch.zeros_like(x), x > 0
+    y[chosen] = x[chosen]
+    return y
+
+
+def quantised(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.quantize_per_tensor(x, 0.5, 0, torch.qint8).dequantize()
+
+
 IN_NO_LIST = {
+    "into out=": (lambda x: torch.sin(x, out=torch.empty_like(x)), "torch.sin"),
+    "a part that a mask chooses, in place": (scaled_where_negative, "torch.lt"),
+    "what a mask chooses": (copied_where_positive, "torch.gt"),
+    "index_put": (lambda x: x.index_put((x < 0,), torch.tensor(0.0)), "torch.lt"),
+    "integers": (lambda x: (4 * x).int().float(), "torch.int"),
+    "quantised": (quantised, "torch.quantize_per_tensor"),
     "(x > 0).float()": (lambda x: (x > 0).float(), "torch.gt"),
     "step by autograd.Function": (Step.apply, "torch.gt"),
     "where of two numbers": (lambda x: torch.where(x > 0, 1.0, -1.0), "torch.gt"),
@@ -182,7 +206,10 @@ IN_NO_LIST = {
 @pytest.mark.parametrize("name", IN_NO_LIST)
 def test_what_bends_is_seen_by_what_it_does(name):
     function, written = IN_NO_LIST[name]
-    assert f"have no score: {written}" in note_of(Around(function))
+    note = note_of(Around(function))
+    assert f"have no score: {written}" in note
+    if "activations=" in note:
+        assert len(measured(Around(function), **declared_in(note)).scores) == 2
 
 
 def test_a_function_that_norms_need_too_is_not_declared():
@@ -244,7 +271,14 @@ def causal(x):
     return torch.where(torch.ones(5, 5).tril().bool(), scores, -1e9).softmax(-1) @ x
 
 
+def chosen_by_a_statistic(x):
+    y = x.clone()
+    y[x.abs().sum(-1) > 1e9] = 0
+    return y
+
+
 PLAIN = {
+    "chosen by a statistic": chosen_by_a_statistic,
     "affine": lambda x: (2 * x - 1).neg() / 3 + x.mean(-1, keepdim=True),
     "powers of one": lambda x: x**1,
     "formula of a sigmoid": lambda x: 1 / (1 + torch.exp(-x)),

@@ -59,13 +59,11 @@ class Effects:
         Returns:
             That tensor, if there is one, and the function is no layer.
         """
-        data = [
-            tensor
-            for tensor, origin in zip(event.tensors, event.origins, strict=True)
-            if origin and tensor.layout is torch.strided and _is_plain(tensor)
-        ]
-        mixing = event.function in CHANNEL_AXES or event.function in RECURRENT
-        if not data or mixing:
+        if event.function in CHANNEL_AXES or event.function in RECURRENT:
+            return None
+        data = [tensor for tensor, origin in zip(event.tensors, event.origins, strict=True) if origin]
+        data = [tensor for tensor in data if tensor.layout is torch.strided and _is_plain(tensor)]
+        if not data:
             return None
         x = max(data, key=lambda tensor: (tensor.numel(), tensor.is_floating_point()))
         named = {name: value for name, value in event.kwargs.items() if name != "out"}

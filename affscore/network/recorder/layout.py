@@ -46,7 +46,7 @@ from affscore.network.recorder.functions import (
     kind_of,
     writes_in_place,
 )  # fmt: skip
-from affscore.network.recorder.products import form, multiplied
+from affscore.network.recorder.products import form, multiplied, product_name
 
 LAYERS = {**dict.fromkeys(RECURRENT, -1), **{of: at for of, at in CHANNEL_AXES.items() if of not in MATRICES}}
 
@@ -102,8 +102,8 @@ class Layout:
 
         Where nothing is known of it: images first, and the channels second in (N, C, H, W) and last in (N, tokens, C).
         """
-        known = self._axes.get(tensor)
-        if known is not None and tuple(length(parts) for parts in known) == tensor.shape:  # else it was turned in place
+        shape, known = self._axes.get(tensor, (None, ()))
+        if shape == tensor.shape:  # else it was turned in place
             return known
         first = POSITION if self.images == 1 else IMAGE
         return _assumed(tuple((Part(size, POSITION if axis else first),) for axis, size in enumerate(tensor.shape)))
@@ -115,7 +115,7 @@ class Layout:
     def taken(self, tensor: Tensor, axis: int) -> None:
         """Note that a module takes its channels from this axis, if nothing before has said where they are."""
         if not self.knows(tensor):
-            self._axes[tensor] = _with_channels(self.axes(tensor), axis)
+            self._axes[tensor] = tensor.shape, _with_channels(self.axes(tensor), axis)
 
     def place(self, tensor: Tensor, axis: int | None = None, role: str = CHANNEL) -> Place:
         """Where the images and the channels of a tensor are.
@@ -151,20 +151,21 @@ class Layout:
         data = [source for source in data if source.is_floating_point() or source.is_complex()] or data  # no indices
         if not data or output.ndim == 0 or (any(output is source for source in data) and output in self._axes):
             return
-        found = self._multiplied(function, inputs, data, output, args, kwargs or {})
+        found = None
+        if product_name(function) or (len(data) > 1 and function not in LAYERS):
+            found = self._multiplied(function, inputs, data, output, args, kwargs or {})
         if found is None and function in LAYERS:
             found = self._channels_made(function, data, output, args)
         elif found is None:
             found = self._handed_on(function, inputs, data, output, args, kwargs or {})
         if found is not None:
-            self._axes[output] = found
+            self._axes[output] = output.shape, found
 
     def _multiplied(self, function: Any, inputs: Any, data: Any, output: Tensor, args: Any, kwargs: Any) -> Axes | None:
         """Where a product leaves the channels, or an elementwise function of tensors that were broadcast."""
         product = form(function, inputs, args, kwargs)
         if product is None:
-            unlike = function in LAYERS or kind_of(function) in MOVES
-            if unlike or len(data) < 2 or not all(_broadcast(one, output) for one in data):
+            if kind_of(function) in MOVES or not all(_broadcast(one, output) for one in data):
                 return None
             # the first of two that contradict each other is right; one of fewer axes that is not known says nothing
             operands = [one for one in data[::-1] if one.ndim == output.ndim or one in self._axes] or data[::-1]

@@ -41,6 +41,13 @@ _NAMED = "input query a mat1 batch1 mat x1 key other b mat2 batch2 vec x2 value 
 _STANDING = (POSITION, ASSUMED, CLAIMED, WEAK, CHANNEL)
 
 
+@often
+def product_name(function: Any) -> str:
+    """The name of a product of tensors; empty for another function."""
+    name = kind_of(function).removeprefix("linalg_")
+    return name if name == "einsum" or name in _EQUATIONS else ""
+
+
 def form(function: Any, inputs: Sequence[Tensor], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Product | None:
     """A product as an equation: its operands, the letters of each one's axes, and those of the output; else None.
 
@@ -53,11 +60,11 @@ def form(function: Any, inputs: Sequence[Tensor], args: Sequence[Any], kwargs: M
     >>> form(torch.tensordot, [a, b], (b, a, ([0], [2])), {})[1:]
     ([('a', 'b'), ('A', 'B', 'a')], ('b', 'A', 'B'))
     """
-    name = kind_of(function).removeprefix("linalg_")
+    name = product_name(function)
+    if not name:
+        return None
     if name == "einsum":
         return _lettered(args[0] if isinstance(args[0], str) else _of_numbers(args), inputs)
-    if name not in _EQUATIONS:
-        return None
     given, equation = [*args, *(kwargs[key] for key in _NAMED if key in kwargs)], _EQUATIONS[name]
     operands = [value for value in given if isinstance(value, Tensor)]["add" in name : 3]
     if len(operands) < 2:

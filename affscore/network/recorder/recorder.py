@@ -117,7 +117,7 @@ class Recorder:
             return
         self.path.append((path, next(self._runs)))
         if path in self.channel_axes and self._listening:
-            with self.aside:
+            with torch._C.DisableTorchFunction():  # to ask for its shape is no call either
                 for x in [one for one in tensors_in((args, kwargs)) if not one.is_nested][:1]:
                     self.layout.taken(x, self.channel_axes[path])
         if self.blocks is not None:
@@ -139,8 +139,8 @@ class Recorder:
             self.flow.returned(inputs, self.layout.images, self.weights)
             if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
                 self.flow.outside.update(self.flow.left)
-        event = Event(function, args, kwargs, inputs, [self.flow.origin(tensor) for tensor in inputs])
-        followers = self.followers if any(event.origins) else ()
+        event = Event(function, args, kwargs, inputs, [*map(self.flow.origin, inputs)])
+        followers = self.followers if self.followers and any(event.origins) else ()
         for follower in followers:
             with self.aside:
                 follower.before(event)

@@ -125,9 +125,9 @@ class Uncounted(Follower):
             if name:
                 alone = step is None or step.effect.bends
                 written = _WRITTEN.get(name, "x * x" if name in functions.PRODUCTS and alone else f"torch.{name}")
-                declarable = (
-                    alone and name not in functions.STATISTICS and hasattr(torch, written.removeprefix("torch."))
-                )
+                itself = event.effect is not None and event.effect.bends and name == kind_of(event.function)
+                known = hasattr(torch, written.removeprefix("torch."))
+                declarable = itself and known and output.is_floating_point() and name not in functions.STATISTICS
                 bent, origin = written, next(origin for origin in event.origins if origin is not None)
                 if origin and origin.activation is not None and _exponent(event) == 2:
                     bent += f" of the output of {recorder.calls[origin.activation].activation}"
@@ -156,9 +156,10 @@ class Uncounted(Follower):
         if found is None or not found[1] or any(s.call or (s.effect.bends and s.numbers) for s in found[1]):
             return ""
         source, inside = found
-        x = source.tensor()
         try:
-            if x is None or not bends(lambda z: evaluated(step, {source: z}), x):
+            if not bends(
+                lambda z: evaluated(step, {source: z}), event.args[0] if event.output is None else event.output
+            ):
                 return ""
         except Exception:  # noqa: BLE001  # as many numbers as the mask of these features needs, say
             return step.kind
@@ -189,7 +190,8 @@ class Uncounted(Follower):
         """What an elementwise function makes of features and statistics."""
         name, full = kind_of(event.function), [tag for tag in tags if not tag.statistic]
         if not full:
-            bent = event.effect is not None and event.effect.bends
+            chooses = isinstance(event.output, Tensor) and event.output.dtype is torch.bool
+            bent = chooses or (event.effect is not None and event.effect.bends)
             scale = bent or name in functions.QUOTIENTS or any(tag.scale for tag in tags)
             return _Tag(_bends_of(tags), statistic=True, scale=scale)
         features = _bends_of(full)
