@@ -39,7 +39,11 @@ COLUMNS = "library family network inputs hooked calls beyond widths agreement se
 SAMPLES = 4
 
 EXPLAINED: dict[str, str] = {
-    "transformers:fastspeech2_conformer": "it predicts how long each sample is, and pads a batch to the longest"
+    "transformers:afmoe": "an expert that fewer than two samples reach has no row",
+    "transformers:fastspeech2_conformer": "it predicts how long each sample is, and pads a batch to the longest",
+    "transformers:lightglue": "it finds as many keypoints as a sample has",
+    "transformers:llama4": "its router gives minus infinity to the experts that it does not choose",
+    "transformers:switch_transformers": "experts stand in the order of all samples, which is that of none",
 }
 """Why a network disagrees, where this cannot be computed: by library and family."""
 

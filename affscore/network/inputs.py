@@ -134,7 +134,9 @@ def check_inputs(inputs: Inputs, expected: Expected) -> Inputs:
     Raises:
         AffscoreError: Another shape or type, NaN or infinity, or ids outside the vocabulary.
     """
-    if len(inputs.tensors) == 1 and inputs.forward is None:
+    named = inputs.batch[1] if inputs.forward is None else {}
+    embedded = bool(named) and "input_ids" not in named and inputs.tensors[0].is_floating_point()
+    if len(inputs.tensors) == 1 and inputs.forward is None and not embedded:
         return inputs.each(lambda images: _check_images(images, expected))
     for tensor in inputs.tensors:
         check_plain(tensor)

@@ -168,3 +168,18 @@ def test_a_network_of_transformers_brings_its_tokenizer(tmp_path):
     windows = torch.tensor([words.get(word, 0) for word in chosen[:120]]).view(20, 6)
     shuffled = windows[np.random.default_rng(0).permutation(20)]
     assert signature(f"hf:{folder}", shuffled, n=20, criteria=False).scores.tolist() == found.scores.tolist()
+
+
+def test_embeddings_that_the_forward_names_take_the_place_of_ids():
+    class Embedded(SmallText):
+        def forward(self, input_ids=None, inputs_embeds=None):
+            words = self.words(input_ids) if inputs_embeds is None else inputs_embeds
+            return self.head(self.block(words))
+
+    torch.manual_seed(0)
+    network = Embedded()
+    options = {"n": 20, "criteria": False, "progress": False}
+    of_words = signature(network, {"inputs_embeds": network.words(IDS).detach()}, **options)
+    assert of_words.scores.tolist() == signature(network, {"input_ids": IDS}, **options).scores.tolist()
+    with pytest.raises(AffscoreError, match="expects token ids"):
+        signature(network, {"input_ids": network.words(IDS).detach()}, **options)
