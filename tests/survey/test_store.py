@@ -396,16 +396,9 @@ def interrupted(described, folder, after=1):
     return store
 
 
-def change_a_score(path):
-    table = pq.read_table(path)
-    scores = pa.array([0.1, *table["score"].to_pylist()[1:]])
-    pq.write_table(table.set_column(table.column_names.index("score"), "score", scores), path)
-
-
 DAMAGE = {
     "truncated": lambda path: path.write_bytes(path.read_bytes()[:-100]),
     "empty": lambda path: path.write_bytes(b""),
-    "changed": lambda path: change_a_score(path),
     "foreign": lambda path: path.write_text("hello\n{}\n"),
     "of another version": lambda path: None,
 }
