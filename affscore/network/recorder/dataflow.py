@@ -140,7 +140,7 @@ def _same_place(one: Tensor, other: Tensor) -> bool:
 
 
 def _overlap(one: Tensor, other: Tensor) -> bool:
-    """Whether two views of one storage may share an entry; boxes along the same strides are told apart."""
+    """Whether two views of one storage may share an entry; boxes along the same strides are compared exactly."""
     if one.stride() != other.stride():
         return True
     starts = [tensor.storage_offset() for tensor in (one, other)]
