@@ -24,7 +24,7 @@ def resolved(sample: CentredSample) -> CentredSample:
 
     In units of :attr:`CentredSample.error` rounding adds a matrix (n, d) of about independent errors of a standard
     deviation of at most 1, whose singular values stay below about :math:`\sqrt n + \sqrt d` (Bai and Yin, 1993). What
-    the cloud has along its singular vectors with smaller values are indistinguishable from rounding, and is left out.
+    the cloud has along its singular vectors with smaller values is indistinguishable from rounding, and is left out.
 
     >>> from affscore.transport.samples import centred
     >>> two = torch.randn(64, 2, generator=torch.Generator().manual_seed(0))
