@@ -40,6 +40,7 @@ class Collector(Listener):
         first: The number of its first image; later, of the first image of the forward pass that is running.
         known: Layer and call of every activation of the batch before, if there is one.
         experts: Where samples go through the network one at a time, tells the calls apart: not all come to each one.
+        places: Which samples go through the network, from the first one on, if these are not those that follow it.
     """
 
     options: Options
@@ -47,6 +48,7 @@ class Collector(Listener):
     first: int = 0
     known: Sequence[tuple[str, int]] = ()
     experts: Experts | None = None
+    places: Sequence[int] = ()
     images: int = field(default=0, init=False)
     text: Tensor | None = field(default=None, init=False)  # which tokens are none of padding
     _pairs: dict[Any, Pair] = field(default_factory=dict, init=False)
@@ -58,7 +60,9 @@ class Collector(Listener):
     def __post_init__(self) -> None:
         first, *others = (several[0] for several in self.options.passes)
         self._start = self.first
-        self._others = [Collector(one, self.room, self.first, experts=self.experts) for one in others]
+        self._others = [
+            Collector(one, self.room, self.first, experts=self.experts, places=self.places) for one in others
+        ]
         for one in (self, *self._others):
             one._lenient = bool(self.options.multiverse)
         self.options = first
@@ -214,8 +218,9 @@ class Collector(Listener):
                 f"a text has {least} {tokens}, fewer than positions={each}; use positions={least}, or leave short "
                 "texts out"
             )
-        uniform = np.random.Generator(bits.advance(self.first * each)).random((self.images, each))
-        return chosen_positions(uniform, count)
+        places = self.places or range(self.images)
+        uniform = np.random.Generator(bits.advance(self.first * each)).random((max(places) + 1, each))
+        return chosen_positions(uniform[list(places)], count)
 
 
 def _activated(pair: Pair) -> Tensor:

@@ -34,9 +34,6 @@ RANDOM = (
 )
 """The note on such a network."""
 
-LAST = 7
-"""At most so many of the last samples go through the network without the others."""
-
 REPEATABLE = 1e-5
 """By how much it may differ when the same image comes again: a GPU may add in another order."""
 
@@ -118,13 +115,14 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
 
 
 def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str) -> list[str]:
-    """What the first sample and the last ones show when they go through the network alone: notes, or an error.
+    """What the first sample and the last ones show when they go through the network without the others.
 
     They must meet the same activations, with the same numbers, as among the others. A network that computes
     statistics over the samples, or puts something in front of the axis that counts them, would mix images in the
-    reduced vectors, and no shape tells. The pass of the first one shows which activations run below the functions that
-    the recorder watches. Only where the numbers differ, a further pass says whether they do so each time. Where one
-    sample alone is refused, or gives NaN or infinity (a standard deviation over the samples), two take its place.
+    reduced vectors, and no shape tells. The pass shows, too, which activations run below the functions that the
+    recorder watches. Only where the numbers differ, a further pass says whether they do so each time. Where the
+    network refuses so many samples, or gives NaN or infinity (a standard deviation over the samples), two take their
+    place.
 
     Args:
         network: The network, after :func:`forward` of these samples.
@@ -134,35 +132,33 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         name: The network's name.
 
     Returns:
-        A note where the network is random, a warning where it takes neither one sample nor two alone, and a note where
-        activations cannot be seen.
+        A note where the network is random, a warning where it takes no few samples, and a note where activations
+        cannot be seen.
 
     Raises:
         ScatteredError: It mixes or moves samples; the message names the first activation where.
     """
     among, why = collector.collected(), ""
 
-    def probe(start: int, count: int) -> list[Pair]:
+    def probe(places: list[int]) -> list[Pair]:
         """What the activations see of a few samples."""
-        first, options = collector.first + start, collector.options
-        recorder.listener = seen = Collector(options, first=first, experts=collector.experts)
+        recorder.listener = seen = Collector(
+            collector.options, first=collector.first, places=places, experts=collector.experts
+        )
         try:
-            forward(network, recorder, seen, images[start : start + count], name)
+            forward(network, recorder, seen, images[places], name)
         finally:
             recorder.listener = collector
         return seen.collected()
 
-    def compared(count: int) -> list[str]:
+    def compared(several: list[list[int]]) -> list[str]:
         notes = list[str]()
-        # of the last ones so many that none keeps its place among two, three or five, nor what all have in common
-        sizes = range(min(LAST, len(images) - 1), count - 1, -1)
-        last = next((size for size in sizes if math.gcd(len(images) - size, 30) == 1), sizes[-1] if sizes else 0)
-        for start, size in ((0, count), (len(images) - last, last))[: 2 if last else 1]:
-            few = partial(probe, start, size)
-            alone, notes = (few(), notes) if start else _with_notes(few, recorder)
-            same = len(alone) == len(among) and _first_difference(alone, among, start, REPEATABLE) is None
+        for number, places in enumerate(several):
+            few, size = partial(probe, places), len(places)
+            alone, notes = (few(), notes) if number else _with_notes(few, recorder)
+            same = len(alone) == len(among) and _first_difference(alone, among, places, REPEATABLE) is None
             again = alone if same else few()
-            if not all(bool(lone.isfinite().all()) for _, lone, *_ in _of_a_few(alone, among, start)):
+            if not all(bool(lone.isfinite().all()) for _, lone, *_ in _of_a_few(alone, among, places)):
                 raise AffscoreError("it gives NaN or infinity")
             for found, what in ((alone, ""), (again, " in a second pass")):
                 if len(found) != len(among):
@@ -171,10 +167,10 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
                         f"for {size}{what}: the network must run the same activations for every sample",
                         "it runs other activations for other samples",
                     )
-            if _first_difference(alone, again, 0, REPEATABLE) is not None:
+            if _first_difference(alone, again, [*range(size)], REPEATABLE) is not None:
                 return [RANDOM, *notes]
-            if (where := _first_difference(alone, among, start, TOLERANCE, JUMP)) is not None:
-                what = {1: "a sample alone gives", 2: "two samples alone give"}.get(size, f"{size} samples alone give")
+            if (where := _first_difference(alone, among, places, TOLERANCE, JUMP)) is not None:
+                what = f"{_counted(size)} alone {'gives' if size == 1 else 'give'}"
                 raise ScatteredError(
                     f"the network {name} mixes samples, or moves the axis that counts them, before {where.call}: "
                     f"{what} other numbers there than among others; each sample must go through the network by "
@@ -183,16 +179,35 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
                 )
         return notes
 
-    # two of two samples are nothing else than all of them
-    for count in (1, 2) if len(images) > 2 else (1,):
+    for several in _a_few_of(len(images)):
         try:
-            return compared(count)
+            return compared(several)
         except ScatteredError:
             raise
         except AffscoreError as error:
-            why = why or f"it does not take one sample alone ({error})"
+            why = why or f"it does not take {_counted(max(map(len, several)))} alone ({error})"
     note = f"whether the network keeps samples apart was not checked: {why}; scores may depend on batch_size"
     return [as_warning(note)]
+
+
+def _a_few_of(count: int) -> list[list[list[int]]]:
+    """Which of so many samples go through the network together, without the others; then those for one that refuses.
+
+    None but the first one keeps its place among two, three or five, and the first one has other neighbours: whatever
+    a sample takes from others, it is something else.
+
+    >>> _a_few_of(64)[0]
+    [[0, 62, 63]]
+    """
+    if count < 4:
+        first, more = [0], [*range(1, count)]
+        return [[first, more], [[0, 1], more]][: count - 1] if more else [[first]]
+    start = next(place for place in range(count - 2, 1, -1) if math.gcd(place - 1, 30) == 1)
+    return [[[0, *range(start, count)]], [[0, count - 2]]]
+
+
+def _counted(samples: int) -> str:
+    return "one sample" if samples == 1 else f"{samples} samples"
 
 
 def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: str) -> bool:
@@ -302,13 +317,18 @@ def _with_notes(probe: Callable[[], Result], recorder: Recorder) -> tuple[Result
     return found, notes
 
 
-def _of_a_few(alone: list[Pair], among: list[Pair], start: int) -> list[tuple[Pair, Tensor, Tensor, float]]:
-    """What each activation saw and returned for a few samples alone, and for these from ``start`` on among many.
+def _of_a_few(alone: list[Pair], among: list[Pair], places: list[int]) -> list[tuple[Pair, Tensor, Tensor, float]]:
+    """What each activation saw and returned for a few samples alone, and for these at their places among many.
 
     Where the latter are finite; and the size of what was added up to it, of which terms that cancel leave rounding.
     """
     rows = [
-        (pair, lone, row[start * pair.points_a_sample :][: len(lone)], float(torch.as_tensor(size).max()))
+        (
+            pair,
+            lone,
+            row.unflatten(0, (-1, pair.points_a_sample))[places].flatten(0, 1),
+            float(torch.as_tensor(size).max()),
+        )
         for one, pair in zip(alone, among, strict=False)
         for lone, row, size in zip((one.x, one.y), (pair.x, pair.y), pair.sizes, strict=True)
     ]
@@ -316,14 +336,14 @@ def _of_a_few(alone: list[Pair], among: list[Pair], start: int) -> list[tuple[Pa
 
 
 def _first_difference(
-    alone: list[Pair], among: list[Pair], start: int, tolerance: float, jump: float = 0.0
+    alone: list[Pair], among: list[Pair], places: list[int], tolerance: float, jump: float = 0.0
 ) -> Pair | None:
-    """The first activation that saw or returned something else for a few samples, from ``start`` on among many.
+    """The first activation that saw or returned something else for a few samples than at their places among many.
 
     Differences up to ``jump`` times the largest before them do not count: they may have grown from these.
     """
     largest = 0.0
-    for pair, lone, row, terms in _of_a_few(alone, among, start):
+    for pair, lone, row, terms in _of_a_few(alone, among, places):
         if lone.shape != row.shape:
             return pair
         difference, size = float((lone - row).abs().max()), max(float(row.abs().max()), terms)

@@ -63,7 +63,7 @@ class Inputs:
     def __len__(self) -> int:
         return len(self.tensors[0])
 
-    def __getitem__(self, part: slice) -> Inputs:
+    def __getitem__(self, part: slice | list[int]) -> Inputs:
         labels, text = (None if one is None else one[part] for one in (self.labels, self.text))
         text = None if text is None or bool(text.all()) else text
         return replace(self.each(lambda tensor: tensor[part]), labels=labels, text=text)

@@ -91,14 +91,14 @@ class Standardised(nn.Module):
 def test_a_network_that_mixes_samples_and_says_nothing_of_one_alone_is_refused(network):
     rows = torch.randn(32, 9, generator=torch.Generator().manual_seed(0))
     for batch_size in (3, 32):
-        with pytest.raises(AffscoreError, match=r"mixes samples.* two samples alone give other numbers"):
+        with pytest.raises(AffscoreError, match=r"mixes samples.* \d samples alone give other numbers"):
             signature(network, rows, n=32, batch_size=batch_size, progress=False)
     with pytest.warns(AffscoreWarning, match=r"was not checked: .*one sample alone.* may depend on batch_size"):
         signature(network, rows, n=32, batch_size=2, progress=False)
 
 
-@pytest.mark.parametrize(("least", "checked"), [(2, True), (3, False)])
-def test_a_network_that_takes_no_single_image_is_checked_with_two_or_warned_of(least, checked):
+@pytest.mark.parametrize(("least", "checked"), [(2, True), (3, True), (4, False)])
+def test_a_network_that_takes_no_single_image_is_checked_with_a_few_or_warned_of(least, checked):
     class Several(nn.Module):
         def forward(self, x):
             if len(x) < least:
@@ -175,7 +175,7 @@ def test_the_fingerprint_of_the_data_names_its_algorithm():
     assert re.fullmatch("crc32:[0-9a-f]{16}", about["fingerprint_data"])
 
 
-def test_the_first_image_and_the_last_ones_go_alone_and_again_only_if_they_give_other_numbers():
+def test_the_first_image_and_the_last_ones_go_without_the_others_and_again_only_if_they_give_other_numbers():
     class Counting(nn.Module):
         def __init__(self, noise):
             super().__init__()
@@ -187,7 +187,7 @@ def test_the_first_image_and_the_last_ones_go_alone_and_again_only_if_they_give_
             return torch.relu(x + self.noise * torch.randn_like(x))
 
     places = tokens()[:, 0, 0].tolist()
-    for noise, passes in ((0.0, [[0], [29, 30, 31]]), (0.1, [[0], [0]])):
+    for noise, passes in ((0.0, [[0, 30, 31]]), (0.1, [[0, 30, 31]] * 2)):
         network = Counting(noise)
         signature(network, tokens(), n=32, criteria=False, progress=False)
         assert network.alone == passes
@@ -195,6 +195,14 @@ def test_the_first_image_and_the_last_ones_go_alone_and_again_only_if_they_give_
 
 def middle(x):
     return torch.cat([x[:1], x[1:-1] + x.mean(0), x[-1:]])
+
+
+def turned(x):
+    return x + x.flip(0)
+
+
+def from_behind(x):
+    return x.flip(0).cumsum(0).flip(0)
 
 
 def by_place(x):
@@ -206,8 +214,8 @@ def in_pairs(x):
     return torch.cat([pairs + pairs.flip(1), x[len(x) // 2 * 2 :][:, None].repeat(1, 2, 1)]).flatten(0, 1)[: len(x)]
 
 
-@pytest.mark.parametrize("mix", [middle, by_place, in_pairs])
-@pytest.mark.parametrize("batch_size", [7, 16, 64])
+@pytest.mark.parametrize("mix", [middle, turned, from_behind, by_place, in_pairs])
+@pytest.mark.parametrize("batch_size", [3, 4, 7, 16, 64])
 def test_mixing_that_leaves_the_first_and_the_last_sample_alone_is_refused(mix, batch_size):
     class Mixing(nn.Module):
         def __init__(self):
