@@ -43,7 +43,7 @@ class Recorder:
 
     def __init__(self, listener: Listener, activations: Collection[Any] | Mapping[str, Any] = ()) -> None:
         self.listener = listener
-        self.mode = Functions(self.called)
+        self._mode, self._listening = Functions(self.called), False
         self.followers: list[Follower] = []
         self.effects = Effects()
         self.running = 0  # how many functions of PyTorch are running
@@ -62,6 +62,8 @@ class Recorder:
 
     def start(self, inputs: Any) -> None:
         """Begin a forward pass with these inputs."""
+        if not self._listening:
+            self._mode.__enter__()  # for the pass alone: a mode makes every call of PyTorch slower
         self._listening = True
         self.thread = threading.get_ident()
         self.calls: list[ActivationCall] = []
@@ -83,10 +85,11 @@ class Recorder:
     def stop(self) -> None:
         """The forward pass is over: what is computed until the next one is nobody's activation."""
         if self._listening:
+            self._mode.__exit__(None, None, None)
+            self._listening = False
             place_in_blocks(self.calls, self.classes, self._summing)
             if self.blocks is not None:
                 self.calls = self.blocks.merged(self.calls)
-        self._listening = False
 
     @property
     def attentive(self) -> bool:

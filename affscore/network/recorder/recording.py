@@ -104,7 +104,6 @@ def recording(
         if recorder.chosen.codes:
             stack.callback(sys.setprofile, sys.getprofile())
             sys.setprofile(_profile(recorder))
-        stack.enter_context(recorder.mode)
         yield recorder
 
 
