@@ -17,7 +17,7 @@ import numpy as np
 from affscore.errors import AffscoreError
 from affscore.network.accuracy import Predictions, count_right, predictions
 from affscore.network.collect import Collector
-from affscore.network.experts import experts_told_apart
+from affscore.network.experts import Key, experts_told_apart
 from affscore.network.forward import audit, forward, keeps_apart
 from affscore.network.inputs import Inputs, joined
 from affscore.network.notes import adding_assumptions, as_warning
@@ -86,7 +86,7 @@ def run_batch(
     recorder: Recorder,
     number: int,
     chunks: Iterable[Inputs],
-    known: Sequence[tuple[str, int]],
+    known: Sequence[Key],
     checked: bool = False,
 ) -> tuple[Batch, Collector]:
     """Send a batch through the network; what its very first samples show is checked.
@@ -98,7 +98,7 @@ def run_batch(
         recorder: Watches the network.
         number: The number of the batch.
         chunks: Its samples.
-        known: Layer and call of every activation of the batch before.
+        known: Layer, call and name of every activation of the batch before.
         checked: Whether the first samples have been checked before.
 
     Returns:
@@ -138,7 +138,9 @@ def run_batch(
             except ScatteredError as error:
                 few = images.each(lambda tensor: tensor.to(of.device))
                 known_before = number == 0 and sum(map(len, before)) == samples
-                if of.one_by_one or not known_before or not keeps_apart(network, recorder, few, card.name):
+                if not of.one_by_one and not known_before:  # what was measured of samples before is of a batch
+                    raise ScatteredError(f"{error}; give batch_size=1: each sample goes alone", error.why) from error
+                if of.one_by_one or not keeps_apart(network, recorder, few, card.name):
                     raise
                 of.one_by_one = error.why
                 begin()
@@ -191,16 +193,17 @@ def run_batch(
 
 
 def _on_one_by_one(
-    why: str, number: int, passes: int, samples: int, pairs: list[Pair], known: Sequence[tuple[str, int]]
+    why: str, number: int, passes: int, samples: int, pairs: list[Pair], known: Sequence[Key]
 ) -> Iterator[str]:
     """What it costs to send samples through a network one at a time, and which activations not all of them reach."""
-    reached = {(pair.call.layer, pair.call.call): len(pair.reached) for pair in pairs}
+    reached = {pair.key: len(pair.reached) for pair in pairs}
     some = sorted(count for count in reached.values() if count < samples)
     if number == 0 and passes < samples:
         price = f"{samples} passes in place of {passes} for a batch"
         yield f"{ONE_AT_A_TIME} ({price}), since {why}"
     if number == 0 and some:
-        which = f"{len(some)} of {len(pairs)} activations (of experts, say) are reached by {some[0]} to {some[-1]}"
+        count = f"{some[0]} to {some[-1]}" if some[0] < some[-1] else some[0]
+        which = f"{len(some)} of {len(pairs)} activations (of experts, say) are reached by {count}"
         yield f"{which} of the {samples} samples of the first batch: the others are left out there (column n)"
     if few := dict.fromkeys(place[0] for place in (*known, *reached) if reached.get(place, 0) < 2):
         layers = ", ".join(map(repr, few))

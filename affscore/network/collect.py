@@ -38,7 +38,7 @@ class Collector(Listener):
         options: What is measured.
         room: How many images the batch will have.
         first: The number of its first image; later, of the first image of the forward pass that is running.
-        known: Layer and call of every activation of the batch before, if there is one.
+        known: Layer, call and name of every activation of the batch before, if there is one.
         experts: Where samples go through the network one at a time, tells the calls apart: not all come to each one.
         places: Which samples go through the network, from the first one on, if these are not those that follow it.
     """
@@ -46,7 +46,7 @@ class Collector(Listener):
     options: Options
     room: int = 0
     first: int = 0
-    known: Sequence[tuple[str, int]] = ()
+    known: Sequence[Key] = ()
     experts: Experts | None = None
     places: Sequence[int] = ()
     images: int = field(default=0, init=False)
@@ -94,17 +94,19 @@ class Collector(Listener):
         arriving, self._arriving = sorted(self._arriving.values(), key=lambda pair: pair.call.index), {}
         if not arriving:
             return
-        places = [(pair.call.layer, pair.call.call) for pair in arriving]
+        places = [pair.key for pair in arriving]
         self.known = self.known or places
         if list(self.known) != places and self.experts is None:
             differences = [
-                f"activation {number} was {known!r} for the first samples and is {now!r} for these"
-                for number, ((known, *earlier), (now, *calls)) in enumerate(zip(self.known, places, strict=False), 1)
-                if (known, earlier) != (now, calls)
+                f"activation {number} was {name} in {known!r} for the first samples and is {other} in {now!r} for these"
+                for number, ((known, earlier, name), (now, call, other)) in enumerate(
+                    zip(self.known, places, strict=False), 1
+                )
+                if (known, earlier, name) != (now, call, other)
             ]
             what = (*differences, "the number of activations differs between samples")[0]
             raise ScatteredError(
-                f"{what}: the network must run the same activations for every sample; or give batch_size=1",
+                f"{what}: the network must run the same activations for every sample",
                 "it runs other activations for other samples",
             )
         times = Counter[tuple[str, int]]()

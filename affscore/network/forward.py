@@ -153,9 +153,9 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
 
     def compared(several: list[list[int]]) -> list[str]:
         notes = list[str]()
-        for number, places in enumerate(several):
+        for places in several:
             few, size = partial(probe, places), len(places)
-            alone, notes = (few(), notes) if number else _with_notes(few, recorder)
+            alone, notes = (few(), notes) if places != several[-1] else _with_notes(few, recorder)
             same = len(alone) == len(among) and _first_difference(alone, among, places, REPEATABLE) is None
             again = alone if same else few()
             if not all(bool(lone.isfinite().all()) for _, lone, *_ in _of_a_few(alone, among, places)):
@@ -193,17 +193,16 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
 def _a_few_of(count: int) -> list[list[list[int]]]:
     """Which of so many samples go through the network together, without the others; then those for one that refuses.
 
-    None but the first one keeps its place among two, three or five, and the first one has other neighbours: whatever
-    a sample takes from others, it is something else.
+    The last ones stand before the first one: each has other neighbours, another first and another last one, and of
+    three or more the first ones another place among two, three or five. Whatever a sample takes from others, it is
+    something else.
 
-    >>> _a_few_of(64)[0]
-    [[0, 62, 63]]
+    >>> _a_few_of(64)[0], _a_few_of(3)
+    ([[61, 62, 63, 0]], [[[0], [1, 2]], [[1, 0]]])
     """
-    if count < 4:
-        first, more = [0], [*range(1, count)]
-        return [[first, more], [[0, 1], more]][: count - 1] if more else [[first]]
-    start = next(place for place in range(count - 2, 1, -1) if math.gcd(place - 1, 30) == 1)
-    return [[[0, *range(start, count)]], [[0, count - 2]]]
+    start = next((place for place in range(count - 2, 1, -1) if math.gcd(place, 30) == 1), 0)
+    whole = [[*range(start, count), 0]] if start else [[0], [*range(1, count)]][: min(count, 2)]
+    return [whole, [[count - 2, 0]]] if count > 2 else [whole]
 
 
 def _counted(samples: int) -> str:

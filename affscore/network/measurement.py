@@ -22,7 +22,7 @@ from affscore.errors import AffscoreError
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, batches_of, run_batch
 from affscore.network.collect import Collector
-from affscore.network.experts import key_of, numbered
+from affscore.network.experts import Key, key_of, numbered
 from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
 from affscore.network.inputs import Forward, Inputs
@@ -132,7 +132,7 @@ class Measurement:
     def _measured(self, done: Mapping[int, Batch]) -> Generator[tuple[Batch, list[list[Pair]]]]:
         """Each batch with the pairs of all passes of the options; a finished batch, which has its rows, without."""
         options = self.options
-        weights, known = fingerprint(self.network), list[tuple[str, int]]()
+        weights, known = fingerprint(self.network), list[Key]()
         done = {number: batch for number, batch in done.items() if batch.network == weights}
         hidden = None if self.execution.progress is None else not self.execution.progress
         with (
@@ -157,9 +157,9 @@ class Measurement:
                     batch = replace(batch, network=weights, images=images, notes=notes)
                 elif batch.images != images:
                     raise OtherDataError(f"the finished batch {number} is of other data")
-                known = [(pair.call.layer, pair.call.call) for pairs in passes[:1] for pair in pairs]
+                known = [pair.key for pairs in passes[:1] for pair in pairs]
                 first = [row for row in batch.rows if not row.get("specification")]
-                known = known or [(row["layer"], row["call"]) for row in first]
+                known = known or [key_of(row) for row in first]
                 yield batch, passes
 
     @contextmanager

@@ -261,8 +261,8 @@ def on_n(result: Signature) -> Iterator[str]:
     used = result.metadata["images"] // result.table["batch"].nunique()
     if used < asked:
         yield f"n is {used}: there are no more {items} ({asked} were asked for in a batch)"
-    if used < FEWEST:
-        yield as_warning(too_few(used, items))
+    if (least := min(used, int(result.table["n"].min()))) < FEWEST:  # not all reach every expert
+        yield as_warning(too_few(least, items))
     bias = np.nan_to_num(result.expected_bias)
     tolerance = WARNED_OF if bias.max() > WARNED_OF else NOTED
     many = bias > tolerance
