@@ -12,6 +12,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.transport.samples import Samples, as_samples, centre, power_of_two_above, second_moments
+from affscore.transport.square_root import eigenvectors
 
 CovarianceName = Literal["ledoit-wolf", "empirical"]
 
@@ -84,7 +85,7 @@ class Covariance:
         k = len(self.scatter)
         eps = torch.finfo(self.scatter.dtype).eps
         if self.centred is None:
-            values, columns = torch.linalg.eigh(self.scatter)
+            values, columns = eigenvectors(self.scatter)
             vectors, resolution = columns.T, k * eps
         else:
             n = len(self.centred)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from affscore.transport.samples import CentredSample, second_moments
-from affscore.transport.square_root import regular_factor
+from affscore.transport.square_root import eigenvectors, regular_factor
 
 TINY = sys.float_info.min
 """In place of no error: of coordinates that are zero."""
@@ -67,7 +67,7 @@ def varying_basis(points: Tensor, least: float) -> Tensor | None:
     if regular and float(torch.cholesky_inverse(factor).trace()) * least**2 < 1.0:
         return None
     eps = torch.finfo(points.dtype).eps
-    values, vectors = torch.linalg.eigh(gram)
+    values, vectors = eigenvectors(gram)
     if float(values[-1]) * eps < 0.01 * least**2:
         kept = vectors[:, values > least**2]
         return kept if d >= n else torch.linalg.qr(points @ kept).Q

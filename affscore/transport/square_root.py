@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import scipy.linalg
 import torch
 from torch import Tensor
 
 ITERATIONS = 60
 """Each step multiplies the smallest relative eigenvalue by 2.25: sixty are more than float64 can ask for."""
+
+
+def eigenvectors(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """Eigenvalues, ascending, and eigenvectors of a symmetric matrix (k, k): :func:`torch.linalg.eigh`.
+
+    Its divide and conquer may not converge where many eigenvalues are next to zero; QR iteration, which is slower, does.
+    """
+    try:
+        values, vectors = torch.linalg.eigh(matrix)
+    except torch.linalg.LinAlgError:
+        found = scipy.linalg.eigh(matrix.numpy(force=True), driver="ev")
+        values, vectors = (torch.from_numpy(one).to(matrix) for one in found)
+    return values, vectors
 
 
 def square_root(matrix: Tensor) -> Tensor:
@@ -42,7 +56,7 @@ def quarter_root(matrix: Tensor) -> Tensor:
     """
     if matrix.is_cuda:
         return square_root(square_root(matrix))
-    values, vectors = torch.linalg.eigh(matrix)
+    values, vectors = eigenvectors(matrix)
     return vectors.mul_(values.clamp_(min=0.0).pow_(0.25))
 
 

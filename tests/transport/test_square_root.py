@@ -96,3 +96,16 @@ def test_the_score_by_products_of_very_unequal_coordinates(by_products):
     by_products()
     assert expected == pytest.approx(0.998, abs=1e-3)
     assert affinity_score(x, y, "empirical", ridge=1e-9).raw == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(64, 40), (64, 200)])
+def test_where_divide_and_conquer_does_not_converge_the_score_is_the_same(monkeypatch, shape):
+    x = torch.randn(shape[0], 5, generator=torch.Generator().manual_seed(0)) @ torch.ones(5, shape[1]).cumsum(1)
+    pairs = [(x, x.relu(), covariance) for covariance in ("empirical", "ledoit-wolf")]
+    expected = [affinity_score(x, y, covariance).value for x, y, covariance in pairs]
+
+    def fails(matrix):
+        raise torch.linalg.LinAlgError("failed to converge")
+
+    monkeypatch.setattr(torch.linalg, "eigh", fails)
+    assert [affinity_score(x, y, covariance).value for x, y, covariance in pairs] == pytest.approx(expected, abs=1e-9)

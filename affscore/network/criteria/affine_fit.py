@@ -9,6 +9,7 @@ import torch
 from affscore.network.columns import ANYWHERE
 from affscore.network.criteria.declaration import Criterion, both_centred
 from affscore.transport.samples import CentredSample, Samples, second_moments
+from affscore.transport.square_root import eigenvectors
 
 
 def affine_fit(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
@@ -55,7 +56,7 @@ def affine_fit(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
     noise = torch.where(source.noise > 0, source.noise, 1.0)
     points, total = source.points / noise, float(target.points.square().sum())
     n, d = points.shape
-    values, vectors = torch.linalg.eigh(second_moments(points if d < n else points.T))
+    values, vectors = eigenvectors(second_moments(points if d < n else points.T))
     # in units of rounding: which are more than that
     varying = values > max(float(n), float(values.max()) * max(n, d) * torch.finfo(values.dtype).eps)
     kept = vectors[:, varying]
