@@ -34,7 +34,7 @@ from affscore.network.scoring import columns_of_call, score_batch, score_pair
 from affscore.options import Execution, Options
 from affscore.zoo.card import fingerprint
 from affscore.zoo.datasets import load_data
-from affscore.zoo.weight_files import tensors_of, without_wrappers
+from affscore.zoo.weight_files import without_wrappers
 
 Place = tuple[str, int, str]
 """Layer (where no part is wrapped), call and name of an activation."""
@@ -90,12 +90,6 @@ class Probe(Measurement):
             there = "there may be more" if total is None else f"there are {total}"
             self.stream.notes.append(f"the probe is the first {self._seen} {self._items} of the data; {there}")
 
-    @property
-    def structure(self) -> str:
-        """A hash of the names and shapes of the network's weights, the same where parts of it are compiled."""
-        shapes = sorted((without_wrappers(name), *value.shape) for name, value in tensors_of(self.network).items())
-        return hashlib.sha256(repr(shapes).encode()).hexdigest()[:16]
-
     def first(self) -> Signature:
         """The signature of the network as it is now, with all that the samples and its structure have to say.
 
@@ -105,9 +99,10 @@ class Probe(Measurement):
         if not self._chunks:
             raise AffscoreError("the probe holds no sample; give at least 2, and better hundreds")
         batch, pairs = self._run(checked=False)
-        images, rows = self._digest.hexdigest(), score_batch([pairs], self.options)
+        self.weights, self.images = fingerprint(self.network), self._digest.hexdigest()
+        rows = score_batch([pairs], self.options)
         self.places = places_of(rows)
-        return self.signature([replace(batch, network=fingerprint(self.network), images=images, rows=rows)])
+        return self.assembled([replace(batch, rows=rows)])[0]
 
     def again(self) -> list[dict[str, Any]]:
         """The rows of a signature of the network as it is now, and ``accuracy``, NaN without labels.
