@@ -47,14 +47,12 @@ class Batch:
         rows: A row for every activation, in the order in which they ran.
         right: How many of its images were classified rightly; None where that is not known.
         unused: How many outputs lie beyond the largest of its labels (:func:`affscore.network.accuracy.count_right`).
-        silent: What was declared as an activation and did not run.
     """
 
     notes: list[str]
     rows: list[dict[str, Any]]
     right: int | None
     unused: int
-    silent: list[str]
 
 
 def batches_of(chunks: Iterable[Inputs], n: int) -> Iterator[tuple[int, Iterator[Inputs]]]:
@@ -180,8 +178,7 @@ def run_batch(
         notes += _assumed_channels(calls)
     # an untrained last layer is right by chance, which is no accuracy
     right, unused, why = count_right([] if card.headless else predicted, stream.classes, card.classes)
-    silent = [name for name in recorder.chosen.names if name not in recorder.ran]
-    return Batch(notes + why, [], right, unused, silent), collector
+    return Batch(notes + why, [], right, unused), collector
 
 
 def _on_one_by_one(

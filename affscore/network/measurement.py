@@ -102,7 +102,7 @@ class Measurement:
         self._items = ""  # what a sample is called, once the first ones have been read
         # how many samples, and the checksums of them
         self._seen, self._digest, self._sums = 0, hashlib.sha256(), list[NDArray[np.uint32]]()
-        self._declared, self._notes, self._dropped = list[str](), list[str](), 0
+        self._declared, self._ran, self._notes, self._dropped = list[str](), set[str](), list[str](), 0
         self.weights, self.images = "", ""  # fingerprints of the network, and of the samples that count
 
     def signature(self) -> Signature:
@@ -159,7 +159,7 @@ class Measurement:
         ):
             # a loader may shuffle, and a data set draw, before the first batch begins
             seed_generators(self.options.seed, self.device)
-            self._declared = recorder.chosen.names
+            self._declared, self._ran = recorder.chosen.names, recorder.ran
             yield recorder
 
     def _looked_at(self, chunks: Iterable[Inputs], bar: tqdm[Any]) -> Iterator[Inputs]:
@@ -227,7 +227,7 @@ class Measurement:
         table = table_of(rows, choices)
         samples = self._seen - self._dropped
         accuracy = accuracy_of(batches, samples)
-        silent = [name for name in self._declared if all(name in batch.silent for batch in batches)]
+        silent = [name for name in self._declared if name not in self._ran]
         notes = [
             *self._notes, *on_input(stream, self.network), *on_weights(card),
             *on_accuracy(accuracy, stream, card, min(batch.unused for batch in batches)),

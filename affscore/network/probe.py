@@ -20,7 +20,7 @@ from affscore.errors import AffscoreError
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, run_batch
 from affscore.network.criteria.declaration import NotFiniteError
-from affscore.network.experts import numbered
+from affscore.network.experts import Key, key_of, numbered
 from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
 from affscore.network.inputs import Inputs
@@ -35,9 +35,6 @@ from affscore.options import Execution, Options
 from affscore.zoo.card import fingerprint
 from affscore.zoo.datasets import load_data
 from affscore.zoo.weight_files import without_wrappers
-
-Place = tuple[str, int, str]
-"""Layer (where no part is wrapped), call and name of an activation."""
 
 
 class Probe(Measurement):
@@ -71,7 +68,7 @@ class Probe(Measurement):
         data = load_data(data, seed=options.seed) if isinstance(data, str) else data
         execution = Execution(str(device_of(model)), batch_size, progress=False)
         super().__init__(model, data, options, execution, preparing=in_training, **more)
-        self.places: list[Place] = []
+        self.places: list[Key] = []
         total, chosen = self.stream.total, options
         if total is not None and total > options.n:
             chosen = replace(options, images=options.n)
@@ -143,13 +140,13 @@ class Probe(Measurement):
             return columns_of_call(pair.call) | {"n": n, "width": width, "bound_exceeded": False, "flag": NOT_FINITE}
 
 
-def places_of(rows: Iterable[dict[str, Any]]) -> list[Place]:
-    """Where the activations of these rows are.
+def places_of(rows: Iterable[dict[str, Any]]) -> list[Key]:
+    """Where the activations of these rows are, by their layers as they are called where no part is wrapped.
 
     >>> places_of([{"layer": "0._orig_mod.1", "call": 0, "activation": "relu", "score": 0.9}])
     [('0.1', 0, 'relu')]
     """
-    return [(without_wrappers(row["layer"]), row["call"], row["activation"]) for row in rows]
+    return [(without_wrappers(layer), call, name) for layer, call, name in map(key_of, rows)]
 
 
 def _at_most(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:
