@@ -85,7 +85,7 @@ class Options:
     reduction: ReductionName = _option("mean", "mean, sum, flatten, sample, positions or published.")
     order: OrderName = _option("activate-first", "activate-first or reduce-first.")
     covariance: CovarianceName = _option("ledoit-wolf", "ledoit-wolf or empirical.")
-    criteria: tuple[str, ...] = _option(True, "Compute the criteria of tables 1 and 2, too.")
+    criteria: tuple[str, ...] = True  # type: ignore[assignment]  # a tuple in the end
     seed: int = _option(0, "Fixes random weights, and the choice of samples.")
     positions: int = _option(4, "Positions of each sample that are points of their own, with --reduction positions.")
     multiverse: tuple[ReductionName, ...] = ()

@@ -11,8 +11,8 @@
 3. The table of the study is written (affscore/survey/studies), with what it depends on in its metadata.
 
 A study whose table is there, made of the same trainings and measurements, is left alone, and so is one of networks
-and images that are not the package's, unless their folders are given. Each training uses one processor. A run that was
-stopped goes on where it was: with the next training (of slopes: epoch), the next batch of a measurement.
+and images that are not the package's, unless their folders are given. Each training uses one processor. Trainings and
+measurements that were finished are kept.
 
 The networks of the papers on linear regions (regions-cifar10, regions-cifar10-resnet18, regions-cifar100) and on slopes
 (advantage-cifar10, advantage-cifar100, advantage-wmt14) are trained only where their studies are named: that takes a
@@ -251,8 +251,7 @@ def under_the_pairing(models: Sequence[str], dataset: str, options: Options, job
 
 def paired(model: str, dataset: str, options: Options) -> Signature:
     """The signature with these options."""
-    measurement = Measurement(model, dataset, options, Execution(progress=False))
-    return measurement.signature([*measurement.batches()])
+    return Measurement(model, dataset, options, Execution(progress=False)).signature()
 
 
 def with_criteria(study: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,7 @@
 3. The signature of each network is measured (affscore/survey/results), unless that was done.
 4. Each network is trained five times on the hard task (affscore/zoo/hard_task), unless that was done.
 
-Each training uses one processor. A run that was stopped goes on where it was.
+Each training uses one processor. What is finished is kept: the networks of step 1, and the tables of steps 3 and 4.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -71,7 +70,7 @@ def train_all(recipes: Mapping[str, Recipe], folder: Path, jobs: int) -> None:
 
 
 def hard_task_of_all(names: Sequence[str], folder: Path, jobs: int) -> None:
-    """The last step, over a store: a table for each network, a part of it for each seed.
+    """The last step, into a store: a table for each network, of its five trainings.
 
     Args:
         names: Which networks.
@@ -80,26 +79,26 @@ def hard_task_of_all(names: Sequence[str], folder: Path, jobs: int) -> None:
     """
     store = Store(folder, create=True)
     about = {name: describe(name) for name in names}
-    keys = {name: key_of(about[name]) for name in names}
-    with ExitStack() as locks:
-        todo = {name: store.parts(key) for name, key in keys.items() if store.find(key) is None}
-        todo = {name: parts for name, parts in todo.items() if locks.enter_context(store.lock(keys[name]))}
+    there = store.descriptions()
+    done = [metadata["name"] for metadata in there.values() if metadata["job"] == about.get(metadata["name"])]
+    missing = [name for name in names if name not in done]
 
-        def keep(row: dict[str, Any]) -> str:
-            todo[row["name"]].write(row["seed"], [row], {})
-            return f"{row['name']}, seed {row['seed']}: {row['accuracy']:.1f} %"
+    def keep(rows: list[dict[str, Any]]) -> str:
+        name = rows[0]["name"]
+        store.add(key_of(about[name]), name, pd.DataFrame(rows), {"name": name, "job": about[name]}, [])
+        return f"{name}: {', '.join(format(row['accuracy'], '.1f') for row in rows)} %"
 
-        missing = [(name, seed) for name, parts in todo.items() for seed in sorted({*SEEDS}.difference(parts.read()))]
-        _each([delayed(run)(name, seed) for name, seed in missing], jobs, "hard task", keep)
-        for name, parts in todo.items():
-            rows = [row for _, (trained, _) in sorted(parts.read().items()) for row in trained]
-            store.add(keys[name], name, pd.DataFrame(rows), {"name": name, "job": about[name]}, [])
-    for path, metadata in store.descriptions().items():
-        if metadata["key"] != keys.get(metadata["name"], metadata["key"]):  # of another recipe or architecture
+    _each([delayed(_all_seeds)(name) for name in missing], jobs, "hard task", keep)
+    for path, metadata in there.items():
+        if metadata["name"] in missing:  # of another recipe or architecture
             path.unlink()
 
 
-def _each(tasks: Sequence[Any], jobs: int, title: str, after: Callable[[dict[str, Any]], str]) -> None:
+def _all_seeds(name: str) -> list[dict[str, Any]]:
+    return [run(name, seed) for seed in SEEDS]
+
+
+def _each(tasks: Sequence[Any], jobs: int, title: str, after: Callable[[Any], str]) -> None:
     """Do the tasks in several processes, and tell of each that has ended."""
     results = Parallel(n_jobs=jobs, return_as="generator_unordered", inner_max_num_threads=1, backend="loky")(tasks)
     for result in tqdm(results, total=len(tasks), desc=title, unit="training"):

@@ -51,7 +51,7 @@ def test_two_data_sets_with_names_of_ones_own(run):
 @pytest.mark.slow
 def test_a_finished_result_and_a_store(run, tmp_path):
     kept, store = tmp_path / "kept.parquet", tmp_path / "store"
-    assert run("signature", MINI, *QUICK, "--no-criteria", "--out", kept)[0] == 0
+    assert run("signature", MINI, *QUICK, "--criteria", "none", "--out", kept)[0] == 0
     for _ in range(2):
         code, _, err = run("compare", kept, f"{MINI}@random", "--store", store, *QUICK)
         assert code == 0, err

@@ -1,20 +1,16 @@
-"""affscore survey and affscore store, in this process; how surveys end is in tests/survey."""
+"""affscore survey, in this process; how surveys end is in tests/survey."""
 
 import re
 import shutil
 import sys
 
-import pandas as pd
 import pytest
 
 from affscore import cli
 from affscore.network.result import load_signature
-from affscore.options import Options
 from affscore.survey import Store
-from affscore.survey.job import Job, describe
-from affscore.survey.verify import verify
 
-QUICK = ["--n", "32", "--images", "64", "--no-criteria"]
+QUICK = ["--n", "32", "--images", "64", "--criteria", "none"]
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +41,10 @@ def test_a_survey_by_its_numbered_jobs(run, tmp_path):
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines == [
-        "0: mini:digitsnet on digits (n=32, mean, activate-first): not begun",
-        "1: mini:digitsnet on random (n=32, mean, activate-first): not begun",
-        "2: mini:digitsnet@random on digits (n=32, mean, activate-first): not begun",
-        "3: mini:digitsnet@random on random (n=32, mean, activate-first): not begun",
+        "0: mini:digitsnet on digits (n=32, mean, activate-first): to do",
+        "1: mini:digitsnet on random (n=32, mean, activate-first): to do",
+        "2: mini:digitsnet@random on digits (n=32, mean, activate-first): to do",
+        "3: mini:digitsnet@random on random (n=32, mean, activate-first): to do",
     ]
     code, out, err = run(*words, "--job", 2)
     assert (code, out) == (0, "1 job: 1 measured\n")
@@ -62,7 +58,7 @@ def test_a_survey_by_its_numbered_jobs(run, tmp_path):
 
 @pytest.mark.slow
 def test_options_are_those_of_the_command_signature(run, tmp_path):
-    words = ["--n", 16, "--images", 48, "--covariance", "empirical", "--criteria", "--seed", 3, "--device", "cpu",
+    words = ["--n", 16, "--images", 48, "--covariance", "empirical", "--seed", 3, "--device", "cpu",
              "--batch-size", 5, "--order", "reduce-first", "--reduction", "sum", "--threads", 1]  # fmt: skip
     code, _, err = run("survey", "--model", "mini:digitsnet@random", *words, "--store", tmp_path, "--job", 0)
     assert code == 0, err
@@ -126,78 +122,6 @@ def test_the_command_in_a_result_has_base_names_only(store, measured):
         assert str(measured.parent).encode() not in path.read_bytes()
 
 
-@pytest.mark.slow
-def test_ls(run, store):
-    code, out, err = run("store", "ls", store)
-    assert (code, err) == (0, "")
-    lines = out.splitlines()
-    assert lines[0].split()[:4] == ["key", "model", "weights", "dataset"]
-    assert lines[-1] == "2 results"
-    assert {line.split()[0] for line in lines[1:3]} == {path.stem[-16:] for path in Store(store).files()}
-
-
-def test_ls_tells_of_what_is_no_result_and_of_what_is_not_finished(run, store):
-    described = describe(Job("mini:digitsnet", "random", Options(n=8)))
-    parts = Store(store).parts(described.key)
-    parts.folder.mkdir(parents=True)
-    (parts.folder / "part-000000.parquet").write_text("")
-    (store / "foreign.parquet").write_text("")
-    code, out, err = run("store", "ls", store)
-    assert code == 0
-    assert out.splitlines()[-2:] == ["2 results", f"not finished: {described.key}, 1 batch"]
-    assert err == "affscore: the file 'foreign.parquet' is not a Parquet file that can be read\n"
-
-
-def test_ls_of_an_empty_folder(run, tmp_path):
-    assert run("store", "ls", tmp_path) == (0, "0 results\n", "")
-
-
-def test_show(run, store):
-    path = Store(store).files()[0]
-    shown = [run("store", "show", store, name) for name in (path.name, path.stem, path.stem[-16:], path.stem[-16:-10])]
-    assert len(set(shown)) == 1
-    code, out, err = shown[0]
-    assert (code, err) == (0, "")
-    assert "key: " + path.stem[-16:] in out.splitlines()
-    assert "blocks.0.relu" in out
-    assert "\nSignature of mini:digitsnet (DEFAULT) on digits: 9 activations, 2 x 32 images" in out
-
-
-@pytest.mark.parametrize(
-    ("name", "message"), [("nothing", "there is no result 'nothing'"), ("", "there is no result ''")]
-)
-def test_show_what_is_not_there(run, store, name, message):
-    code, out, err = run("store", "show", store, name)
-    assert (code, out) == (1, "")
-    assert err.startswith(f"affscore: {message}")
-
-
-def test_export(run, store, tmp_path):
-    code, out, err = run("store", "export", store, tmp_path / "all.csv")
-    assert (code, out) == (0, "")
-    assert err == f"written to {tmp_path / 'all.csv'}\n"
-    assert len(pd.read_csv(tmp_path / "all.csv")) == 2 * 2 * 9
-    assert run("store", "export", store, tmp_path / "all.txt")[0] == 1
-
-
-def test_verify(run, store):
-    assert run("store", "verify", store) == (0, "2 files, 0 with problems\n", "")
-    path = Store(store).files()[0]
-    path.write_bytes(path.read_bytes()[:-9])
-    code, out, err = run("store", "verify", store)
-    assert (code, out) == (1, "2 files, 1 with problems\n")
-    assert err == f"{path.name}: the file {path.name!r} is not a Parquet file that can be read\n"
-    assert list(verify(store)) == [path.name]
-
-
-@pytest.mark.parametrize("command", ["ls", "verify"])
-def test_a_store_that_is_not_there(run, tmp_path, command):
-    code, out, err = run("store", command, tmp_path / "nothing")
-    assert (code, out) == (1, "")
-    assert err.startswith("affscore: there is no folder")
-    assert len(err.splitlines()) == 1
-
-
 def test_help(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")  # options are cut where the terminal is narrow
     code, out, _ = run("survey", "--help")
@@ -206,15 +130,10 @@ def test_help(run, monkeypatch):
                    "--covariance", "--criteria", "--device", "--batch-size", "--seed", "--threads",
                    "--scheduler", "--list", "--job"):  # fmt: skip
         assert option in out
-    code, out, _ = run("store", "--help")
-    assert code == 0
-    for command in ("ls", "show", "export", "verify"):
-        assert command in out
 
 
-def test_a_command_alone_shows_its_help(run):
-    for words in ([], ["store"]):
-        code, out, err = run(*words)
-        assert code == 2
-        assert "Usage" in out
-        assert err == ""
+def test_the_command_alone_shows_its_help(run):
+    code, out, err = run()
+    assert code == 2
+    assert "Usage" in out
+    assert err == ""

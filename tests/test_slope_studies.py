@@ -54,19 +54,17 @@ def small(tmp_path, monkeypatch):
 
 @pytest.fixture
 def epochs(monkeypatch):
-    """Counts the epochs that are trained, and interrupts the training after some of them."""
+    """Counts the epochs that are trained."""
 
     class Counted:
-        done, limit = 0, None
+        done = 0
 
         def __call__(self, *arguments):
-            saved(*arguments)
             self.done += 1
-            if self.done == self.limit:
-                raise KeyboardInterrupt
+            return state(*arguments)
 
-    saved, counted = training.save, Counted()
-    monkeypatch.setattr(training, "save", counted)
+    state, counted = training._state, Counted()
+    monkeypatch.setattr(training, "_state", counted)
     return counted
 
 
@@ -160,26 +158,12 @@ def test_another_recipe_is_trained_anew(small, tmp_path, epochs, monkeypatch):
     assert epochs.done == 4 + 4 + 4 + 2 + 2
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 5, 6])
-def test_an_interrupted_one_goes_on(small, tmp_path, epochs, limit):
-    """Two epochs for both weights, and two for each: no epoch is trained twice, and the table is that of one go."""
+def test_ordinary_training_is_done_once_and_nothing_is_left_but_the_table(small, tmp_path, epochs):
+    """Two epochs for both weights, and two for each."""
     one = Slopes(small, "tiny", 1, LATE, (0.01, 0.5))
-    whole = one.run(tmp_path / "whole")
-    epochs.done, epochs.limit = 0, limit
-    with pytest.raises(KeyboardInterrupt):
-        one.run(tmp_path / "parts")
-    pd.testing.assert_frame_equal(one.run(tmp_path / "parts"), whole)
-    assert epochs.done == 6
-
-
-def test_no_checkpoint_is_left_and_none_of_others_is_removed(small, tmp_path):
-    one, folder = Slopes(small, "tiny", 1, LATE, (0.01, 0.5)), tmp_path / "slopes"
-    folder.mkdir()
-    others = [replace(one, criteria=True).checkpoint(folder, 0.5), replace(one, seed=10).checkpoint(folder, None)]
-    for other in others:
-        other.touch()
     one.run(tmp_path)
-    assert {file.name for file in folder.iterdir()} == {f"{one.name}.parquet", *(other.name for other in others)}
+    assert epochs.done == 6
+    assert [file.name for file in (tmp_path / "slopes").iterdir()] == [f"{one.name}.parquet"]
 
 
 def test_the_auc_counts_pairs_of_channels():

@@ -17,7 +17,7 @@ _FINISHED = "a finished result (FILE.parquet), or shipped:MODEL for one that com
 _REPEAT = "Repeat it to compare data sets, or classes of one.  [default: digits]"
 
 
-@options.measuring("criteria", "units")
+@options.measuring("units")
 def compare(
     models: list[str] = Argument(metavar="A [B ...]", help=f"A network ({options.MODELS}), {_FINISHED}."),
     dataset: list[str] = Option([], metavar="SPEC", help=f"{options.DATASETS}. {_REPEAT}"),

@@ -13,7 +13,6 @@ from affscore.cli.compare import compare
 from affscore.cli.ledger import ledger
 from affscore.cli.multiverse import multiverse
 from affscore.cli.signature import signature
-from affscore.cli.store import store
 from affscore.cli.survey import survey
 from affscore.errors import AffscoreError, AffscoreWarning
 
@@ -23,7 +22,6 @@ app = typer.Typer(
 )
 for command in (signature, multiverse, survey, compare, ledger):
     app.command()(command)
-app.add_typer(store, name="store")
 
 # typer itself does not export it, and where it comes from depends on typer's version
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]

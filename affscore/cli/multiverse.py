@@ -12,7 +12,7 @@ from affscore.cli import options
 from affscore.cli.words import deliver
 
 
-@options.measuring("reduction", "order", "covariance", "criteria", "units")
+@options.measuring("reduction", "order", "covariance", "units")
 def multiverse(
     model: str = Argument(metavar="MODEL[@WEIGHTS]", help=f"MODEL is {options.MODELS}."),
     dataset: str = Option("digits", metavar="SPEC", help=f"{options.DATASETS}."),

@@ -9,7 +9,6 @@ from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
-import typer
 from typer import Option
 
 from affscore.errors import AffscoreError
@@ -90,8 +89,10 @@ def split(values: list[str]) -> list[str]:
 
 DATASETS_BY_COMMAS = names("S,T", "Data sets, separated by commas. May be repeated.")
 BIAS = Option("none", help="none, or extrapolated: scores of a multiverse that are corrected for a finite n, too.")
-CRITERION = names(
-    "NAME,...", "Compute these criteria instead (cka,r2,nlc, say), or all; an unknown name is answered with their list."
+CRITERIA = names(
+    "NAME,...",
+    "Criteria to compute (cka,r2,nlc, say), all, or none; an unknown name is answered with their list.  "
+    "[default: those of tables 1 and 2]",
 )
 
 
@@ -120,12 +121,10 @@ def measuring(*omitted: str) -> Callable[[Callable[..., None]], Callable[..., No
     return decorate
 
 
-def chosen_criteria(some: bool, names: list[str]) -> bool | str:
-    """What ``--criteria`` and ``--criterion`` say together, as :func:`affscore.signature` takes it.
+def chosen_criteria(names: Sequence[str]) -> bool | Sequence[str]:
+    """What ``--criteria`` says, as :func:`affscore.signature` takes it.
 
-    >>> chosen_criteria(True, []), chosen_criteria(True, ["cka", "nlc"])
-    (True, 'cka,nlc')
+    >>> chosen_criteria([]), chosen_criteria(["none"]), chosen_criteria(["cka", "nlc"])
+    (True, False, ['cka', 'nlc'])
     """
-    if names and not some:
-        raise typer.BadParameter("--no-criteria and --criterion contradict each other")
-    return ",".join(names) or some
+    return not names or (list(names) != ["none"] and names)

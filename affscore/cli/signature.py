@@ -16,7 +16,7 @@ from affscore.cli.words import deliver
 def signature(
     model: str = Argument(metavar="MODEL[@WEIGHTS]", help=f"MODEL is {options.MODELS}."),
     dataset: str = Option("digits", metavar="SPEC", help=f"{options.DATASETS}."),
-    criterion: list[str] = options.CRITERION,
+    criteria: list[str] = options.CRITERIA,
     out: Path | None = options.output(
         "Write the result to this .parquet file, its table to a .csv file, or draw it (.png, .svg or .pdf).",
         ".parquet",
@@ -38,11 +38,10 @@ def signature(
     from affscore.network.signature import signature as measure
     from affscore.network.table import brief
 
-    chosen["criteria"] = options.chosen_criteria(chosen["criteria"], criterion)
-    result = measure(model, dataset, **chosen)
+    result = measure(model, dataset, criteria=options.chosen_criteria(criteria), **chosen)
     measured = result.metadata["criteria"]
     # the scores of blocks mislead without it
-    shown = measured if criterion else [name for name in measured if name == "affine_fit"]
+    shown = measured if criteria else [name for name in measured if name == "affine_fit"]
     asked = [column.name for name in shown for column in CRITERIA[name].columns]
     typer.echo(brief(result.summary, asked).to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
     deliver(result, out)

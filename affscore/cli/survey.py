@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import signal
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -32,17 +33,17 @@ def survey(
         "R,...", "Measure multiverses of these reductions (mean,sample, say) instead."
     ),
     bias: str = options.BIAS,
-    criterion: list[str] = options.CRITERION,
+    criteria: list[str] = options.CRITERIA,
     threads: int | None = Option(None, help="Threads of each process (default: cores divided by --jobs)."),
     scheduler: str | None = Option(None, metavar="ADDRESS", help="Use the workers of the dask scheduler there."),
-    show: bool = Option(False, "--list", help="Only list the numbered jobs, and how far they are."),
+    show: bool = Option(False, "--list", help="Only list the numbered jobs, and which are done."),
     job: int | None = Option(None, metavar="NUMBER", help="Do only the job with this number, in this process."),
     **chosen: Any,
 ) -> None:
     """Measure every network on every data set, and keep the results in a folder.
 
-    Results that are there are not measured again; a job that was interrupted goes on from its last finished
-    batch. The exit status is 0 when the results of all jobs are there.
+    Results that are there are not measured again; a job that was interrupted is done from its start. The exit status
+    is 0 when the results of all jobs are there.
     """
     for one, other in itertools.product(reduction or ["mean"], order or ["activate-first"]):
         options.check([], [], {**chosen, "reduction": one, "order": other})
@@ -56,7 +57,7 @@ def survey(
     specs = [*dataset, *datasets] or ["digits"]
     ways: dict[str, Any] = {"reductions": reduction or ["mean"], "orders": order or ["activate-first"]}
     chosen |= {"multiverse": tuple(multiverse), "bias": bias}
-    chosen["criteria"] = options.chosen_criteria(chosen["criteria"], criterion)
+    chosen["criteria"] = options.chosen_criteria(criteria)
     if not names:
         raise typer.BadParameter("say which networks, with --models A,B or --model A --model B")
     if show:
@@ -64,15 +65,26 @@ def survey(
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the other processes end, too
     try:
-        report = measure(
-            names, specs, store, jobs, threads=threads, scheduler=scheduler, only=job, command=command_line(),
-            **ways, **chosen,
-        )  # fmt: skip
+        with nullcontext() if scheduler is None else _client(scheduler) as client:
+            report = measure(
+                names, specs, store, jobs, threads=threads, client=client, only=job, progress=True,
+                command=command_line(), **ways, **chosen,
+            )  # fmt: skip
     except KeyboardInterrupt:
-        typer.echo("affscore: interrupted; the same command goes on from the last finished batches", err=True)
+        typer.echo("affscore: interrupted; the same command does the jobs that are not finished", err=True)
         raise typer.Exit(_INTERRUPTED) from None
     first, *failures = str(report).splitlines()
     typer.echo(first)
     say((f"affscore: {line}" for line in failures), err=True)
     if not report.complete:
         raise typer.Exit(1)
+
+
+def _client(address: str) -> Any:
+    """A client of the dask scheduler at an address."""
+    from affscore.errors import guarded
+    from affscore.zoo.naming import needs
+
+    made = needs("distributed", "--scheduler", "cluster").Client
+    advice = "start one with: dask scheduler"
+    return guarded(lambda: made(address, timeout=10), f"there is no scheduler of dask at {address!r}", advice)

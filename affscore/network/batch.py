@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -40,29 +40,19 @@ MOST_KEPT = 2**28
 
 @dataclass(frozen=True)
 class Batch:
-    """A finished batch of a signature: all that a later run needs in order not to measure it again.
+    """A finished batch of a signature.
 
     Attributes:
-        number: Its place, from 0.
-        network: Fingerprint of the network that was measured.
-        images: Fingerprint of the samples from the first one to the last of this batch.
         notes: What its forward passes showed, in sentences.
         rows: A row for every activation, in the order in which they ran.
         right: How many of its images were classified rightly; None where that is not known.
         unused: How many outputs lie beyond the largest of its labels (:func:`affscore.network.accuracy.count_right`).
-        silent: What was declared as an activation and did not run.
-        one_by_one: Why samples went through the network one at a time; empty where they did not.
     """
 
-    number: int
-    network: str
-    images: str
-    notes: list[str] = field(default_factory=list)
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    right: int | None = None
-    unused: int = 0
-    silent: list[str] = field(default_factory=list)
-    one_by_one: str = ""
+    notes: list[str]
+    rows: list[dict[str, Any]]
+    right: int | None
+    unused: int
 
 
 def batches_of(chunks: Iterable[Inputs], n: int) -> Iterator[tuple[int, Iterator[Inputs]]]:
@@ -102,7 +92,7 @@ def run_batch(
         checked: Whether the first samples have been checked before.
 
     Returns:
-        The batch, which has no rows and no fingerprints yet; and the collector, which holds its pairs.
+        The batch, which has no rows yet; and the collector, which holds its pairs.
     """
     options, network, card, stream = of.options, of.network, of.card, of.stream
     room = options.n if stream.total is None else min(options.n, stream.total)
@@ -188,8 +178,7 @@ def run_batch(
         notes += _assumed_channels(calls)
     # an untrained last layer is right by chance, which is no accuracy
     right, unused, why = count_right([] if card.headless else predicted, stream.classes, card.classes)
-    silent = [name for name in recorder.chosen.names if name not in recorder.ran]
-    return Batch(number, "", "", notes + why, [], right, unused, silent, of.one_by_one), collector
+    return Batch(notes + why, [], right, unused), collector
 
 
 def _on_one_by_one(

@@ -68,9 +68,8 @@ class Collector(Listener):
         self.options = first
 
     def all_collected(self) -> list[list[Pair]]:
-        """The pairs of each of the options' passes, as :meth:`collected`; none where nothing was collected."""
-        pairs = self.collected()
-        return [pairs, *(other.collected() for other in self._others)] if pairs else []
+        """The pairs of each of the options' passes, as :meth:`collected`."""
+        return [self.collected(), *(other.collected() for other in self._others)]
 
     def collected(self) -> list[Pair]:
         """The pairs of all forward passes so far, to which those of the last one are added.

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-PART = ".part"
-"""The ending of a file that is being written."""
-
 
 @contextlib.contextmanager
-def atomic_write(path: Path, folder: Path | None = None) -> Iterator[Path]:
-    """A name to write to; what was written there gets its own name when the context ends without an error.
+def atomic_write(path: Path) -> Iterator[Path]:
+    """A name to write to, hidden beside the file; what is there gets the file's name if the context ends without error.
 
-    The contents reach the disk before the new name does. On an error nothing is left behind, and what
-    was there before is as it was.
+    On an error nothing is left behind, and what was there before is as it was.
 
     Args:
         path: The name in the end.
-        folder: Where to write meanwhile, on the same file system; by default, hidden, beside it.
 
     Raises:
         OSError: It cannot be written.
@@ -33,23 +27,11 @@ def atomic_write(path: Path, folder: Path | None = None) -> Iterator[Path]:
     ...     [file.name for file in Path(place).iterdir()]
     ['x.txt']
     """
-    home = path.absolute().parent
     # not by tempfile, whose files nobody else may read, whatever the umask
-    temporary = (folder or home) / f".{path.name[:40]}.{secrets.token_hex(8)}{PART}"
+    temporary = path.absolute().parent / f".{path.name[:40]}.{secrets.token_hex(8)}.part"
     try:
         yield temporary
-        _sync(temporary)
         temporary.replace(path)
-        with contextlib.suppress(OSError):  # some file systems do not sync folders; the file is whole either way
-            _sync(home)
     finally:
         with contextlib.suppress(OSError):  # a folder that takes no file may not let one be removed either
             temporary.unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)

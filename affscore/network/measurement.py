@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -50,16 +49,11 @@ from affscore.zoo.models import card_of, load_model
 from affscore.zoo.paths import check_name
 
 
-class OtherDataError(AffscoreError):
-    """A batch that was given as finished is of other samples than the data has in its place."""
-
-
 class Measurement:
-    """A network and a data set, ready to be measured: :meth:`batches` gives the batches, :meth:`signature` the result.
+    """A network and a data set, ready to be measured, once.
 
     No batch depends on those before it: the positions of ``sample`` belong to the number of a sample, and the
-    generator of random numbers is seeded anew for each batch. So a run that is given some batches of another one ends,
-    on the CPU, with the same table bit by bit (but for the seconds).
+    generator of random numbers is seeded anew for each batch.
 
     Args:
         model: As in :func:`affscore.signature`.
@@ -74,9 +68,7 @@ class Measurement:
     Raises:
         AffscoreError: As there.
 
-    >>> measurement = Measurement("mini:digitsnet", "digits", Options(n=64, images=128, criteria=()))
-    >>> first, second = measurement.batches()
-    >>> len(measurement.signature([first, second]))
+    >>> len(Measurement("mini:digitsnet", "digits", Options(n=64, images=128, criteria=())).signature())
     9
     """
 
@@ -110,57 +102,47 @@ class Measurement:
         self._items = ""  # what a sample is called, once the first ones have been read
         # how many samples, and the checksums of them
         self._seen, self._digest, self._sums = 0, hashlib.sha256(), list[NDArray[np.uint32]]()
-        self._declared, self._notes, self._dropped = list[str](), list[str](), 0
+        self._declared, self._ran, self._notes, self._dropped = list[str](), set[str](), list[str](), 0
+        self.weights, self.images = "", ""  # fingerprints of the network, and of the samples that count
 
-    def batches(self, done: Mapping[int, Batch] | None = None) -> Generator[Batch]:
-        """Measure the batches, in their order.
-
-        Args:
-            done: Batches that were measured before, by their numbers. Those of this network are given back as they
-                are: their samples are read, for the fingerprint of the data, and do not go through the network.
+    def signature(self) -> Signature:
+        """Measure; the signature, with what the data and the network have to say.
 
         Raises:
-            OtherDataError: A batch of ``done`` is of other samples.
             AffscoreError: As :func:`affscore.signature`.
         """
-        with closing(self._measured(done or {})) as measured:
-            if self.device.type == "cuda":
-                yield from self._behind(measured)
-            else:
-                yield from itertools.starmap(self._scored, measured)
+        return self.signatures()[0]
 
-    def _measured(self, done: Mapping[int, Batch]) -> Generator[tuple[Batch, list[list[Pair]]]]:
-        """Each batch with the pairs of all passes of the options; a finished batch, which has its rows, without."""
-        options = self.options
-        weights, known = fingerprint(self.network), list[Key]()
-        done = {number: batch for number, batch in done.items() if batch.network == weights}
-        hidden = None if self.execution.progress is None else not self.execution.progress
+    def signatures(self) -> list[Signature]:
+        """Measure; the signatures, one for each specification of a multiverse.
+
+        An activation that one batch does not allow under a specification is left out there, and a note says so.
+
+        Raises:
+            AffscoreError: As :func:`affscore.signature`.
+        """
+        with closing(self._measured()) as measured:
+            scored = self._behind(measured) if self.device.type == "cuda" else itertools.starmap(self._scored, measured)
+            return self.assembled(list(scored))
+
+    def _measured(self) -> Generator[tuple[Batch, list[list[Pair]]]]:
+        """Each batch, with the pairs of all passes of the options."""
+        self.weights, known = fingerprint(self.network), list[Key]()
+        hidden, n = None if self.execution.progress is None else not self.execution.progress, self.options.n
         with (
             tqdm(total=self.stream.total, desc=self.card.name, unit="sample", disable=hidden) as bar,
             self._recorded() as recorder,
         ):
-            for number, chunks in batches_of(self.stream.chunks, options.n):
-                batch, collector, parts = done.get(number), Collector(options), self._looked_at(chunks, bar)
-                if batch is not None:
-                    self.one_by_one = self.one_by_one or batch.one_by_one
-                else:
-                    batch, collector = run_batch(self, recorder, number, parts, known)
-                deque(parts, maxlen=0)
-                size, images = self._seen - number * options.n, self._digest.hexdigest()
-                if number and size < options.n:  # scores of other sizes do not compare
+            for number, chunks in batches_of(self.stream.chunks, n):
+                batch, collector = run_batch(self, recorder, number, self._looked_at(chunks, bar), known)
+                if number and (size := self._seen - number * n) < n:  # scores of other sizes do not compare
                     self._dropped = size
                     return
-                if passes := collector.all_collected():
-                    # an expert that a single sample reaches has no score
-                    passes = [[pair for pair in pairs if len(pair.reached) != 1] for pairs in passes]
-                    notes = [*batch.notes, *on_refusals(passes)]
-                    batch = replace(batch, network=weights, images=images, notes=notes)
-                elif batch.images != images:
-                    raise OtherDataError(f"the finished batch {number} is of other data")
-                known = [pair.key for pairs in passes[:1] for pair in pairs]
-                first = [row for row in batch.rows if not row.get("specification")]
-                known = known or [key_of(row) for row in first]
-                yield batch, passes
+                self.images = self._digest.hexdigest()
+                # an expert that a single sample reaches has no score
+                passes = [[pair for pair in pairs if len(pair.reached) != 1] for pairs in collector.all_collected()]
+                known = [pair.key for pair in passes[0]]
+                yield replace(batch, notes=[*batch.notes, *on_refusals(passes)]), passes
 
     @contextmanager
     def _recorded(self) -> Iterator[Recorder]:
@@ -177,7 +159,7 @@ class Measurement:
         ):
             # a loader may shuffle, and a data set draw, before the first batch begins
             seed_generators(self.options.seed, self.device)
-            self._declared = recorder.chosen.names
+            self._declared, self._ran = recorder.chosen.names, recorder.ran
             yield recorder
 
     def _looked_at(self, chunks: Iterable[Inputs], bar: tqdm[Any]) -> Iterator[Inputs]:
@@ -195,7 +177,7 @@ class Measurement:
             bar.update(len(chunk))
 
     def _scored(self, batch: Batch, passes: list[list[Pair]]) -> Batch:
-        return replace(batch, rows=score_batch(passes, self.options)) if passes else batch
+        return replace(batch, rows=score_batch(passes, self.options))
 
     def _behind(self, measured: Iterator[tuple[Batch, list[list[Pair]]]]) -> Iterator[Batch]:
         """Score each batch in another thread, while the next one goes through the network.
@@ -211,18 +193,8 @@ class Measurement:
             if waiting is not None:
                 yield waiting.result()
 
-    def signature(self, batches: Sequence[Batch]) -> Signature:
-        """The signature that all batches make, with what the data and the network have to say.
-
-        Raises:
-            AffscoreError: There is no batch, since the data holds no sample.
-        """
-        return self.signatures(batches)[0]
-
-    def signatures(self, batches: Sequence[Batch]) -> list[Signature]:
-        """The signatures that all batches make, one for each specification of a multiverse.
-
-        An activation that one batch does not allow under a specification is left out there, and a note says so.
+    def assembled(self, batches: Sequence[Batch]) -> list[Signature]:
+        """The signatures that all batches make.
 
         Raises:
             AffscoreError: There is no batch, since the data holds no sample.
@@ -240,7 +212,7 @@ class Measurement:
             everywhere = set.intersection(*({row["index"] for row in some} for some in rows))
             rows = [[row for row in some if row["index"] in everywhere] for some in rows]
             own = [
-                replace(batch, rows=[_without(row, "specification") for row in some])
+                replace(batch, rows=[{key: row[key] for key in row if key != "specification"} for row in some])
                 for batch, some in zip(batches, rows, strict=True)
             ]
             if any(rows):
@@ -248,16 +220,14 @@ class Measurement:
         return found
 
     def _signature(self, batches: Sequence[Batch], options: Options) -> Signature:
-        stream, card, last = self.stream, self.card, batches[-1]
-        rows = [{**row, "batch": batch.number} for batch in batches for row in batch.rows]
-        # all or none: a batch that was read from a file comes without them
-        known = all("sample_costs" in row for row in rows)
-        costs = [row.pop("sample_costs", None) for row in rows]
+        stream, card = self.stream, self.card
+        rows = [{**row, "batch": number} for number, batch in enumerate(batches) for row in batch.rows]
+        costs = [row.pop("sample_costs") for row in rows]
         choices = {"model": card.name, "weights": card.weights, "dataset": self._dataset, **options.as_columns()}
         table = table_of(rows, choices)
         samples = self._seen - self._dropped
         accuracy = accuracy_of(batches, samples)
-        silent = [name for name in self._declared if all(name in batch.silent for batch in batches)]
+        silent = [name for name in self._declared if name not in self._ran]
         notes = [
             *self._notes, *on_input(stream, self.network), *on_weights(card),
             *on_accuracy(accuracy, stream, card, min(batch.unused for batch in batches)),
@@ -281,20 +251,15 @@ class Measurement:
             "activations": self._declared,
             "forward": None if forward is None else getattr(forward, "__name__", type(forward).__name__),
             "accuracy": accuracy, "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
-            "fingerprint_weights": last.network, "fingerprint_data": f"crc32:{last.images[:16]}", **provenance(),
+            "fingerprint_weights": self.weights, "fingerprint_data": f"crc32:{self.images[:16]}", **provenance(),
         }  # fmt: skip
         if options.reduction == "positions":
             metadata["positions"] = options.positions
         if options.units == "blocks":
             metadata["units"] = options.units
-        kept = [cost.cpu().numpy() if cost is not None else None for cost in costs] if known else []
-        result = Signature(table, metadata, notes, kept)
+        result = Signature(table, metadata, notes, [None if cost is None else cost.cpu().numpy() for cost in costs])
         notes.extend(on_n(result))
         return result
-
-
-def _without(row: dict[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key != name}
 
 
 def _checksums(numbers: Tensor) -> NDArray[np.uint32]:

@@ -84,6 +84,6 @@ def multiverse(
     options, execution, inputs = options_of(arguments)
     measurement = Measurement(options=options, execution=execution, **inputs)
     give_warnings(early := on_input(measurement.stream, measurement.network), stacklevel=2)
-    result = Multiverse.of(measurement.signatures(list(measurement.batches())), options)
+    result = Multiverse.of(measurement.signatures(), options)
     give_warnings([note for note in result.notes if note not in early], stacklevel=2)
     return result

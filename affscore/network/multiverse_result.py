@@ -13,7 +13,7 @@ import pandas as pd
 
 from affscore.errors import AffscoreError
 from affscore.network.notes import lines
-from affscore.network.parquet import read_description, read_parquet, save_result
+from affscore.network.parquet import alike, read_description, read_parquet, write_parquet
 from affscore.network.result import Signature, load_signature
 from affscore.network.table import check_signature, rank_correlation
 from affscore.options import DEFAULT, Options, Specification
@@ -163,13 +163,8 @@ class Multiverse:
         """
         asked = Specification(*map(str, (reduction, order, covariance, coupling, bias)))
         if asked not in self.choices:
-            for name, value in asked._asdict().items():
-                words = list(dict.fromkeys(getattr(choice, name) for choice in self.choices))
-                if value not in words:
-                    raise AffscoreError(f"{name} {value!r} was not measured; there are: {', '.join(words)}")
-            same = (choice for choice in self.choices if choice.reduction == reduction)
-            known = "; ".join(", ".join(choice) for choice in same)
-            raise AffscoreError(f"{', '.join(asked)} was not measured; with {reduction} there are: {known}")
+            known = "; ".join(map(", ".join, self.choices))
+            raise AffscoreError(f"{', '.join(asked)} was not measured; there are: {known}")
         column = _COLUMNS[asked.coupling, asked.bias]
         wanted = self.rows[_MEASURED].eq([reduction, order, covariance]).all(axis=1)
         rows = self.rows[wanted].reset_index(drop=True)
@@ -205,12 +200,10 @@ class Multiverse:
         Raises:
             AffscoreError: Another ending, or a place that cannot be written.
         """
-        return save_result(self.rows, self.metadata, self.notes, file)
+        return write_parquet(self.rows, self.metadata, self.notes, file)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Multiverse):
-            return NotImplemented
-        return (self.metadata, self.notes) == (other.metadata, other.notes) and self.rows.equals(other.rows)
+        return alike(self, other, "rows") if isinstance(other, Multiverse) else NotImplemented
 
     def __repr__(self) -> str:
         means = self.scores.mean()

@@ -36,41 +36,44 @@ class ForeignError(Exception):
     """What a table of ours has, and this one has not."""
 
 
-def write_parquet(
-    table: pd.DataFrame, metadata: dict[str, Any], notes: list[str], path: Path, folder: Path | None = None
-) -> None:
+def write_parquet(table: pd.DataFrame, metadata: dict[str, Any], notes: list[str], file: str | Path) -> Path:
     """Write a table to a Parquet file that pandas, DuckDB and R read, under a temporary name first.
 
     Args:
         table: The table.
         metadata: Its description, in the types that JSON knows.
         notes: Sentences.
-        path: The file.
-        folder: Where to write before the file is renamed, on the same file system; by default the file's own.
+        file: A name that ends in .parquet.
+
+    Returns:
+        The path.
 
     Raises:
-        OSError: It cannot be written.
+        AffscoreError: Another ending, or a place that cannot be written.
     """
+    path = check_destination(file)
     about: dict[str, Any] = {"metadata": metadata, "notes": notes}
     about |= {"hash": _hash(metadata, notes, table), "format": FORMAT}
     # without the description that pandas would add for itself, which is longer than all the rest
     rows = pa.Table.from_pandas(table, preserve_index=False)
     rows = rows.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True).encode()})
     repeat = [one.name for one in rows.schema if pa.types.is_large_string(one.type) or pa.types.is_integer(one.type)]
-    with atomic_write(path, folder) as part:
+    refused = os_errors(lambda reason: f"the result could not be written to {path.name!r}: {reason}")
+    with refused, atomic_write(path) as part:
         pq.write_table(rows, part, use_dictionary=repeat or False, write_page_checksum=True, write_statistics=False)
-
-
-def save_result(table: pd.DataFrame, metadata: dict[str, Any], notes: list[str], file: str | Path) -> Path:
-    """Write a result to the Parquet file that a caller names; returns its path.
-
-    Raises:
-        AffscoreError: Another ending than .parquet, or a place that cannot be written.
-    """
-    path = check_destination(file)
-    with os_errors(lambda reason: f"the result could not be written to {path.name!r}: {reason}"):
-        write_parquet(table, metadata, notes, path)
     return path
+
+
+def alike(one: Any, other: Any, rows: str = "table") -> bool:
+    """Whether two results are equal, as files hold them: NaN is equal to NaN, and a tuple to a list.
+
+    Args:
+        one: A result, with ``metadata`` and ``notes``.
+        other: Another one of its kind.
+        rows: The attribute that is the table.
+    """
+    said = (json.dumps([result.metadata, result.notes], sort_keys=True, default=repr) for result in (one, other))
+    return next(said) == next(said) and getattr(one, rows).equals(getattr(other, rows))
 
 
 def read_parquet(

@@ -135,11 +135,9 @@ def checked_layers(layers: Any) -> tuple[str | int, ...] | None:
     """
     if layers is None:
         return None
-    if isinstance(layers, (str, bytes, set, frozenset)) or not isinstance(layers, Collection) or not len(layers):
+    several = isinstance(layers, Collection) and len(layers) and not isinstance(layers, (str, bytes, set, frozenset))
+    if not several or not all(isinstance(one, (str, Integral)) and not isinstance(one, bool) for one in layers):
         raise AffscoreError(f"layers must be a list of names or places of activations, got {layers!r}")
-    for layer in layers:
-        if not isinstance(layer, str) and not (isinstance(layer, Integral) and not isinstance(layer, bool)):
-            raise AffscoreError(f"layers must be names or places of activations, got {layer!r}")
     found = tuple(layer if isinstance(layer, str) else int(layer) for layer in layers)
     if len(set(found)) < len(found):
         raise AffscoreError(f"layers must name each activation once, got {layers!r}")

@@ -20,7 +20,7 @@ from affscore.errors import AffscoreError
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, run_batch
 from affscore.network.criteria.declaration import NotFiniteError
-from affscore.network.experts import numbered
+from affscore.network.experts import Key, key_of, numbered
 from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
 from affscore.network.inputs import Inputs
@@ -34,10 +34,7 @@ from affscore.network.scoring import columns_of_call, score_batch, score_pair
 from affscore.options import Execution, Options
 from affscore.zoo.card import fingerprint
 from affscore.zoo.datasets import load_data
-from affscore.zoo.weight_files import tensors_of, without_wrappers
-
-Place = tuple[str, int, str]
-"""Layer (where no part is wrapped), call and name of an activation."""
+from affscore.zoo.weight_files import without_wrappers
 
 
 class Probe(Measurement):
@@ -71,7 +68,7 @@ class Probe(Measurement):
         data = load_data(data, seed=options.seed) if isinstance(data, str) else data
         execution = Execution(str(device_of(model)), batch_size, progress=False)
         super().__init__(model, data, options, execution, preparing=in_training, **more)
-        self.places: list[Place] = []
+        self.places: list[Key] = []
         total, chosen = self.stream.total, options
         if total is not None and total > options.n:
             chosen = replace(options, images=options.n)
@@ -90,12 +87,6 @@ class Probe(Measurement):
             there = "there may be more" if total is None else f"there are {total}"
             self.stream.notes.append(f"the probe is the first {self._seen} {self._items} of the data; {there}")
 
-    @property
-    def structure(self) -> str:
-        """A hash of the names and shapes of the network's weights, the same where parts of it are compiled."""
-        shapes = sorted((without_wrappers(name), *value.shape) for name, value in tensors_of(self.network).items())
-        return hashlib.sha256(repr(shapes).encode()).hexdigest()[:16]
-
     def first(self) -> Signature:
         """The signature of the network as it is now, with all that the samples and its structure have to say.
 
@@ -105,9 +96,10 @@ class Probe(Measurement):
         if not self._chunks:
             raise AffscoreError("the probe holds no sample; give at least 2, and better hundreds")
         batch, pairs = self._run(checked=False)
-        images, rows = self._digest.hexdigest(), score_batch([pairs], self.options)
+        self.weights, self.images = fingerprint(self.network), self._digest.hexdigest()
+        rows = score_batch([pairs], self.options)
         self.places = places_of(rows)
-        return self.signature([replace(batch, network=fingerprint(self.network), images=images, rows=rows)])
+        return self.assembled([replace(batch, rows=rows)])[0]
 
     def again(self) -> list[dict[str, Any]]:
         """The rows of a signature of the network as it is now, and ``accuracy``, NaN without labels.
@@ -148,13 +140,13 @@ class Probe(Measurement):
             return columns_of_call(pair.call) | {"n": n, "width": width, "bound_exceeded": False, "flag": NOT_FINITE}
 
 
-def places_of(rows: Iterable[dict[str, Any]]) -> list[Place]:
-    """Where the activations of these rows are.
+def places_of(rows: Iterable[dict[str, Any]]) -> list[Key]:
+    """Where the activations of these rows are, by their layers as they are called where no part is wrapped.
 
     >>> places_of([{"layer": "0._orig_mod.1", "call": 0, "activation": "relu", "score": 0.9}])
     [('0.1', 0, 'relu')]
     """
-    return [(without_wrappers(row["layer"]), row["call"], row["activation"]) for row in rows]
+    return [(without_wrappers(layer), call, name) for layer, call, name in map(key_of, rows)]
 
 
 def _at_most(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape
@@ -13,10 +12,10 @@ import pandas as pd
 import pyarrow as pa
 
 from affscore.errors import AffscoreError
-from affscore.network.columns import ANYWHERE, column, details, misfits
+from affscore.network.columns import ANYWHERE, column, misfits
 from affscore.network.criteria import SCHEMA
 from affscore.network.notes import lines
-from affscore.network.parquet import ForeignError, read_parquet, save_result
+from affscore.network.parquet import ForeignError, alike, read_parquet, write_parquet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,23 +29,13 @@ NOT_FINITE = "not finite"
 """The flag of an activation that holds NaN or infinity, as in a training that has diverged."""
 
 
-def _of_record(field: pa.Field) -> pa.Field:
-    """A column of a signature in a record, where any number may be missing, and there is a flag more."""
-    about = details(field)
-    if about["kind"] == "number":
-        about = {**about, "missing": sorted({*about["missing"], NOT_FINITE})}
-    if field.name == "flag":
-        about = {**about, "words": [*about["words"], NOT_FINITE]}
-    return column(field.name, **about)
-
-
 COLUMNS = pa.schema([
     column("step", "integer", "how many optimisation steps had been made", (0, float("inf"))),
-    *(_of_record(one) for one in SCHEMA if one.name not in (*_ELSEWHERE, *_OMITTED)),
+    *(one for one in SCHEMA if one.name not in (*_ELSEWHERE, *_OMITTED)),
     column("accuracy", "number", "share of the probe that is classified rightly; missing where that is not known",
            (0, 1), missing=(ANYWHERE,)),
 ])  # fmt: skip
-"""The columns of a record that has all criteria."""
+"""The columns of a record that has all criteria; any number may be missing, with the flag :data:`NOT_FINITE`."""
 
 
 def table_of_record(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
@@ -103,13 +92,10 @@ class TrainingRecord:
         """
         if self.table.empty:
             raise AffscoreError("there is nothing to save: this process has measured nothing (only process 0 measures)")
-        return save_result(self.table, self.metadata, self.notes, file)
+        return write_parquet(self.table, self.metadata, self.notes, file)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TrainingRecord):
-            return NotImplemented
-        about, others = (json.dumps([one.metadata, one.notes], sort_keys=True) for one in (self, other))
-        return about == others and self.table.equals(other.table)
+        return alike(self, other) if isinstance(other, TrainingRecord) else NotImplemented
 
     def __repr__(self) -> str:
         about, table = self.metadata, self.table

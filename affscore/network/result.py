@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError
 from affscore.network.notes import lines
-from affscore.network.parquet import read_parquet, save_result
+from affscore.network.parquet import alike, read_parquet, write_parquet
 from affscore.network.table import brief, check_signature, summary_of, write_table
 from affscore.transport.sample_size import expected_bias
 from affscore.zoo.naming import near
@@ -42,8 +41,7 @@ class Signature:
         notes: What the reader should know, in sentences (samples that were dropped, ...). Those that begin with
             "warning: " say that a number is likely wrong; :func:`signature` gives them as warnings, too.
         sample_costs: For each row of the table what each sample contributed to its score
-            (:class:`affscore.AffinityScore`); empty for a signature that was read from a file or taken up
-            again after an interruption.
+            (:class:`affscore.AffinityScore`); empty for a signature that was read from a file.
 
     >>> from affscore import signature
     >>> measured = signature("mini:digitsnet", "digits", n=512, criteria=False)
@@ -192,7 +190,7 @@ class Signature:
         path = check_destination(file, (".parquet", ".csv", ".png", ".svg", ".pdf"))
         if path.suffix != ".parquet":
             return write_table(self.table, path, self.plot)
-        return save_result(self.table, self.metadata, self.notes, path)
+        return write_parquet(self.table, self.metadata, self.notes, path)
 
     def __len__(self) -> int:
         return self.table["index"].nunique()
@@ -220,11 +218,7 @@ class Signature:
         return summary[summary["layer"] == key]
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Signature):
-            return NotImplemented
-        # as the JSON of a file, in which NaN is equal to NaN and a tuple to a list
-        about, others = (json.dumps([one.metadata, one.notes], sort_keys=True, default=repr) for one in (self, other))
-        return about == others and self.table.equals(other.table)
+        return alike(self, other) if isinstance(other, Signature) else NotImplemented
 
     def __repr__(self) -> str:
         first, scores = self.table.iloc[0], self.scores[~np.isnan(self.scores)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -36,8 +35,10 @@ def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, An
         AffscoreError: As :func:`score_pair`.
     """
     if not options.multiverse:
-        return _by_index(score_pair(pair, options) for pair in _inner_first(passes[0]))
-    rows, number = list[dict[str, Any]](), 0
+        # what is inside a block before the block: an error names the innermost layer
+        rows = [score_pair(passes[0][place], options) for place in inner_first([pair.call for pair in passes[0]])]
+        return sorted(rows, key=itemgetter("index"))
+    rows, number = [], 0
     scored = list[list[tuple[Pair, str, list[dict[str, Any]]]]]([] for _ in passes[0])
     for pairs, several in zip(passes, options.passes, strict=True):
         for pair, before in zip(pairs, scored, strict=True):
@@ -50,15 +51,6 @@ def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, An
             rows += [{**row, "specification": number + place} for place, row in enumerate(found)]
         number += len(several)
     return sorted(rows, key=itemgetter("specification", "index"))
-
-
-def _inner_first(pairs: Sequence[Pair]) -> list[Pair]:
-    """What is inside a block before the block: an error names the innermost layer."""
-    return [pairs[place] for place in inner_first([pair.call for pair in pairs])]
-
-
-def _by_index(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(rows, key=itemgetter("index"))
 
 
 def _same_samples(one: Pair, other: Pair) -> bool:

@@ -135,6 +135,6 @@ def signature(
     options, execution, inputs = options_of(locals())
     measurement = Measurement(options=options, execution=execution, **inputs)
     give_warnings(early := on_input(measurement.stream, measurement.network), stacklevel=2)
-    result = measurement.signature(list(measurement.batches()))
+    result = measurement.signature()
     give_warnings([note for note in result.notes if note not in early], stacklevel=2)
     return result

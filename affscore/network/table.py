@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
-from pandas.api.types import is_numeric_dtype
 
 import affscore
 from affscore.errors import os_errors
@@ -83,27 +81,6 @@ def rank_correlation(one: pd.Series, other: pd.Series) -> float:
     return float(both["one"].corr(both["other"], method="spearman")) if varied else float("nan")
 
 
-def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
-    """A table for a .csv file: text that a spreadsheet would take for a formula has an apostrophe in front.
-
-    That is text that begins with =, +, -, @, a tab or the end of a line, and is not a plain number. A carriage return
-    becomes an end of line, which the writer puts between quotes: it would begin a row otherwise.
-
-    >>> table = pd.DataFrame({"name": ["=1+1", "-0.5", "resnet18"], "score": [-1.0, 0.5, 1.0]})
-    >>> without_formulas(table)["name"].tolist()
-    ["'=1+1", '-0.5', 'resnet18']
-    """
-
-    def inert(cell: Any) -> Any:
-        if not isinstance(cell, str):
-            return cell
-        text = cell.replace("\r", "\n")
-        return f"'{text}" if re.match(r"[=@\t\n]|[+-](?![\d.]+$)", text) else text
-
-    named = table.rename(columns=inert)
-    return named.apply(lambda column: column if is_numeric_dtype(column) else column.map(inert))
-
-
 def check_signature(rows: pd.DataFrame, metadata: dict[str, Any]) -> None:
     """Refuse a table that holds no signature."""
     if "pairing_optimal" in rows:
@@ -125,8 +102,6 @@ def provenance() -> dict[str, Any]:
 def write_table(table: pd.DataFrame, file: Path, draw: Callable[[], Figure] | None = None) -> Path:
     """Write a table without its index to a .csv or .parquet file, or draw it, as a whole or not at all.
 
-    In a .csv file text that a spreadsheet would take for a formula has an apostrophe in front.
-
     Args:
         table: The table.
         file: Where to; already checked (:func:`affscore.zoo.paths.check_destination`).
@@ -138,7 +113,7 @@ def write_table(table: pd.DataFrame, file: Path, draw: Callable[[], Figure] | No
     refused = os_errors(lambda reason: f"{file.name!r} could not be written: {reason}")
     with refused, atomic_write(file) as temporary:
         if file.suffix == ".csv":
-            without_formulas(table).to_csv(temporary, index=False)
+            table.to_csv(temporary, index=False)
         elif draw is None:
             table.to_parquet(temporary, index=False)
         else:

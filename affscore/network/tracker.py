@@ -27,9 +27,6 @@ from affscore.transport.covariance import CovarianceName
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_FORMAT = 1
-"""Of the states of trackers; raised where an older version cannot read a newer state."""
-
 
 def track(
     model: nn.Module,
@@ -141,14 +138,12 @@ class Tracker:
     def __init__(
         self, model: nn.Module, probe: Any, every: int, options: Options, batch_size: int, start: int = 0, **inputs: Any
     ) -> None:
-        if not isinstance(model, nn.Module):
-            raise AffscoreError(f"model must be the torch.nn.Module that is being trained, got {type(model).__name__}")
         network = unwrapped(model)
         check_whole(network)
         self.every, self._start = check_integer("every", every, 1), check_integer("start", start, 0)
         self.steps, self._options = self._start, options
         self._rows: list[dict[str, Any]] = []
-        self._failed: list[tuple[int, str]] = []
+        self._failed: list[list[Any]] = []  # step and sentence
         self._metadata: dict[str, Any] = {}
         self._notes: list[str] = []
         self._probe = Probe(network, probe, options, batch_size, **inputs) if _is_first_process() else None
@@ -186,7 +181,7 @@ class Tracker:
             sentence = str(error)
             if sentence not in [before for _, before in self._failed]:
                 self._warn(f"step {self.steps} was not measured: {sentence}")
-            self._failed.append((self.steps, sentence))
+            self._failed.append([self.steps, sentence])
             return False
         known = any(row["flag"] == NOT_FINITE for row in self._rows)
         self._rows += [{"step": self.steps, **row} for row in rows]
@@ -234,7 +229,6 @@ class Tracker:
         ``torch.load(..., weights_only=True)`` reads it, and JSON keeps it.
         """
         return {
-            "format": _FORMAT,
             "steps": self.steps,
             "start": self._start,
             "asked": self._asked(),
@@ -247,10 +241,8 @@ class Tracker:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on with the record of a training that was interrupted; what this tracker has measured is dropped.
 
-        The record is then, on the CPU to the last bit, that of a training that was never interrupted. The network is
-        known by the names and shapes of its weights, whether or not parts of it are compiled. Other activations between
-        the same weights, and another network than that of an older state, which does not tell, are noticed here if
-        this tracker has measured, else when it measures next, unless layers and activations have the same names.
+        The record is then, on the CPU to the last bit, that of a training that was never interrupted. A network with
+        other activations is noticed here if this tracker has measured, else when it measures next.
 
         Args:
             state: What :meth:`state_dict` returned there.
@@ -260,32 +252,27 @@ class Tracker:
                 tracker is then as it was.
         """
         own = self.state_dict()
-        if isinstance(state, Mapping) and isinstance(state.get("format"), int) and state["format"] > _FORMAT:
-            raise AffscoreError("the state of the tracker was written by a newer affscore; update affscore")
         try:
-            given = _checked(state, own)
+            given = json.loads(json.dumps({name: state[name] for name in own}))  # a copy
             rows = _rows(given["table"])
             if self._probe is not None:
                 check_record(table_of_record(rows), given["metadata"])
         except Exception as error:
             raise AffscoreError(f"this is no state of a tracker: {first_line(error)}") from error
         if self._probe is not None:
-            stored = {"network": own["asked"]["network"], **given["asked"]}  # older states do not say which network
             for name, value in own["asked"].items():
-                if stored.get(name) != value:
-                    both = f"a tracker with {name}={stored.get(name)!r}, and this tracker has {name}={value!r}"
-                    what = f"another {name}" if name in ("probe", "network") else both
+                if (other := given["asked"].get(name)) != value:
                     raise AffscoreError(
-                        f"the state is of {what}; make the tracker as it was made before, or begin a new record"
+                        f"the state is of a tracker with {name}={other!r}, and this tracker has {name}={value!r}; make "
+                        "the tracker as it was made before, or begin a new record"
                     )
             places = places_of(row for row in rows if row["step"] == rows[0]["step"])
             if self._probe.places not in ([], places):
                 raise AffscoreError("the state is of a network with other activations; begin a new record")
             self._rows, self._probe.places = rows, places
+            self._probe.one_by_one = next((note for note in given["notes"] if ONE_AT_A_TIME in note), "")
         self.steps, self._start, self._failed = given["steps"], given["start"], given["failed"]
         self._metadata, self._notes = given["metadata"], given["notes"]
-        if self._probe is not None:
-            self._probe.one_by_one = next((note for note in self._notes if ONE_AT_A_TIME in note), "")
 
     def __enter__(self) -> Tracker:
         return self
@@ -304,8 +291,7 @@ class Tracker:
         names = ("n", "reduction", "order", "covariance", "coupling", "seed")
         options = {name: getattr(self._options, name) for name in names}
         options |= {"every": self.every, "criteria": list(self._options.criteria)}
-        known = {"probe": "identity", "network": "structure"}
-        return options | {name: getattr(self._probe, attribute, None) for name, attribute in known.items()}
+        return options | {"probe": getattr(self._probe, "identity", None)}
 
     def _on_infinity(self) -> str:
         """A warning on activations that hold NaN or infinity; empty where none does."""
@@ -319,22 +305,6 @@ class Tracker:
 
     def _warn(self, note: str) -> None:
         warnings.warn(note.removeprefix(as_warning("")), AffscoreWarning, stacklevel=4)
-
-
-def _checked(state: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of a state whose entries are of the types of this tracker's own."""
-    if missing := own.keys() - dict(state).keys():
-        raise ValueError(f"it lacks {', '.join(sorted(missing))}")
-    given = json.loads(json.dumps({name: state[name] for name in own}))
-    for name, value in own.items():
-        if type(given[name]) is not type(value):
-            raise TypeError(f"its entry {name!r} must be {type(value).__name__}, got {type(given[name]).__name__}")
-        if isinstance(value, int):
-            check_integer(name, given[name], 0)
-    given["failed"] = [(check_integer("a step that failed", step, 0), text) for step, text in given["failed"]]
-    if not all(isinstance(text, str) for text in (*given["notes"], *(text for _, text in given["failed"]))):
-        raise TypeError("a note is no text")
-    return given
 
 
 def _rows(columns: Mapping[Any, list[Any]]) -> list[dict[str, Any]]:

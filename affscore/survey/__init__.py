@@ -5,25 +5,16 @@
 
 import inspect
 import sys
-from pathlib import Path
 from types import ModuleType
 
-from affscore.network.result import Signature
-from affscore.network.result import load_signature as read_signature
-from affscore.survey.load import load_or_measure, load_or_measure_multiverses
-from affscore.survey.report import Report
-from affscore.survey.store import Store
-from affscore.survey.survey import survey
-from affscore.survey.tables import load_results, stored_multiverses, stored_signatures
-
-__all__ = ["Report", "Store", "load_or_measure", "load_or_measure_multiverses", "load_results", "read_signature",
-           "stored_multiverses", "stored_signatures", "survey",
-           "write_signature"]  # fmt: skip
-
-
-def write_signature(result: Signature, path: str | Path) -> Path:
-    """Write a signature to a Parquet file: :meth:`affscore.Signature.save`."""
-    return result.save(path)
+from affscore.survey.load import load_or_measure as load_or_measure
+from affscore.survey.load import load_or_measure_multiverses as load_or_measure_multiverses
+from affscore.survey.report import Report as Report
+from affscore.survey.store import Store as Store
+from affscore.survey.survey import survey as survey
+from affscore.survey.tables import load_results as load_results
+from affscore.survey.tables import stored_multiverses as stored_multiverses
+from affscore.survey.tables import stored_signatures as stored_signatures
 
 
 class _Survey(ModuleType):

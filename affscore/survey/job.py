@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from affscore.network.criteria import CRITERIA
@@ -59,11 +60,6 @@ class DescribedJob:
     def key(self) -> str:
         """16 hexadecimal digits: the same for the same numbers, another for others."""
         return key_of(self.description)
-
-    @property
-    def batches(self) -> int:
-        """How many batches the result will have, as far as that is known beforehand."""
-        return max(1, self.description["data"]["images"] // self.job.options.n)
 
     @property
     def file_name(self) -> str:
@@ -126,6 +122,53 @@ def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
     if needed == CRITERIA.keys():
         needed = set() if stated["options"].get("criteria") == "all" else _ALL_BEFORE
     return alike == wanted and needed <= set(criteria)
+
+
+def asked_for(metadata: Mapping[str, Any]) -> str | None:
+    """What a result is of by its names and options, whatever was in the files of these names; None where it says not.
+
+    Args:
+        metadata: The metadata of the result.
+    """
+    match metadata.get("job"):
+        case {
+            "model": {"model": model, "weights": weights},
+            "data": {"data": data, "of": there, "images": used},
+            "options": dict(options),
+        }:
+            more = {name: options.get(name) for name in ("criteria", "multiverse")}
+            about = {**_compared(options), **more, "images": "all" if used == there else used}
+            return json.dumps([model, weights, data, about], sort_keys=True)
+    return None
+
+
+def last_of_each(stored: Mapping[Path, dict[str, Any]]) -> tuple[dict[Path, dict[str, Any]], dict[Path, str]]:
+    """The results that count: of those of the same names and options the one that was measured last.
+
+    Args:
+        stored: Their metadata by their files.
+
+    Returns:
+        Those that count; and the others, with what has changed since.
+    """
+    by_time = sorted(stored, key=lambda path: str(stored[path].get("created")))
+    last = {asked_for(stored[path]) or path.name: path for path in by_time}
+    older = dict[Path, str]()
+    for path, about in stored.items():
+        if (then := last[asked_for(about) or path.name]) != path:
+            changed = what_changed(about["job"], stored[then]["job"])
+            older[path] = f"{path.name!r} ({f'{changed} changed since' if changed else 'the same measurement'})"
+    return {path: about for path, about in stored.items() if path not in older}, older
+
+
+def what_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Which files of the same names are others in another description; empty where none is.
+
+    >>> what_changed({"model": 1, "data": 1}, {"model": 2, "data": 1})
+    'the network'
+    """
+    words = {"model": "the network", "data": "the images"}
+    return " and ".join(word for part, word in words.items() if before[part] != after[part])
 
 
 def key_of(description: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from affscore.errors import AffscoreError
 from affscore.network.multiverse import REDUCTIONS
-from affscore.network.multiverse_result import Multiverse, load_result
+from affscore.network.multiverse_result import Multiverse
 from affscore.network.result import Signature
 from affscore.options import check_integer, check_reductions, options_of
 from affscore.survey.plan import look_at, plan
@@ -127,15 +127,15 @@ def _loaded(
     missing = [asked[number].model for number in seen.described if number not in seen.results]
     if missing and not failures:
         ways = {"reductions": options.pop("reduction", "mean"), "orders": options.pop("order", "activate-first")}
-        report = survey(missing, dataset, store, jobs, only=0 if len(missing) == 1 else None, **ways, **options)
+        report = survey(missing, dataset, store, jobs, **ways, **options)
         failures = [message for _, message in report.failures]
     if failures:
         raise AffscoreError(failures[0])
+    results = seen.results | look_at(asked, [own], seen.described.keys() - seen.results).results
     found = dict[str, Signature | Multiverse]()
     for number, job in enumerate(asked):
-        result = seen.results.get(number) or own.load(seen.described[number].key, load_result)
-        if result is None:
+        if number not in results:
             raise AffscoreError(f"the result of {job.model} was removed from the store while it was measured")
-        several = job.options.multiverse
+        result, several = results[number], job.options.multiverse
         found[job.model] = result.narrowed(several) if isinstance(result, Multiverse) else result
     return {model: found[model] for model in models}

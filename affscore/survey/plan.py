@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,7 @@ from affscore.errors import AffscoreError
 from affscore.network.multiverse_result import Multiverse, load_result
 from affscore.network.result import Signature
 from affscore.options import Options
-from affscore.survey.job import DescribedJob, Job, describe, is_of_job
-from affscore.survey.shipped import MULTIVERSES, SHIPPED
+from affscore.survey.job import DescribedJob, Job, asked_for, describe, is_of_job, last_of_each, what_changed
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, outcome_of_error
 from affscore.zoo.datasets import identity_of_data
@@ -70,53 +70,47 @@ class Outlook:
         described: Those that can be done.
         results: Those of them whose result is there.
         outcomes: Those that are settled: their result is there, or they cannot be done.
+        changed: Of those that are to be done, which have a result of other files of the same names, in a sentence.
     """
 
     described: dict[int, DescribedJob] = field(default_factory=dict)
     results: dict[int, Signature | Multiverse] = field(default_factory=dict)
     outcomes: dict[int, Outcome] = field(default_factory=dict)
+    changed: dict[int, str] = field(default_factory=dict)
 
 
 def look_at(jobs: Sequence[Job], stores: Sequence[Store], numbers: Iterable[int]) -> Outlook:
     """Which jobs of these numbers can be done, and which are settled: their result is there, or cannot be.
 
-    Of results only the metadata is read, but for those that are found. One with more criteria serves, too.
+    Of results only the metadata is read, but for those that are found. One with more criteria serves, too; one that is
+    damaged does not, nor one with a later one of the same names (:func:`affscore.survey.job.last_of_each`).
 
     Args:
         jobs: All jobs.
-        stores: The stores whose results count; where the first has a file with the key of a job, that counts.
+        stores: The stores whose results count.
         numbers: The numbers of those to look at.
     """
     model, data = functools.cache(identity_of_model), functools.cache(identity_of_data)
-    stored = [item for store in stores for item in store.descriptions().items()]
+    stored = {path: about for store in stores for path, about in last_of_each(store.descriptions())[0].items()}
     seen = Outlook()
     for number in numbers:
         try:
             job = seen.described[number] = describe(jobs[number], model, data)
-            found = stores[0].load(job.key, load_result) if stores else None
-            if found is not None or (found := _first(stored, job)) is not None:
-                seen.results[number] = found
-                seen.outcomes[number] = Outcome(number, "there", notes=tuple(found.notes))
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001  # becomes the outcome of this job
+        except Exception as error:  # noqa: BLE001  # becomes the outcome of this job
             seen.outcomes[number] = outcome_of_error(number, error)
+            continue
+        if (found := _first([path for path, about in stored.items() if is_of_job(about, job)])) is not None:
+            seen.results[number] = found
+            seen.outcomes[number] = Outcome(number, "there", notes=tuple(found.notes))
+        for path, about in stored.items() if found is None else ():
+            same_names = asked_for(about) == asked_for({"job": job.description})
+            if same_names and (changed := what_changed(about["job"], job.description)):
+                seen.changed[number] = f"changed since {path.name!r} was measured, which counts no more: {changed}"
     return seen
 
 
-def _first(stored: Iterable[tuple[Path, dict[str, Any]]], job: DescribedJob) -> Signature | Multiverse | None:
-    """The first result of this job that is not damaged.
-
-    Raises:
-        AffscoreError: There are only damaged ones, outside the package.
-    """
-    damaged = None
-    for path, metadata in stored:
-        if is_of_job(metadata, job):
-            try:
-                return load_result(path)
-            except AffscoreError as error:
-                damaged = damaged or (None if path.parent in (SHIPPED, MULTIVERSES) else error)
-    if damaged is not None:
-        raise AffscoreError(f"{damaged}; it is the result of this job: move it out of the store and run again")
+def _first(paths: Iterable[Path]) -> Signature | Multiverse | None:
+    for path in paths:
+        with suppress(AffscoreError):
+            return load_result(path)
     return None

@@ -1,11 +1,11 @@
-"""What became of the jobs of a survey, and how far they are, wherever they are being done: the store is asked."""
+"""What became of the jobs of a survey, and how far it is."""
 
 from __future__ import annotations
 
-import threading
+import sys
+import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,12 +13,11 @@ from tqdm import tqdm
 
 from affscore.network.notes import split_note
 from affscore.survey.job import Job
-from affscore.survey.plan import Outlook, look_at
+from affscore.survey.plan import look_at
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, State
 
-_WORDS: dict[State, str] = {"measured": "measured", "there": "already there", "busy": "left to another process",
-                            "failed": "failed"}  # fmt: skip
+_WORDS: dict[State, str] = {"measured": "measured", "there": "already there", "failed": "failed"}
 
 
 @dataclass(frozen=True)
@@ -54,9 +53,6 @@ class Report:
     def __repr__(self) -> str:
         counts, count = Counter(outcome.state for _, outcome in self.outcomes), len(self.outcomes)
         states = ", ".join(f"{counts[state]} {word}" for state, word in _WORDS.items() if counts[state])
-        if resumed := sum(outcome.resumed for _, outcome in self.outcomes):
-            batches = "1 batch" if resumed == 1 else f"{resumed} batches"
-            states += f" ({batches} taken over from where they were interrupted)"
         lines = [f"{count} {'job' if count == 1 else 'jobs'}: {states}"]
         for job, outcome in self.outcomes:
             if outcome.state == "failed":
@@ -69,64 +65,48 @@ class Report:
 
 
 def listing(jobs: Sequence[Job], folder: str | Path) -> list[str]:
-    """A line for each job: its number, what it is, and how far it is.
+    """A line for each job: its number, what it is, and whether it is done.
 
     Args:
         jobs: The jobs.
         folder: The folder of the store, which need not exist.
     """
-    store = Store(folder) if Path(folder).is_dir() else None
-    seen = look_at(jobs, [store] if store else [], range(len(jobs)))
+    seen = look_at(jobs, [Store(folder)] if Path(folder).is_dir() else [], range(len(jobs)))
     lines = []
     for number, job in enumerate(jobs):
-        state, outcome = "not begun", seen.outcomes.get(number)
-        if outcome is not None:
+        state = ", ".join(filter(None, ["to do", seen.changed.get(number)]))
+        if (outcome := seen.outcomes.get(number)) is not None:
             state = "done" if outcome.state == "there" else f"cannot be done: {outcome.message}"
-        elif store is not None:
-            described = seen.described[number]
-            finished = store.parts(described.key).count()
-            words = [f"{finished} of {described.batches} batches"] if finished else []
-            words += ["running"] if store.is_running(described.key) else []
-            state = ", ".join(words) or state
         lines.append(f"{number}: {job}: {state}")
     return lines
 
 
-SECONDS = 1.0
-"""How often the store is asked."""
-
-
-@contextmanager
-def progress_of(store: Store, seen: Outlook, progress: bool | None) -> Iterator[None]:
-    """Show how many batches are finished, of all jobs, while the context lasts.
+def with_progress(outcomes: Iterable[Outcome], total: int, done: int, progress: bool | None) -> Iterator[Outcome]:
+    """The same outcomes as they come; how far the survey is, and how long it will take, on the error stream.
 
     Args:
-        store: Where the batches are.
-        seen: The jobs, and what became of those that have ended; the latter may grow meanwhile.
-        progress: Whether to show it; None for where there is a terminal.
+        outcomes: Of the jobs that are to be done.
+        total: How many jobs there are.
+        done: How many were settled before.
+        progress: Whether to show a bar or, where there is no terminal, a line for each; None for a bar on a terminal.
     """
-    jobs, outcomes, stop = seen.described, seen.outcomes, threading.Event()
-    total = sum(job.batches for job in jobs.values())
-    hidden = None if progress is None else not progress
-    with tqdm(total=total, unit="batch", disable=hidden) as bar, ExitStack() as at_the_end:
+    begun, terminal = time.monotonic(), sys.stderr.isatty()
+    with tqdm(total=total, initial=done, unit="job", disable=not terminal or progress is False) as bar:
+        for count, outcome in enumerate(outcomes, 1):
+            yield outcome
+            bar.update()
+            if progress and not terminal:
+                left = (time.monotonic() - begun) / count * (total - done - count)
+                print(f"{done + count} of {total}{f', about {_in_words(left)} left' if left else ''}", file=sys.stderr)
 
-        def update() -> None:
-            ended = {number for number in tuple(outcomes) if outcomes[number].state != "busy"} & jobs.keys()
-            bar.n = sum(
-                job.batches if number in ended else min(job.batches, store.parts(job.key).count())
-                for number, job in jobs.items()
-            )
-            bar.set_postfix_str(f"{len(ended)}/{len(jobs)} jobs")
 
-        def watch() -> None:
-            update()
-            while not stop.wait(SECONDS):
-                update()
-            update()
+def _in_words(seconds: float) -> str:
+    """A time, roughly.
 
-        if not bar.disable:
-            watcher = threading.Thread(target=watch, daemon=True)
-            watcher.start()
-            at_the_end.callback(watcher.join)
-            at_the_end.callback(stop.set)  # first
-        yield
+    >>> _in_words(8), _in_words(100), _in_words(86400)
+    ('8 s', '2 min', '24 h')
+    """
+    return next(f"{seconds / size:.0f} {unit}" for unit, size in _UNITS.items() if seconds >= 1.5 * size or size == 1)
+
+
+_UNITS = {"h": 3600, "min": 60, "s": 1}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-import secrets
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import joblib
 import torch
@@ -14,10 +13,9 @@ import torch
 from affscore.errors import AffscoreError
 from affscore.options import UnitsName, check_integer, options_of
 from affscore.survey.plan import look_at, plan
-from affscore.survey.report import Report, progress_of
+from affscore.survey.report import Report, with_progress
 from affscore.survey.store import Store
-from affscore.survey.work import Outcome, Work, run_job
-from affscore.survey.workers import Task, on_cluster, on_this_machine
+from affscore.survey.work import Task, outcomes_of
 from affscore.transport.covariance import CovarianceName
 
 
@@ -40,7 +38,7 @@ def survey(
     batch_size: int = 64,
     seed: int = 0,
     threads: int | None = None,
-    scheduler: str | None = None,
+    client: Any = None,
     only: int | None = None,
     progress: bool | None = None,
     command: str | None = None,
@@ -51,16 +49,15 @@ def survey(
 
     ``affscore.survey(...)`` calls this function, and the command ``affscore survey`` does the same.
 
-    A job whose result is in the store is not done again; one that was interrupted, however that happened,
-    goes on from its last finished batch and ends with the same table. A job that fails is reported and
-    stops no other. Several surveys may use one store at the same time, on one machine or on several that share it: no
-    job is done by two of them.
+    A job whose result is in the store is not done again; one that was interrupted is done from its start. A job that
+    fails is reported and stops no other. Several surveys may use one store at the same time, on one machine or on
+    several that share it; what two of them do, the last one keeps.
 
     Args:
         models: Names of networks (:func:`affscore.load_model`), or one name.
         datasets: Names of data sets (:func:`affscore.load_data`), or one name.
         store: The folder of the results; it is made when it is missing.
-        jobs: How many processes at once.
+        jobs: How many processes at once; 1 for this process alone.
         n: As in :func:`affscore.signature`.
         images: As there, for each data set.
         reductions: One or more reductions; each gives results of its own.
@@ -76,10 +73,11 @@ def survey(
         seed: As there.
         threads: Threads of each process; None for the number of cores divided by ``jobs``. (Not by how many
             jobs are left: a result does not depend on whether the survey was interrupted.)
-        scheduler: The address of a dask scheduler, whose workers do the jobs instead of processes here. They
-            must see the store and all files under the same paths.
+        client: A ``dask.distributed.Client``, whose workers do the jobs instead of processes here. They must see the
+            store and all files under the same paths.
         only: The number of the only job to do, in this process (see :func:`plan`): one of an array of jobs.
-        progress: Whether to show a bar of finished batches; None for where there is a terminal.
+        progress: Whether to show a bar of finished jobs, or, where there is no terminal, a line for each; None for a
+            bar where there is a terminal.
         command: What the metadata of the results says about how they were made.
         units: As in :func:`affscore.signature`.
         size: As there.
@@ -88,12 +86,13 @@ def survey(
         What became of every job: ``report.complete``, ``report.failures``, and a text.
 
     Raises:
-        AffscoreError: Options that are not possible, or a store that cannot be used.
+        AffscoreError: Options that are not possible, a store that cannot be used, or a process that has died: what had
+            finished by then is in the store.
 
     >>> import tempfile
     >>> import affscore
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     report = affscore.survey("mini:digitsnet", "digits", folder, images=512, criteria=False, only=0)
+    ...     report = affscore.survey("mini:digitsnet", "digits", folder, images=512, criteria=False)
     ...     print(report)
     1 job: 1 measured
     """
@@ -101,38 +100,26 @@ def survey(
     asked = plan(models, datasets, options, reductions, orders)
     jobs, numbers = check_integer("jobs", jobs, 1), range(len(asked))
     if only is not None:
-        only = check_integer("the number of a job", only, 0)
+        only, jobs = check_integer("the number of a job", only, 0), 1
         if only >= len(asked):
             count = "1 job" if len(asked) == 1 else f"{len(asked)} jobs"
             raise AffscoreError(f"this survey has {count}, numbered from 0, and none with the number {only}")
         numbers = range(only, only + 1)
     results = Store(store, create=True)
-    results.tidy()
     seen = look_at(asked, [results], numbers)
-    here = only is not None
-    if execution.threads is None and scheduler is None:
-        execution = replace(execution, threads=max(1, joblib.cpu_count() // (1 if here else jobs)))
-    work = Work(results.folder.absolute(), secrets.token_hex(8), Path.cwd(), execution, command)
     left = [number for number in seen.described if number not in seen.outcomes]
-    gpus = torch.cuda.device_count() if execution.device in ("auto", "cuda") and scheduler is None else 0
-
-    def task(place: int, number: int, wait: bool) -> Task:
-        own = replace(work, execution=replace(execution, device=f"cuda:{place % gpus}")) if gpus > 1 else work
-        return number, seen.described[number], own, wait or here
-
-    with progress_of(results, seen, execution.progress):
-        for wait in (False, True):  # what another process is doing is waited for at the end
-            tasks = [task(place, number, wait) for place, number in enumerate(left)]
-            if here:
-                outcomes: Iterable[Outcome] = itertools.starmap(run_job, tasks)
-            elif scheduler is not None:
-                outcomes = on_cluster(tasks, scheduler)
-            else:
-                outcomes = on_this_machine(tasks, jobs, execution.threads or 1)
-            for outcome in outcomes:
-                seen.outcomes[outcome.number] = outcome
-            left = [number for number in left if seen.outcomes[number].state == "busy"]
-            if not left:
-                break
-    results.tidy()
+    if execution.threads is None and client is None:
+        execution = replace(execution, threads=max(1, joblib.cpu_count() // jobs))
+    gpus = torch.cuda.device_count() if execution.device in ("auto", "cuda") and client is None else 0
+    tasks = [
+        Task(
+            number, seen.described[number], results.folder.absolute(), Path.cwd(),
+            replace(execution, device=f"cuda:{place % gpus}") if gpus > 1 else execution,
+            command, seen.changed.get(number, ""),
+        )
+        for place, number in enumerate(left)
+    ]  # fmt: skip
+    outcomes = outcomes_of(tasks, jobs, execution.threads, client if only is None else None) if tasks else ()
+    for outcome in with_progress(outcomes, len(numbers), len(seen.outcomes), execution.progress):
+        seen.outcomes[outcome.number] = outcome
     return Report(tuple((asked[number], seen.outcomes[number]) for number in sorted(seen.outcomes)))

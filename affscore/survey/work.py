@@ -1,51 +1,31 @@
-"""One job of a survey, from the moment a process takes it up until its result is in the store."""
+"""One job of a survey, and the processes that do many of them: joblib's, or those of a dask cluster."""
 
 from __future__ import annotations
 
 import contextlib
+import threading
 import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from joblib import Parallel, delayed, parallel_config
+from tqdm import tqdm
 
 from affscore.errors import AffscoreError, first_line
-from affscore.network.batch import Batch
-from affscore.network.measurement import Measurement, OtherDataError
-from affscore.network.multiverse_result import Multiverse, load_result
+from affscore.network.measurement import Measurement
+from affscore.network.multiverse_result import Multiverse
 from affscore.network.result import Signature
-from affscore.network.table import provenance
 from affscore.options import Execution
-from affscore.survey.job import DescribedJob, describe
-from affscore.survey.parts import Parts
+from affscore.survey.job import DescribedJob, Job, describe
 from affscore.survey.store import Store
 from affscore.zoo.card import ONE_AT_A_TIME
 from affscore.zoo.naming import switched
 
-State = Literal["measured", "there", "busy", "failed"]
-
-ATTEMPTS = 3
-"""A job whose process has died this often in one survey is not taken up again."""
-
-
-@dataclass(frozen=True)
-class Work:
-    """How jobs are done: what belongs to a survey or a machine, and to no result.
-
-    Attributes:
-        store: The folder of the store.
-        run: A name of this run of a survey, for counting attempts.
-        folder: The working folder, from which relative paths in names are seen.
-        execution: How each of them is measured.
-        command: The command, for the metadata.
-    """
-
-    store: Path
-    run: str
-    folder: Path
-    execution: Execution = Execution()  # noqa: RUF009  # it is frozen
-    command: str | None = None
+State = Literal["measured", "there", "failed"]
 
 
 @dataclass(frozen=True)
@@ -54,47 +34,57 @@ class Outcome:
 
     Attributes:
         number: Its number in the survey.
-        state: "measured" in this run, "there" before, "busy" in another process, or "failed".
+        state: "measured" in this run, "there" before, or "failed".
         message: Why it failed, in one sentence.
-        resumed: How many batches an earlier run had finished.
         notes: What the result has to say (images that were dropped, ...).
     """
 
     number: int
     state: State
     message: str = ""
-    resumed: int = 0
     notes: tuple[str, ...] = ()
 
 
-def run_job(number: int, job: DescribedJob, work: Work, wait: bool = False) -> Outcome:
-    """Do one job, unless its result is there or another process is at it. No error leaves this function.
+@dataclass(frozen=True)
+class Task:
+    """A job that is to be done, and how.
 
-    Args:
+    Attributes:
         number: Its number in the survey.
         job: The job.
-        work: How jobs are done.
-        wait: Whether to wait for another process that is at it.
+        store: The folder of the store.
+        folder: The working folder, from which relative paths in names are seen.
+        execution: How it is measured.
+        command: The command, for the metadata.
+        changed: What has changed since an older result of the same names.
     """
-    try:
-        if not work.folder.is_dir():
-            raise AffscoreError(
-                f"the folder {work.folder.name!r}, from which the survey was started, is not on the machine of this "
-                "process; the machines of a cluster must share it"
-            )
-        threads = work.execution.threads or torch.get_num_threads()
-        on_threads = switched(torch.get_num_threads, torch.set_num_threads, threads)
-        with ONE_AT_A_TIME, contextlib.chdir(work.folder), on_threads:
-            return _run(number, job, work, wait)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001  # a job that fails must not stop the others, with sys.exit neither
-        return outcome_of_error(number, error)
 
+    number: int
+    job: DescribedJob
+    store: Path
+    folder: Path
+    execution: Execution = Execution()  # noqa: RUF009  # it is frozen
+    command: str | None = None
+    changed: str = ""
 
-def has_begun(number: int, job: DescribedJob, work: Work, wait: bool = False) -> bool:
-    """Whether a process of this run has begun with a job, as given to :func:`run_job`, and not ended it."""
-    return Store(work.store).parts(job.key).begun_by(work.run)
+    def run(self) -> Outcome:
+        """Do the job, and keep its result. No error leaves this function, and no ``sys.exit`` of a network."""
+        threads = self.execution.threads or torch.get_num_threads()
+        try:
+            with (
+                ONE_AT_A_TIME,
+                contextlib.chdir(self.folder),
+                switched(torch.get_num_threads, torch.set_num_threads, threads),
+            ):
+                result = _measured(self.job.job, self.execution)
+                if describe(self.job.job).key != self.job.key:
+                    raise AffscoreError("its files were changed after the survey had begun; run it again")
+            about = {**result.metadata, "job": self.job.description}
+            about |= {} if self.command is None else {"command": self.command}
+            Store(self.store).add(self.job.key, self.job.file_name, result.rows, about, result.notes)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # a job that fails must not stop the others
+            return outcome_of_error(self.number, error)
+        return Outcome(self.number, "measured", notes=(*result.notes, *filter(None, [self.changed])))
 
 
 def outcome_of_error(number: int, error: BaseException) -> Outcome:
@@ -108,79 +98,43 @@ def outcome_of_error(number: int, error: BaseException) -> Outcome:
     return Outcome(number, "failed", f"{type(error).__name__}: {first_line(error)}")
 
 
-def _run(number: int, job: DescribedJob, work: Work, wait: bool) -> Outcome:
-    store = Store(work.store)
-    with store.lock(job.key, wait) as held:
-        if not held:
-            return Outcome(number, "busy")
-        parts = store.parts(job.key)
-        result: Signature | Multiverse | None = store.load(job.key, load_result)
-        if result is not None:
-            parts.remove()
-            # the outcome of a job of this run is lost where another process dies in the moment that it ends
-            state: State = "measured" if result.metadata.get("run") == work.run else "there"
-            return Outcome(number, state, notes=tuple(result.notes))
-        _check_unchanged(job)
-        parts.drop_unwritten()
-        if parts.begin(work.run) >= ATTEMPTS:
-            raise AffscoreError(f"its process has died {ATTEMPTS} times (out of memory, perhaps)")
-        try:
-            result, resumed = _measure(job, work.execution, parts)
-        except OtherDataError:  # another version decodes the images otherwise, or they were others for a while
-            parts.drop()
-            result, resumed = _measure(job, work.execution, parts)
-        try:
-            _check_unchanged(job)
-        except AffscoreError:
-            parts.remove()  # nobody knows which of its files they are of
-            raise
-        command = {} if work.command is None else {"command": work.command}
-        metadata = {**result.metadata, "job": job.description, "run": work.run, **command}
-        store.add(job.key, job.file_name, result.rows, metadata, result.notes)
-        return Outcome(number, "measured", resumed=resumed, notes=tuple(result.notes))
-
-
-def _check_unchanged(job: DescribedJob) -> None:
-    """Whether the files of a job are those that its key is of."""
-    changed = "its files were changed after the survey had begun; run it again"
-    try:
-        unchanged = describe(job.job).key == job.key
-    except AffscoreError as error:
-        raise AffscoreError(f"{changed} ({error})") from error
-    if not unchanged:
-        raise AffscoreError(changed)
-
-
-def _measure(job: DescribedJob, execution: Execution, parts: Parts) -> tuple[Signature | Multiverse, int]:
-    """The signature, and how many of its batches were there already; every other one becomes a part of the store."""
-    versions = provenance()["versions"]  # the bits of a number depend on those of PyTorch and NumPy
-    done, conditions_of = dict[int, Batch](), dict[int, dict[str, Any]]()
-    for number, (rows, about) in parts.read().items():
-        match about:  # the batch that its name says, of these versions, and no other file of ours
-            case {"batch": dict(known), "conditions": dict(stated), "versions": found}:
-                if (known.get("number"), found) == (number, versions):
-                    done[number], conditions_of[number] = Batch(**known, rows=rows), stated
-    options, batches = job.job.options, list[Batch]()
+def _measured(job: Job, execution: Execution) -> Signature | Multiverse:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what is worth saying is in the notes
-        measurement = Measurement(job.job.model, job.job.dataset, options, replace(execution, progress=False))
-        device, threads = measurement.device.type, torch.get_num_threads()
-        conditions = {"batch_size": execution.batch_size, "device": device, "threads": threads}
-        with contextlib.closing(measurement.batches(done)) as measured:
-            for batch in measured:
-                batches.append(batch)
-                if batch is not done.get(batch.number):
-                    about = {"batch": _without("rows", vars(batch)), "conditions": conditions, "versions": versions}
-                    parts.write(batch.number, [_without("sample_costs", row) for row in batch.rows], about)
-        signatures = measurement.signatures(batches)
-    result = Multiverse.of(signatures, options) if options.multiverse else signatures[0]
-    taken = [batch.number for batch in batches if batch is done.get(batch.number)]
-    if others := [number for number in taken if conditions_of[number] != conditions]:
-        settings = ", ".join(f"{name}={value}" for name, value in sorted(conditions_of[others[0]].items()))
-        numbers = ", ".join(map(str, others))
-        result.notes.append(f"batches {numbers} were measured before an interruption, with {settings}")
-    return result, len(taken)
+        measurement = Measurement(job.model, job.dataset, job.options, replace(execution, progress=False))
+        signatures = measurement.signatures()
+    return Multiverse.of(signatures, job.options) if job.options.multiverse else signatures[0]
 
 
-def _without(name: str, values: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if key != name}
+def _lock_of_threads() -> None:
+    tqdm.set_lock(threading.RLock())  # its usual one is a semaphore, which a process that is killed leaves behind
+
+
+def outcomes_of(tasks: Sequence[Task], jobs: int, threads: int | None, client: Any) -> Iterator[Outcome]:
+    """Do tasks; their outcomes as they come.
+
+    Args:
+        tasks: The tasks.
+        jobs: How many processes at once; one alone is this process.
+        threads: Threads of a process.
+        client: A client of dask, whose workers do them instead; None for processes here.
+
+    Raises:
+        AffscoreError: A process has died, or there is no worker.
+    """
+    if client is None:
+        number = min(jobs, len(tasks))
+        where = parallel_config("loky", n_jobs=number, inner_max_num_threads=threads, initializer=_lock_of_threads)
+    else:
+        where = parallel_config("dask", client=client, wait_for_workers_timeout=10)
+    with where:
+        parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="all")
+        try:
+            yield from parallel(delayed(task.run)() for task in tasks)
+        except Exception as error:
+            died = isinstance(error, BrokenProcessPool)
+            why = "a process died, out of memory perhaps" if died else f"{type(error).__name__}: {first_line(error)}"
+            raise AffscoreError(
+                f"the survey ended early ({why}); what had finished is kept, and the same survey does the rest (fewer "
+                "jobs at once need less memory; affscore survey --list shows which are left, --job NUMBER does one)"
+            ) from error

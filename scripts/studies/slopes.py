@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from sklearn.metrics import roc_auc_score
 from torch import Tensor, nn
 
 from affscore import linearize, load_model, multiverse, signature
-from affscore.network.files import atomic_write
 from affscore.network.model_state import choose_device
 from affscore.network.parquet import read_description, write_parquet
 from affscore.nonlinear_advantage import active_channels, effective_width, slopes, to_prelu, train, without_slopes
@@ -101,29 +101,24 @@ class Slopes:
         if read_description(file).get("job") == job:
             return pd.read_parquet(file)
         file.parent.mkdir(parents=True, exist_ok=True)
-        with one_thread():
-            table = self._compared(file.parent) if self.criteria else self._trained(file.parent)
+        with one_thread(), TemporaryDirectory() as place:
+            table = self._compared() if self.criteria else self._trained(file.parent, Path(place))
         self._write(table, file)
-        for omega in (None, *self.omegas):
-            self.checkpoint(file.parent, omega).unlink(missing_ok=True)
         return pd.read_parquet(file)
 
     def scores(self, folder: Path) -> Path:
         """The file of the affinity scores at the start of the penalty, under every specification."""
         return folder / f"{self.name}-scores.parquet"
 
-    def checkpoint(self, folder: Path, omega: float | None) -> Path:
-        """The file of a training with one weight while it lasts; None for the part before the penalty, of all."""
-        return folder / f"{self.name}{'' if omega is None else f'-{omega:g}'}.pt"
-
     def _write(self, table: pd.DataFrame, file: Path) -> None:
         about = {name: getattr(self, name) for name in ("network", "task", "seed")}
         write_parquet(table.assign(**about), {"job": self.describe()}, [], file)
 
-    def _trained(self, folder: Path) -> pd.DataFrame:
+    def _trained(self, folder: Path, place: Path) -> pd.DataFrame:
+        """What became of it with each weight, all of which go on from the same part before the penalty."""
         task, samples = TASKS[self.task], TASKS[self.task].samples()
         test = tuple(some[:FIRST] for some in samples[2:])
-        base, before, channels = self.checkpoint(folder, None), {}, None
+        base, own, before, channels = place / "base.pt", None, {}, None
         if 0 < self.first < 2 * task.half:
             model = self.build(samples[0])
             record = _fit(model, task, samples, self.first, self.first, 0.0, self.seed, base)
@@ -134,10 +129,8 @@ class Slopes:
                 channels = linearize(model, test, keep=1.0, by="affinity", progress=False).kept
         rows = []
         for omega in self.omegas:
-            own = self.checkpoint(folder, omega)
-            if before and not own.is_file():
-                with atomic_write(own) as part:
-                    shutil.copyfile(base, part)
+            if before:
+                own = shutil.copyfile(base, place / "own.pt")
             model = self.build(samples[0])
             record = _fit(model, task, samples, 2 * task.half, self.first, omega, self.seed, own)
             found = active_channels(model).assign(**before)
@@ -152,14 +145,14 @@ class Slopes:
             rows.append(found.reset_index(names="index"))
         return pd.concat(rows, ignore_index=True)
 
-    def _compared(self, folder: Path) -> pd.DataFrame:
+    def _compared(self) -> pd.DataFrame:
         """Channels made linear by each criterion, and the network trained a little further."""
         task, samples = TASKS[self.task], TASKS[self.task].samples()
         rows = []
         for omega in self.omegas:
             model = self.build(samples[0])
             first = 2 * task.half if omega == 0 else self.first
-            _fit(model, task, samples, 2 * task.half, first, omega, self.seed, self.checkpoint(folder, omega))
+            _fit(model, task, samples, 2 * task.half, first, omega, self.seed)
             for by in ("affinity", "random") if omega == 0 else ("slope",):
                 for keep in KEPT:
                     found = linearize(model, samples[2:], keep, by, seed=self.seed, progress=False)
@@ -183,9 +176,10 @@ def _layout(model: str) -> str:
 
 
 def _fit(
-    model: nn.Module, task: Task, samples: Samples, epochs: int, first: int, omega: float, seed: int, checkpoint: Path
-) -> pd.DataFrame:
-    """Train by the recipe of a task."""
+    model: nn.Module, task: Task, samples: Samples, epochs: int, first: int, omega: float, seed: int,
+    checkpoint: Path | None = None,
+) -> pd.DataFrame:  # fmt: skip
+    """Train by the recipe of a task, on from a checkpoint where there is one."""
     images, labels, *test = samples
     rates: list[Callable[[int], float]] = [
         lambda epoch, top=top: task.annealed(top, epoch)  # type: ignore[misc]

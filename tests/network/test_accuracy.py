@@ -1,6 +1,6 @@
 """The accuracy beside a signature: right where labels match the output, absent elsewhere, and at no further pass."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 import torch
@@ -11,9 +11,7 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset
 import affscore
 from affscore import signature
 from affscore.network.accuracy import outputs_of_classes
-from affscore.network.measurement import Measurement
 from affscore.network.result import load_signature
-from affscore.options import Execution, Options
 from affscore.zoo import Preprocessing, card_of, digits
 
 QUIET = {"criteria": False, "progress": False}
@@ -178,27 +176,6 @@ class TestObjects:
         accuracy(with_labels, TensorDataset(self.images, self.labels))
         accuracy(without, TensorDataset(self.images))
         assert with_labels.passes == without.passes
-
-
-class TestFinishedBatches:
-    @staticmethod
-    def measured(done=()):
-        measurement = Measurement("mini:digitsnet", "digits", Options(n=100, criteria=()), Execution(progress=False))
-        batches = list(measurement.batches(dict(enumerate(done))))
-        return measurement.signature(batches), batches
-
-    @pytest.mark.slow
-    def test_a_resumed_run_has_the_same_accuracy(self):
-        whole, batches = self.measured()
-        for done in (1, 3, 5):
-            again, _ = self.measured(batches[:done])
-            assert again.metadata["accuracy"] == whole.metadata["accuracy"] > 0.9
-
-    @pytest.mark.slow
-    def test_batches_of_before_that_do_not_know_it(self):
-        _, batches = self.measured()
-        result, _ = self.measured([replace(batch, right=None) for batch in batches[:2]])
-        assert result.metadata["accuracy"] is None
 
 
 def test_a_file_keeps_it(tmp_path):

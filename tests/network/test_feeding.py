@@ -13,8 +13,6 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 from affscore import AffscoreError, signature
 from affscore.network.feeding import Feeding
-from affscore.network.measurement import Measurement
-from affscore.options import Execution, Options
 
 GENERATOR = torch.Generator().manual_seed(0)
 X, MASK = torch.randn(64, 6, generator=GENERATOR), torch.randn(64, 4, generator=GENERATOR)
@@ -291,20 +289,6 @@ def test_the_fingerprint_covers_every_input_and_no_label():
     assert first != print_of((X, changed))
     single = scores(nn.ReLU(), X).metadata["fingerprint_data"]
     assert single == scores(nn.ReLU(), (X, LABELS)).metadata["fingerprint_data"]
-
-
-def test_a_run_with_several_inputs_goes_on_where_another_ended():
-    def measured(data, batch_size, done):
-        measurement = Measurement(Two(), data, Options(n=20, criteria=()), Execution("cpu", batch_size, False))
-        batches = list(measurement.batches(done))
-        return measurement.signature(batches), dict(enumerate(batches[:2]))
-
-    whole, done = measured((X[:60], MASK[:60]), 16, {})
-    again, _ = measured((X[:60], MASK[:60]), 7, done)
-    np.testing.assert_allclose(again.scores, whole.scores, rtol=0, atol=1e-6)
-    assert again.metadata["fingerprint_data"] == whole.metadata["fingerprint_data"]
-    with pytest.raises(AffscoreError, match="is of other data"):
-        measured((X[:60], -MASK[:60]), 7, done)
 
 
 def test_a_network_in_double_precision_or_half():

@@ -173,12 +173,11 @@ def test_a_score():
     assert affinity_score(of_its_own, of_its_own.relu()) == expected
 
 
-@pytest.mark.parametrize("function", [torch.sin, lambda x: x.cumsum(1)])
-def test_derivatives(function):
+def test_derivatives():
     x = torch.randn(30, 4, generator=torch.Generator().manual_seed(1))
-    expected = nonlinearity_coefficient(function, x)
+    expected = nonlinearity_coefficient(torch.sin, x)
     with torch.inference_mode():
-        found = nonlinearity_coefficient(function, x), nonlinearity_coefficient(function, x.clone())
+        found = nonlinearity_coefficient(torch.sin, x), nonlinearity_coefficient(torch.sin, x.clone())
     assert found == (expected, expected)
     assert expected > 0.5
 

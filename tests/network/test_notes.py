@@ -22,8 +22,8 @@ NOTES = ["the last 3 images were dropped", as_warning("the scores are too high")
 @pytest.fixture(autouse=True)
 def warned(monkeypatch):
     """Every signature has these notes."""
-    made = Measurement.signature
-    monkeypatch.setattr(Measurement, "signature", lambda self, batches: replace(made(self, batches), notes=NOTES))
+    made = Measurement.signatures
+    monkeypatch.setattr(Measurement, "signatures", lambda self: [replace(one, notes=NOTES) for one in made(self)])
 
 
 def given(call):

@@ -593,7 +593,7 @@ def test_of_a_network_of_transformers():
         ({"layers": "relu"}, "layers must be a list"),
         ({"layers": []}, "layers must be a list"),
         ({"layers": {"1", "3"}}, "layers must be a list"),
-        ({"layers": [0.5]}, "layers must be names or places"),
+        ({"layers": [0.5]}, "layers must be a list of names or places"),
         ({"layers": ["1", "3", "1"]}, "layers must name each activation once"),
         ({"covariance": "none"}, "covariance must be"),
         ({"coupling": "exact"}, 'coupling must be "paired" or "fixed"'),

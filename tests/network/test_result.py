@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from torch import nn
 
-import affscore
 from affscore import AffscoreError, Signature, load_signature, signature
 from affscore.figures import raw_signature
 from tests.synthetic_signatures import synthetic
@@ -142,11 +141,6 @@ def test_blocks_are_joined_with_those_of_their_kind():
     joined = [line.get_ydata().tolist() for line in axes.lines if len(line.get_xdata()) > 1 and line.get_alpha() == 0.5]
     assert joined == [[0.5, 0.6], [1.0, 0.9]]
     plt.close("all")
-
-
-def test_the_old_names_are_the_same(result, tmp_path):
-    file = affscore.survey.write_signature(result, tmp_path / "x.parquet")
-    assert affscore.survey.read_signature(file) == affscore.load_signature(file)
 
 
 def test_in_asks_for_the_name_of_a_layer(result):

@@ -12,8 +12,6 @@ from torch import nn
 import affscore
 from affscore import AffscoreError, signature
 from affscore.network.experts import common_order
-from affscore.network.measurement import Measurement
-from affscore.options import Execution, Options
 from tests.network import odd_networks as odd
 
 APART = [
@@ -186,19 +184,6 @@ def test_a_multiverse_of_experts():
     several = affscore.multiverse(network, x, reductions=["mean", "sample"], n=40, progress=False)
     assert several.scores.shape[0] == 5
     np.testing.assert_allclose(several.signature().scores, at_once.scores, atol=1e-5)
-
-
-def test_a_resumed_run_ends_as_another():
-    network, x = made(odd.SharedActivation, 36)
-    runs, first = [], []
-    for done in (0, 1, 2):
-        measurement = Measurement(network, x, Options(n=12, criteria=False), Execution("cpu", 5, progress=False))
-        batches = list(measurement.batches({batch.number: batch for batch in first[:done]}))
-        first = first or batches
-        runs.append(measurement.signature(batches))
-    for run in runs[1:]:
-        assert run.table.drop(columns="seconds").equals(runs[0].table.drop(columns="seconds"))
-        assert run.notes == runs[0].notes
 
 
 def test_experts_in_training_are_tracked_and_taken_up_again():

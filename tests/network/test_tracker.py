@@ -350,23 +350,8 @@ class TestResuming:
         images, labels = probe()
         state = track(network(), (images, labels)).state_dict()
         for other in ((images + 1, labels), (images, labels.flip(0)), images):
-            with pytest.raises(AffscoreError, match="the state is of another probe"):
+            with pytest.raises(AffscoreError, match="the state is of a tracker with probe="):
                 track(network(), other).load_state_dict(state)
-
-    def test_another_network_is_refused(self):
-        """Also one that differs in nothing but a width or a buffer, and before anything is measured."""
-        model, wider, buffered, fewer = small(), small(), small(), small()[:2]
-        wider[2], wider[4] = nn.Linear(8, 7), nn.Linear(7, 3)
-        buffered[1].register_buffer("scale", torch.ones(()))
-        state = track(model, samples()).state_dict()
-        for other in (wider, buffered, fewer):
-            with pytest.raises(AffscoreError, match="the state is of another network"):
-                track(other, samples(), state=state)
-            with pytest.raises(AffscoreError, match="the state is of another network"):
-                track(other, samples()).load_state_dict(state)
-        model[1] = nn.Tanh()
-        with pytest.raises(AffscoreError, match="other activations"):
-            track(model, samples()).load_state_dict(state)
 
     @pytest.mark.parametrize("whole", [True, False])
     @pytest.mark.parametrize("wrapper", [nn.DataParallel, functools.partial(torch.compile, backend="eager")])
@@ -382,55 +367,18 @@ class TestResuming:
             assert tracker.step()
             assert tracker.table.groupby("index")["score"].nunique().eq(1).all()
 
-    def test_an_older_state_does_not_say_which_network(self):
-        tracker = track(small(), samples(), every=1)
-        state = tracker.state_dict()
-        del state["asked"]["network"]
-        assert track(small(), samples(), every=1, state=state).record == tracker.record
-        with pytest.raises(AffscoreError, match="other activations"):
-            track(small()[:2], samples(), every=1).load_state_dict(state)
-        other = track(small()[:2], samples(), every=1, state=state)
-        with pytest.warns(AffscoreWarning, match="another structure"):
-            assert not other.step()
-
     @pytest.mark.parametrize("state", [{}, None, {"steps": 3}, [], 5, "state"])
     def test_what_is_no_state_is_refused(self, state):
         with pytest.raises(AffscoreError, match="this is no state of a tracker: "):
             track(small(), samples()).load_state_dict(state)
 
-    @pytest.mark.parametrize(
-        ("entry", "wrong"),
-        [
-            *(("format", one) for one in ("1", None, 1.0, True, -1)),
-            *(("steps", one) for one in ("x", None, 2.5, -1, [])),
-            *(("start", one) for one in ("x", None, -1)),
-            *(("asked", one) for one in (None, "every", [], 3)),
-            *(("table", one) for one in (None, {}, [], "step", {"step": []}, {"step": 1})),
-            *(("metadata", one) for one in (None, {}, [], "every", {"every": 2}, {"every": {1}})),
-            *(("notes", one) for one in (None, "a note", [1], {})),
-            *(("failed", one) for one in (None, [1], [[1]], [["x", "why"]], [[1, None]], ["ab"], "ab")),
-        ],
-    )
-    def test_a_damaged_state_is_refused_and_changes_nothing(self, entry, wrong):
-        tracker = track(small(), labelled(), every=2)
-        tracker.step()
-        state = tracker.state_dict()
-        with pytest.raises(AffscoreError, match="this is no state of a tracker: "):
-            tracker.load_state_dict({**state, entry: wrong})
-        assert tracker.state_dict() == state
-        assert tracker.step()
-
-    @pytest.mark.parametrize("column", ["step", "index", "layer", "call", "activation", "score", "flag"])
-    def test_a_damaged_table_is_refused_and_changes_nothing(self, column):
-        tracker = track(small(), labelled(), every=2)
-        given = tracker.state_dict()
-        table = given["table"]
-        wrong = [{name: values for name, values in table.items() if name != column}]
-        wrong += [{**table, column: values} for values in (table[column][:1], [None, None], [[], []], 3)]
-        for one in wrong:
-            with pytest.raises(AffscoreError, match="this is no state of a tracker: "):
-                tracker.load_state_dict({**given, "table": one})
-        assert tracker.state_dict() == given
+    def test_another_network_is_refused(self):
+        state = track(small(), samples()).state_dict()
+        with pytest.raises(AffscoreError, match="other activations"):
+            track(small()[:2], samples()).load_state_dict(state)
+        other = track(small()[:2], samples(), every=1, state={**state, "asked": {**state["asked"], "every": 1}})
+        with pytest.warns(AffscoreWarning, match="another structure"):
+            assert not other.step()
 
     def test_a_state_that_is_loaded_is_copied(self):
         state = track(small(), labelled()).state_dict()
@@ -438,11 +386,6 @@ class TestResuming:
         before = tracker.state_dict()
         state["metadata"]["versions"].clear()
         assert tracker.state_dict() == before
-
-    def test_a_newer_state_is_refused(self):
-        tracker = track(small(), samples())
-        with pytest.raises(AffscoreError, match="newer affscore"):
-            tracker.load_state_dict({**tracker.state_dict(), "format": 99})
 
     @pytest.mark.slow
     def test_a_killed_training_resumes_with_its_record(self, tmp_path):
@@ -575,7 +518,7 @@ class TestErrors:
             ({"probe": samples() * torch.nan}, "NaN or infinite values"),
             ({"probe": "no such data"}, "no such data"),
             ({"probe": 5}, "data must be"),
-            ({"model": "mini:digitsnet"}, "must be the torch.nn.Module that is being trained, got str"),
+            ({"model": "mini:digitsnet"}, "must be a torch.nn.Module here, got a name"),
             ({"model": nn.Linear(5, 2)}, "no elementwise activation"),
             ({"model": nn.Sequential(nn.LazyLinear(3), nn.ReLU())}, "is lazy"),
         ],

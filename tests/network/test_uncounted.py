@@ -124,22 +124,6 @@ def test_classes_and_functions_in_one_line():
 
 
 @pytest.mark.parametrize(
-    ("square", "written"),
-    [
-        (lambda y: y**2, "torch.pow"),
-        (torch.square, "torch.square"),
-        (lambda y: y * y, "x * x"),
-        (lambda y: y.mul_(y), "x * x"),
-    ],
-)
-def test_the_square_of_a_relu_is_told_apart(square, written):
-    assert f"{written} of the output of relu in layer '(root)' (1 call)" in note_of(
-        Around(lambda x: square(torch.relu(x)))
-    )
-    assert f"{written} in layer" in note_of(Around(square))
-
-
-@pytest.mark.parametrize(
     ("function", "written"),
     [
         (lambda x: x * x, "x * x"),

@@ -1,48 +1,10 @@
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
 from affscore.network.multiverse_result import load_result
 from affscore.survey import Store
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-
-
-class Driver:
-    """Surveys in processes that may die: tests/survey/driver.py, which forks one for each task."""
-
-    def __init__(self):
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.survey.driver"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=REPOSITORY,
-        )
-
-    def run(self, **task):
-        """The exit status of a survey: 0, 1, or -9 for one that was killed."""
-        self.process.stdin.write(json.dumps(task) + "\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())["code"]
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait(30)
-
-
-@pytest.fixture(scope="session")
-def driver():
-    driver = Driver()
-    yield driver
-    driver.close()
-
-
-OF_A_RUN = ("created", "command", "run")
+OF_A_RUN = ("created", "command")
 
 
 def tables_of(folder):

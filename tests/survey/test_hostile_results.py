@@ -14,7 +14,7 @@ from affscore.errors import AffscoreWarning
 from affscore.network.result import load_signature
 from affscore.survey import Store, survey
 from affscore.survey.job import key_of
-from affscore.survey.tables import contents, find, stored_signatures
+from affscore.survey.tables import stored_signatures
 
 OPTIONS = {"n": 8, "images": 8, "criteria": False, "progress": False}
 
@@ -41,22 +41,16 @@ def copied(store):
     return store, original, copies
 
 
-def test_copies_of_a_result_count_once_and_are_named(copied, run, tmp_path):
+def test_copies_of_a_result_count_once_and_are_named(copied):
     store, original, copies = copied
-    with pytest.warns(AffscoreWarning, match=r"same key are one result, and count once: '\S+' and 'copy.parquet'; '"):
+    *others, last = sorted([original, *copies])
+    with pytest.warns(AffscoreWarning, match="do not count, since the store has a later one") as given:
         table = load_results(store)
     assert len(table) == 9
-    with pytest.warns(AffscoreWarning, match="count once"):
+    assert all(f"{other.name!r} (the same measurement)" in str(given[0].message) for other in others)
+    assert last.name not in str(given[0].message)
+    with pytest.warns(AffscoreWarning, match="do not count"):
         assert len(stored_signatures(store)) == 1
-    listed, said, _ = contents(store)
-    assert len(listed) == 1
-    assert len(said) == 2
-    assert all("has the key of 'copy.parquet', and counts once with it" in sentence for sentence in said)
-    code, _, err = run("store", "export", store, tmp_path / "all.csv")
-    assert code == 0
-    assert "warning: files with the same key are one result" in err
-    assert len(pd.read_csv(tmp_path / "all.csv")) == 9
-    assert find(store, original.stem[-16:]) in {original, *copies}
     assert "are copies of one result: the distance between them says nothing" in compare(original, copies[0]).notes[0]
 
 
@@ -138,27 +132,3 @@ def test_names_in_figures_are_shown_letter_by_letter(kind, tmp_path):
         assert "_hidden" in {text.get_text().strip().partition(" (")[0] for text in figure.legends[0].get_texts()}
     for name in NAMES[:1] if kind == "raw_signature" else NAMES:
         assert name.replace("&", "&amp;") in shown
-
-
-FORMULAS = ['=HYPERLINK("http://x")', "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "x\r=1"]
-
-
-def test_cells_of_csv_files_are_no_formulas(tmp_path):
-    measured = signature("mini:digitsnet", "digits", **OPTIONS)
-    (tmp_path / "store").mkdir()
-    for number, name in enumerate(FORMULAS):
-        renamed = Signature(measured.table.assign(model=name, raw=-0.5), {**measured.metadata, "model": name})
-        renamed.save(tmp_path / "store" / f"{number}.parquet")
-    found = compare(*sorted((tmp_path / "store").iterdir()), names=FORMULAS)
-    found.save(tmp_path / "two.csv")
-    from affscore.survey.tables import export
-
-    export(tmp_path / "store", tmp_path / "all.csv")
-    compared, exported = (pd.read_csv(tmp_path / name) for name in ("two.csv", "all.csv"))
-    inert = [f"'{name}".replace("\r", "\n") for name in FORMULAS[:-1]] + ["x\n=1"]
-    assert compared["name"].tolist() == inert
-    assert set(exported["model"]) == set(inert)
-    assert (exported["raw"] == -0.5).all()  # numbers stay numbers
-    np.testing.assert_allclose(compared["mean"], found.statistics["mean"])
-    export(tmp_path / "store", tmp_path / "all.parquet")
-    assert set(pd.read_parquet(tmp_path / "all.parquet")["model"]) == set(FORMULAS)

@@ -6,6 +6,7 @@ import os
 import numpy as np
 import pytest
 import torch
+from joblib.parallel import get_active_backend
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
@@ -98,41 +99,16 @@ def test_a_configuration_that_says_a_thing_twice_or_too_deep(tmp_path, text):
         load_model(f"hf:{tmp_path}@random")
 
 
-def test_finished_batches_outlive_a_foreign_file_with_the_key_of_their_job(photos, tmp_path, monkeypatch):
-    from affscore.survey.parts import Parts
-
-    store, write = tmp_path / "store", Parts.write
-
-    def second_fails(self, number, *part):
-        if number == 1:
-            raise KeyboardInterrupt
-        write(self, number, *part)
-
-    monkeypatch.setattr(Parts, "write", second_fails)
-    with pytest.raises(KeyboardInterrupt):
-        run(photos, store, n=8)
-    monkeypatch.setattr(Parts, "write", write)
-    (key,) = Store(store).unfinished()
-    foreign = store / f"x-{key}.parquet"
-    foreign.write_bytes(b"PAR1 half a copy")
-    assert not run(photos, store, n=8).complete
-    assert Store(store).unfinished()[key].count() == 1
-    foreign.unlink()
-    report = run(photos, store, n=8)
-    assert report.complete
-    assert report.outcomes[0][1].resumed == 1
-
-
 def test_no_more_processes_than_jobs(tmp_path, monkeypatch):
-    import affscore.survey.workers as workers
+    import affscore.survey.work as work
 
     asked = []
 
-    def counting(n_jobs, **options):
-        asked.append(n_jobs)
-        return lambda calls: (function(*task) for function, task, _ in calls)
+    def counting(**options):
+        asked.append(get_active_backend()[1])
+        return lambda calls: (function(*arguments) for function, arguments, _ in calls)
 
-    monkeypatch.setattr(workers, "Parallel", counting)
+    monkeypatch.setattr(work, "Parallel", counting)
     names = ["mini:digitsnet", "mini:digitsnet@random"]
     assert survey(names, "digits", tmp_path, jobs=50, threads=1, **OPTIONS).complete
     assert asked == [2]

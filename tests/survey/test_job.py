@@ -168,7 +168,6 @@ def test_a_description_has_no_path_in_it(photos, tmp_path):
     described = describe(job)
     assert str(tmp_path) not in str(described.description)
     assert described.file_name == "net.py_make-w.pth-folder_photos-n4-mean"
-    assert described.batches == 3
 
 
 @pytest.mark.parametrize(

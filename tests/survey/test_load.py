@@ -55,15 +55,3 @@ def test_a_name_that_is_none_is_told_before_anything_is_measured(tmp_path):
 def test_a_number_of_jobs_that_is_none(tmp_path, jobs):
     with pytest.raises(AffscoreError, match="jobs must be an integer of at least 1"):
         load_or_measure(["mini:digitsnet"], "digits", tmp_path, jobs=jobs, n=32, images=32)
-
-
-def test_a_damaged_result_of_an_older_version_is_not_passed_over(tmp_path):
-    load_or_measure(["mini:digitsnet"], "digits", tmp_path, shipped=False, n=32, images=32, criteria=False)
-    (file,) = tmp_path.glob("*.parquet")
-    content = bytearray(file.read_bytes())
-    content[40] ^= 255
-    older = tmp_path / "older-0123456789abcdef.parquet"  # its name has another key, its metadata the same job
-    older.write_bytes(bytes(content))
-    file.unlink()
-    with pytest.raises(AffscoreError, match="it is the result of this job: move it out of the store"):
-        load_or_measure(["mini:digitsnet"], "digits", tmp_path, shipped=False, n=32, images=32, criteria=False)

@@ -1,8 +1,6 @@
 """Multiverses in a store: measured once whatever happens, kept beside signatures, and checked."""
 
-import itertools
 import json
-import random
 import shutil
 
 import numpy as np
@@ -12,7 +10,6 @@ import torch
 
 import affscore.survey.load
 from affscore import AffscoreError, load_multiverse, load_results, load_signature, multiverse, signature
-from affscore.network.multiverse_result import Multiverse
 from affscore.options import Options, Specification
 from affscore.survey import (
     Store,
@@ -26,10 +23,6 @@ from affscore.survey import (
 from affscore.survey.job import Job, describe, key_of
 from affscore.survey.plan import plan
 from affscore.survey.report import listing
-from affscore.survey.tables import contents, export
-from affscore.survey.verify import verify
-from tests.survey.conftest import assert_same_results, tables_of
-from tests.survey.test_kills import KILLS, assert_nothing_twice
 
 OPTIONS = {"n": 32, "images": 64, "progress": False}
 SURVEYED = {**OPTIONS, "threads": 1, "only": 0}
@@ -127,43 +120,24 @@ def store(measured, tmp_path):
     return shutil.copytree(measured, tmp_path / "store")
 
 
-# interruptions
-
 DISTURBED = {"multiverse": ["mean", "sample", "positions"], "bias": "extrapolated", "n": 32, "images": 160, "seed": 3}
 
 
-@pytest.mark.parametrize("batches", [1, 2, 4])
-def test_a_survey_that_failed_in_a_batch_ends_as_one_that_did_not(fused, tmp_path, batches):
+def test_a_survey_that_failed_in_a_batch_is_done_from_its_start(fused, tmp_path):
     options = {**SURVEYED, **DISTURBED, "positions": 3}
-    fused.light(batches)
+    fused.light(2)
     report = survey(fused.model, "digits", tmp_path / "store", **options)
     assert "the fuse has blown" in report.failures[0][1]
     *first, alone = fused.passes()
-    assert len(first) == batches + 1
+    assert len(first) == 3
     assert alone == first[-1]  # a batch that fails goes through the network once more, by itself
-    (key, parts), *others = Store(tmp_path / "store").unfinished().items()
-    assert others == []
-    found = parts.read()
-    assert list(found) == list(range(batches))
-    for number, (rows, about) in found.items():
-        assert about["batch"]["number"] == number
-        # two orders of mean, one of sample and of positions, two covariances; under reduce-first without the first
-        expected = [(way, index) for way in range(8) for index in range(way in (2, 3), 3)]
-        assert [(row["specification"], row["index"]) for row in rows] == expected
-        assert all(0 <= row["paired_extrapolated"] <= 1 for row in rows)
+    assert list((tmp_path / "store").iterdir()) == []
 
     fused.light(None)
-    report = survey(fused.model, "digits", tmp_path / "store", **options)
-    assert report.complete
-    assert report.outcomes[0][1].resumed == batches
-    second = fused.passes()
-    assert len(second) == 5 - batches
-    assert not set(second) & set(first[:-1]), "a finished batch went through the network again"
-
-    (kept,) = stored_multiverses(tmp_path / "store")
-    assert kept.metadata["key"] == key
-    assert_equal_but_for_the_run(kept, undisturbed(fused))
+    assert survey(fused.model, "digits", tmp_path / "store", **options).complete
     assert len(fused.passes()) == 5
+    (kept,) = stored_multiverses(tmp_path / "store")
+    assert_equal_but_for_the_run(kept, undisturbed(fused))
 
 
 def undisturbed(fused):
@@ -177,7 +151,7 @@ def assert_equal_but_for_the_run(kept, expected):
     rows, others = (one.rows.drop(columns="seconds") for one in (kept, expected))
     pd.testing.assert_frame_equal(rows, others, check_exact=True)
     pd.testing.assert_frame_equal(kept.scores, expected.scores, check_exact=True)
-    of_a_run = {"created", "threads", "key", "job", "run"}
+    of_a_run = {"created", "threads", "key", "job"}
     about, wanted = ({k: v for k, v in one.metadata.items() if k not in of_a_run} for one in (kept, expected))
     assert json.loads(json.dumps(about)) == json.loads(json.dumps(wanted))
     assert kept.notes == expected.notes
@@ -186,69 +160,12 @@ def assert_equal_but_for_the_run(kept, expected):
 def test_an_activation_without_a_score_under_reduce_first_is_missing_and_no_fault(fused, tmp_path):
     options = {**SURVEYED, **DISTURBED, "images": 64}
     assert survey(fused.model, "digits", tmp_path / "store", **options).complete
-    assert verify(tmp_path / "store") == {}
     (kept,) = stored_multiverses(tmp_path / "store")
     counts = kept.summary.groupby("order")["activations"].unique()
     assert (list(counts["activate-first"]), list(counts["reduce-first"])) == ([3], [2])
     assert kept.metadata["positions"] == 4
     assert sum("no score under reduce-first" in note for note in kept.notes) == 1
     assert sum("each sample gives up to 4 points" in note for note in kept.notes) == 1
-
-
-SURVEY = {"models": ["mini:digitsnet"], "datasets": "digits", "n": 32, "images": 128, "bias": "extrapolated"}
-SURVEY["multiverse"] = ["mean", "positions"]
-
-
-@pytest.fixture(scope="module")
-def left_in_peace(driver, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("left_in_peace")
-    task = {"store": str(folder / "store"), "log": str(folder / "log"), "jobs": 1, "survey": SURVEY}
-    assert driver.run(**task) == 0
-    lines = (folder / "log").read_text().splitlines()
-    assert sum(line.startswith("begun") for line in lines) == 4
-    return tables_of(folder / "store")
-
-
-@pytest.mark.slow
-def test_a_multiverse_of_an_undisturbed_survey_is_that_of_the_function(left_in_peace):
-    (table, metadata, notes) = left_in_peace[next(iter(left_in_peace))]
-    options = {name: SURVEY[name] for name in ("n", "images", "bias")}
-    expected = multiverse("mini:digitsnet", "digits", reductions=SURVEY["multiverse"], progress=False, **options)
-    pd.testing.assert_frame_equal(table, expected.rows.drop(columns="seconds"), check_exact=True)
-    assert metadata["multiverse"] == ["mean", "positions"]
-    assert notes == expected.notes
-
-
-@pytest.mark.parametrize("at", ["in a batch", "while writing a part", "after a part", "after the rename of a result"])
-@pytest.mark.slow
-def test_one_kill_at_every_fault_point(driver, left_in_peace, tmp_path, at):
-    folder, log = tmp_path / "store", tmp_path / "log"
-    task = {"store": str(folder), "log": str(log), "jobs": 1, "survey": SURVEY}
-    assert driver.run(at=at, count=0 if at.endswith("a result") else 2, **task) == -9
-    assert driver.run(**task) == 0
-    assert_done(folder, log, left_in_peace)
-
-
-@pytest.mark.slow
-def test_kills_at_random_moments(driver, left_in_peace, tmp_path):
-    generator, kills = random.Random(1), 0
-    for number in itertools.count():
-        folder, log = tmp_path / f"store{number}", tmp_path / f"log{number}"
-        task = {"store": str(folder), "log": str(log), "jobs": 1, "survey": SURVEY, "within": 1.0}
-        while driver.run(at=generator.choice(KILLS), count=generator.randrange(2), seed=kills, **task) == -9:
-            kills += 1
-            assert_nothing_twice(log)
-        assert_done(folder, log, left_in_peace)
-        if kills >= 2:
-            break
-
-
-def assert_done(folder, log, expected):
-    finished = assert_nothing_twice(log)
-    assert len([about for about in finished if " " in about]) <= 4
-    assert_same_results(folder, expected)
-    assert verify(folder) == {}
-    assert [path.suffix for path in folder.iterdir()] == [".parquet"]
 
 
 # what is in a store
@@ -296,7 +213,7 @@ def test_a_store_of_one_kind_says_that_the_other_is_not_there(measured, tmp_path
     with pytest.raises(AffscoreError, match=r"there is no multiverse in the folder .*--multiverse mean,sample --store"):
         stored_multiverses(signatures)
     for read in (stored_signatures, load_results):
-        with pytest.raises(AffscoreError, match=r"no signature, only multiverses \(affscore.survey.stored_multiverses"):
+        with pytest.raises(AffscoreError, match="there is no signature in the folder"):
             read(multiverses)
     assert len(stored_multiverses(multiverses)) == 2
 
@@ -312,56 +229,10 @@ def test_without_multiverses_of_the_package(tmp_path, monkeypatch, measured):
 
 def test_copies_are_named_where_their_kind_is_read(store):
     (first, *_) = [file for file in Store(store).files() if "multiverse" in file.name]
-    shutil.copy(first, store / "z.parquet")
-    with pytest.warns(affscore.AffscoreWarning, match="count once: 'z.parquet'"):
+    shutil.copy(first, store / "a.parquet")
+    with pytest.warns(affscore.AffscoreWarning, match="'a.parquet' .the same measurement"):
         assert len(stored_multiverses(store)) == 2
     assert len(stored_signatures(store)) == 1
-    _, said, _ = contents(store)
-    assert len(said) == 1
-
-
-def test_the_list_of_a_store(measured):
-    table, problems, unfinished = contents(measured)
-    assert (problems, unfinished) == ([], [])
-    assert table["reduction"].tolist() == ["mean", "multiverse", "multiverse"]
-    assert table["order"].tolist() == ["activate-first", "all", "all"]
-    assert table["activations"].tolist() == [9, 9, 9]
-    assert table.loc[0, "mean"] == table.loc[1, "mean"]  # that of the default specification
-    assert (table["images"] == 64).all()
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_all_rows_are_exported(measured, tmp_path, suffix):
-    file = export(measured, tmp_path / f"all{suffix}")
-    back = pd.read_csv(file) if suffix == ".csv" else pd.read_parquet(file)
-    # two batches of nine activations: of the signature, under six and under four specifications
-    assert back.groupby("job").size().tolist() == [18 * count for count in sizes(back)]
-    assert sorted(sizes(back)) == [1, 4, 6]
-    assert list(back.columns[-2:]) == ["seconds", "job"]
-    (first, _) = stored_multiverses(measured)
-    own = back[back["job"] == first.metadata["key"]]
-    np.testing.assert_allclose(own["paired"], first.rows["paired"], rtol=1e-14)
-    assert len(pd.read_csv(export(only(measured, "multiverse", tmp_path / "m"), tmp_path / "m.csv"))) == 18 * 10
-
-
-def sizes(rows):
-    return [len(part[["reduction", "order", "covariance"]].drop_duplicates()) for _, part in rows.groupby("job")]
-
-
-def test_the_command_looks_into_a_store_of_both(measured, run, tmp_path):
-    code, out, err = run("store", "ls", measured)
-    assert (code, err) == (0, "")
-    assert out.splitlines()[-1] == "3 results"
-    assert out.count("multiverse") == 2
-    (first, _) = stored_multiverses(measured)
-    code, out, err = run("store", "show", measured, first.metadata["key"])
-    assert (code, err) == (0, "")
-    assert 'multiverse: ["mean", "sample"]' in out
-    assert len([line for line in out.splitlines() if line[:1].isdigit() and "ledoit-wolf" in line]) == 6
-    assert "9 activations, 12 specifications" in out
-    assert run("store", "verify", measured)[:2] == (0, "3 files, 0 with problems\n")
-    assert run("store", "export", measured, tmp_path / "all.parquet")[0] == 0
-    assert len(pd.read_parquet(tmp_path / "all.parquet")) == 18 * 11
 
 
 # keys
@@ -429,96 +300,10 @@ def test_the_listing(measured):
     assert listing(jobs, measured) == ["0: mini:digitsnet on digits (n=32, multiverse of mean, sample): done"]
 
 
-# verify
-
-
-def first_multiverse(store):
-    return next(file for file in Store(store).files() if "multiverse+mean+sample" in file.name)
-
-
-def rewritten(file, change):
-    """The multiverse in a file with other rows or metadata, in the same place, with the right checksum."""
-    kept = load_multiverse(file)
-    rows, metadata = kept.rows.copy(), dict(kept.metadata)
-    changed = change(rows, metadata)
-    Multiverse(rows if changed is None else changed, metadata, kept.notes).save(file)
-
-
-def assign(name, value, row=40):
-    def change(rows, metadata):
-        rows.loc[row, name] = value
-
-    return change
-
-
-def without(**words):
-    def change(rows, metadata):
-        gone = rows[list(words)].eq(list(words.values())).all(axis=1)
-        return rows[~gone].reset_index(drop=True)
-
-    return change
-
-
-WRONG = {
-    "a score above 1": (assign("score", 1.2), "the column 'score' has 1 values outside 0 to 1"),
-    "a score that is missing": (assign("score", float("nan")), "the column 'score' lacks 1 values"),
-    "raw and score": (assign("raw", 0.01), "1 scores are not their raw values"),
-    "a paired score above the exact one": (assign("paired", 1.0), "1 scores of the pairing are above the score itself"),
-    "a paired score below 0": (assign("paired", -0.1), "the column 'paired' has 1 values outside 0 to 1"),
-    "a paired score that is missing": (assign("paired", float("nan")), "the column 'paired' lacks 1 values"),
-    "a column too many": (lambda rows, m: rows.assign(cka=0.5), "the column 'cka' does not belong there"),
-    "extrapolated scores that nobody asked for": (
-        lambda rows, m: rows.assign(extrapolated=0.5), "the column 'extrapolated' does not belong there",
-    ),
-    "no extrapolated scores": (lambda rows, m: m.update(bias="extrapolated"), "the column 'extrapolated' is missing"),
-    "another layer": (assign("layer", "x"), "an activation is not the same under all specifications"),
-    "a row too few": (lambda rows, m: rows.drop(index=3), "batch 0 has 8 rows that are not those of"),
-    "a batch that is missing": (lambda rows, m: rows.assign(batch=2 * rows["batch"]), "batches are missing"),
-    "a reduction that is missing": (
-        without(reduction="sample", covariance="empirical"), "it has no rows of sample, activate-first, empirical",
-    ),
-    "a reduction too many": (
-        lambda rows, m: m.update(multiverse=["mean"]), "it has rows of sample, activate-first, empirical, which its",
-    ),
-    "no reductions": (lambda rows, m: m.update(multiverse=3), "does not say which reductions it holds"),
-    "unknown reductions": (lambda rows, m: m.update(multiverse=["max"]), "does not say which reductions it holds"),
-    "images": (lambda rows, m: m.update(images=3), "its metadata speaks of 3 images, its rows of 64"),
-    "another model": (lambda rows, m: m.update(model="x"), "its rows and its metadata differ in 'model'"),
-    "another job": (lambda rows, m: m["job"]["options"].update(multiverse=["mean"]), "its key is not that of the job"),
-    "a word": (assign("reduction", "max"), "the column 'reduction' holds 'max'"),
-    "no word": (lambda rows, m: rows.assign(coupling=""), "the column 'coupling' holds ''"),
-    "no seed": (lambda rows, m: m.pop("seed") * 0 or None, "its metadata lacks 'seed'"),
-    "no row": (lambda rows, m: rows.head(0), "it has no row"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_verify_says_what_is_wrong(store, name):
-    change, message = WRONG[name]
-    rewritten(file := first_multiverse(store), change)
-    found = verify(store)
-    assert list(found) == [file.name]
-    assert any(message in problem for problem in found[file.name]), found
-
-
-def test_verify_notices_what_was_changed_in_the_file(store):
-    file = first_multiverse(store)
-    content = bytearray(file.read_bytes())
-    content[2000] ^= 255
-    file.write_bytes(content)
-    (problems,) = verify(store).values()
-    assert any(words in problems[0] for words in ("is damaged", "cannot be read", "is not a Parquet file"))
-    with pytest.raises(AffscoreError, match=file.name.replace("+", ".")):
-        load_results(store)
-    report = survey("mini:digitsnet", "digits", store, multiverse=MULTIVERSE, **SURVEYED)
-    assert "move it out of the store and run again" in report.failures[0][1]
-
-
-def test_verify_passes_scores_under_the_pairing_of_many_points(tmp_path, monkeypatch):
+def test_scores_under_the_pairing_of_many_points(tmp_path, monkeypatch):
     monkeypatch.setattr(affscore.options, "MOST_COUPLED", 100)
     options = {"multiverse": ["mean", "positions"], "bias": "extrapolated", **SURVEYED}
     assert survey("mini:digitsnet", "digits", tmp_path, **options).complete
-    assert verify(tmp_path) == {}
     (kept,) = stored_multiverses(tmp_path)
     assert {choice.coupling for choice in kept.choices if choice.reduction == "positions"} == {"paired"}
     assert any("the coupling is the pairing, since n x positions is 128" in note for note in kept.notes)
@@ -540,7 +325,6 @@ def test_what_is_missing_is_measured_and_what_is_there_is_taken(measured, store)
     more = load_or_measure_multiverses(["mini:digitsnet"], "digits", store, reductions=["sample", "sum"], **OURS)
     assert len(Store(store).files()) == len(before) + 1
     assert {choice.reduction for choice in more["mini:digitsnet"].choices} == {"sample", "sum"}
-    assert verify(store) == {}
 
 
 @pytest.mark.slow

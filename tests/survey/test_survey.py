@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +11,12 @@ import pytest
 import torch
 from PIL import Image
 
-from affscore import AffscoreError, load_model
+from affscore import AffscoreError, AffscoreWarning, load_model
 from affscore.options import Options
 from affscore.survey import Store, survey
-from affscore.survey.job import describe
 from affscore.survey.plan import plan
 from affscore.survey.report import listing
-from affscore.survey.verify import verify
-from affscore.survey.work import Work, run_job
+from affscore.survey.tables import load_results
 from tests.survey.conftest import assert_same_results, tables_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -111,21 +108,20 @@ def test_plans_that_make_no_sense(arguments, message):
         ({"seed": -1}, "seed must be"),
         ({"only": 1}, "this survey has 1 job, numbered from 0, and none with the number 1"),
         ({"only": -1}, "the number of a job must be"),
-        ({"scheduler": "nonsense"}, "no scheduler of dask at 'nonsense'"),
     ],
 )
 def test_options_that_are_not_possible(tmp_path, options, message):
-    if "scheduler" in options:
-        pytest.importorskip("distributed")
     with pytest.raises(AffscoreError, match=message) as caught:
         survey("mini:digitsnet", "digits", tmp_path, **options)
     assert "\n" not in str(caught.value)
 
 
-def test_a_cluster_needs_a_package(tmp_path, monkeypatch):
+def test_a_cluster_needs_a_package(tmp_path, monkeypatch, run):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(AffscoreError, match=r"needs the package distributed: pip install \"affscore\[cluster\]\""):
-        survey("mini:digitsnet", "digits", tmp_path, scheduler="tcp://127.0.0.1:1")
+    code, out, err = run("survey", "--model", "mini:digitsnet", "--store", tmp_path, "--scheduler", "tcp://127.0.0.1:1")
+    assert (code, out) == (1, "")
+    assert "--scheduler needs the package distributed" in err
+    assert 'pip install "affscore[cluster]"' in err
 
 
 @pytest.mark.slow
@@ -142,13 +138,13 @@ def test_a_job_by_its_number_runs_in_this_process(tmp_path, broken):
     lines = listing(plan(models, "digits", Options(n=32, images=64)), tmp_path / "s")
     assert lines == [
         "0: mini:digitsnet on digits (n=32, mean, activate-first): done",
-        f"1: {models[1]} on digits (n=32, mean, activate-first): not begun",
+        f"1: {models[1]} on digits (n=32, mean, activate-first): to do",
     ]
 
 
 def test_the_listing_without_a_store(tmp_path):
     lines = listing(plan(["mini:digitsnet", "resnet17"], "digits"), tmp_path / "nothing")
-    assert lines[0].endswith(": not begun")
+    assert lines[0].endswith(": to do")
     assert "cannot be done: unknown model 'resnet17'" in lines[1]
     assert not (tmp_path / "nothing").exists()
 
@@ -161,32 +157,6 @@ def test_an_error_that_nobody_expected_stops_nobody(tmp_path, monkeypatch):
     report = survey("mini:digitsnet", "digits", tmp_path, only=0, **OPTIONS)
     assert report.failures[0][1] == "ZeroDivisionError: a bug"
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_job_whose_outcome_was_lost_was_measured_all_the_same(tmp_path):
-    """As where the pool of processes breaks between a result and its outcome; only that run may say so."""
-    (job,) = plan("mini:digitsnet", "digits", Options(n=32, images=32, criteria=()))
-    described = describe(job)
-    Store(tmp_path / "s", create=True)
-    mine, another = (Work(store=tmp_path / "s", run=run, folder=tmp_path) for run in ("mine", "another"))
-    states = [run_job(0, described, work).state for work in (mine, mine, another)]
-    assert states == ["measured", "measured", "there"]
-
-
-def test_a_job_whose_files_change_after_the_survey_began(tmp_path, broken, monkeypatch):
-    file = Path(broken("x").rpartition(":")[0])
-    from affscore.survey import survey as module
-
-    run = sys.modules["affscore.survey.survey"].run_job
-
-    def change_first(*task):
-        file.write_text(BROKEN + "\n")
-        return run(*task)
-
-    assert module
-    monkeypatch.setattr(sys.modules["affscore.survey.survey"], "run_job", change_first)
-    report = survey(broken("bug"), "random", tmp_path / "s", only=0, **OPTIONS)
-    assert report.failures[0][1] == "its files were changed after the survey had begun; run it again"
 
 
 @pytest.mark.parametrize("how", ["deleted", "put in place of", "the weights"])
@@ -222,10 +192,7 @@ def test_files_that_change_while_a_job_runs(tmp_path, monkeypatch, how):
         report = survey(**job, n=16, criteria=False, progress=False)
     assert report.failures[0][1].startswith("its files were changed after the survey had begun")
     assert not Store(store).files()
-    assert not Store(store).unfinished()
-    report = survey(**job, n=16, criteria=False, progress=False)
-    assert report.complete
-    assert verify(store) == {}
+    assert survey(**job, n=16, criteria=False, progress=False).complete
 
 
 @pytest.mark.parametrize("name", ["leaving", "careless"])
@@ -244,34 +211,6 @@ def test_a_network_that_ends_the_process(tmp_path, broken, run, name):
     code, out, err = run("signature", broken(name), *options)
     assert (code, out) == (1, "")
     assert re.search(r"sys\.exit\(0\)|SystemExit: 0", err)
-
-
-@pytest.mark.slow
-def test_progress_counts_batches(tmp_path, capsys):
-    survey("mini:digitsnet", "digits", tmp_path, only=0, n=32, images=64, progress=True)
-    shown = capsys.readouterr()
-    assert "2/2" in shown.err
-    assert "1/1 jobs" in shown.err
-    assert shown.out == ""
-
-
-@pytest.mark.slow
-def test_a_failing_job_and_a_dying_process_stop_nobody(tmp_path, broken):
-    failing = [broken("dying"), broken("leaving"), "resnet17"]
-    models = ["mini:digitsnet", *failing, "mini:digitsnet@random"]
-    report = survey(models, "random", tmp_path / "s", 2, threads=1, **OPTIONS)
-    states = {job.model: outcome.state for job, outcome in report.outcomes}
-    assert [states[model] for model in models] == ["measured", *["failed"] * 3, "measured"]
-    assert not report.complete
-    messages = {job.model: message for job, message in report.failures}
-    assert messages[broken("dying")] == "its process died (SIGKILL(-9))"
-    assert "SystemExit: 0" in messages[broken("leaving")]
-    assert "did you mean" in messages["resnet17"]
-    assert str(report).startswith("5 jobs: 2 measured, 3 failed")
-    assert verify(tmp_path / "s") == {}
-    assert not (tmp_path / "s" / ".affscore").exists()
-    again = survey(models[:1], "random", tmp_path / "s", 2, threads=1, **OPTIONS)
-    assert str(again).splitlines()[0] == "1 job: 1 already there"
 
 
 def command(*words, **options):
@@ -295,103 +234,138 @@ def wait_for(condition, seconds=60):
         time.sleep(0.02)
 
 
-def batches_of(slow):
-    return Counter(images for _, images in slow.passes())[32]
-
-
-def parts_in(store):
-    return sum(parts.count() for parts in Store(store).unfinished().values())
-
-
 def words_for(slow, store, *more):
     models = [word for model in slow.models for word in ("--model", model)]
     return [*models, "--dataset", "digits", "--n", 32, "--images", 256, "--batch-size", 32, "--store", store, *more]
 
 
-@pytest.fixture
-def undisturbed(tmp_path, slow_network):
-    """The results of both slow networks, and the networks, whose log is empty again."""
-
-    def make(seconds):
-        slow = slow_network(seconds)
-        for only in range(2):
-            survey(
-                slow.models, "digits", tmp_path / "undisturbed", n=32, images=256, batch_size=32, threads=1, only=only,
-                progress=False,
-            )  # fmt: skip
-        assert batches_of(slow) == 2 * 8
-        slow.log.unlink()
-        return slow, tables_of(tmp_path / "undisturbed")
-
-    return make
-
-
 @pytest.mark.slow
-def test_surveys_that_are_killed_or_interrupted_are_finished_by_two_at_once(undisturbed, tmp_path):
-    slow, expected = undisturbed(0.15)
-    store = tmp_path / "store"
-    words = words_for(slow, store, "--jobs", 2, "--threads", 1)
-    for ending in (signal.SIGKILL, signal.SIGINT):
-        before = batches_of(slow)
+def test_a_survey_that_is_killed_does_what_is_missing_from_its_start(slow_network, tmp_path):
+    slow, expected = slow_network(0.2), tmp_path / "undisturbed"
+    survey(slow.models, "digits", expected, n=32, images=256, batch_size=32, threads=1, progress=False)
+    for jobs, ending in ((2, signal.SIGINT), (1, signal.SIGKILL)):
+        store = tmp_path / f"store{jobs}"
+        words = words_for(slow, store, "--jobs", jobs, "--threads", 1)
+        slow.log.unlink()
         process = command(*words)
-        wait_for(lambda: batches_of(slow) >= before + 3)  # noqa: B023  # called at once
-        workers = {worker for worker, _ in slow.passes()}
+        wait_for(lambda: len(slow.passes()) >= 4, 120)  # called at once
         os.kill(process.pid, ending)
         out, err = process.communicate(timeout=60)
         assert out == ""
-        wait_for(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers), 10)  # noqa: B023
-        assert not list(store.glob("*.parquet"))
-    assert process.returncode == 130, err
-    assert err == "affscore: interrupted; the same command goes on from the last finished batches\n"
-    before = len(slow.passes())
-
-    both = [command(*words_for(slow, store, "--threads", 1)) for _ in range(2)]
-    said = [process.communicate(timeout=120) for process in both]
-    assert [process.returncode for process in both] == [0, 0], said
-    assert_same_results(store, expected)
-    # each of two workers was in a batch when it ended, twice; and two surveys at once do nothing twice
-    assert 16 <= batches_of(slow) <= 16 + 4
-    assert len({process for process, _ in slow.passes()[before:]}) == 2
-    assert not (store / ".affscore").exists()
+        if ending == signal.SIGINT:
+            assert process.returncode == 130
+            assert err == "affscore: interrupted; the same command does the jobs that are not finished\n"
+        assert survey(slow.models, "digits", store, n=32, images=256, batch_size=32, threads=1, progress=False).complete
+        assert_same_results(store, tables_of(expected))
+        assert sorted(path.name for path in store.iterdir()) == sorted(path.name for path in expected.iterdir())
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the processes of another one are not listed")
-def test_a_survey_that_is_killed_leaves_no_process(slow_network, tmp_path):
-    """Not even a worker that never had a job: joblib starts two, where one would be enough."""
-    slow = slow_network(0.5)
-    process = command("--model", slow.models[0], "--n", 32, "--images", 512, "--store", tmp_path / "s", "--threads", 1)
-    try:
-        wait_for(lambda: batches_of(slow) >= 1, 200)
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        assert set(children) - {str(worker) for worker, _ in slow.passes()}
-    finally:
-        process.kill()
-    wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
-    process.communicate()
+def test_a_process_that_dies_ends_the_survey_and_what_had_finished_is_kept(tmp_path, broken):
+    models = ["mini:digitsnet", "mini:digitsnet@random", "mini:alexnet"]
+    with pytest.raises(AffscoreError, match=r"a process died.*what had finished is kept.*--job NUMBER does one"):
+        survey([*models, broken("dying")], "digits", tmp_path / "s", 2, threads=1, **OPTIONS)
+    kept = Store(tmp_path / "s").files()
+    assert len(kept) >= 2
+    report = survey(models, "digits", tmp_path / "s", threads=1, **OPTIONS)
+    assert report.complete
+    assert sum(outcome.state == "there" for _, outcome in report.outcomes) == len(kept)
+
+
+@pytest.mark.slow
+def test_a_failing_job_stops_no_other(tmp_path, broken):
+    failing = [broken("raising"), broken("leaving"), "resnet17"]
+    models = ["mini:digitsnet", *failing, "mini:digitsnet@random"]
+    report = survey(models, "random", tmp_path / "s", 2, threads=1, **OPTIONS)
+    states = {job.model: outcome.state for job, outcome in report.outcomes}
+    assert [states[model] for model in models] == ["measured", *["failed"] * 3, "measured"]
+    assert not report.complete
+    messages = {job.model: message for job, message in report.failures}
+    assert "RuntimeError: the head is broken" in messages[broken("raising")]
+    assert "SystemExit: 0" in messages[broken("leaving")]
+    assert "did you mean" in messages["resnet17"]
+    assert str(report).startswith("5 jobs: 2 measured, 3 failed")
+    again = survey(models[:1], "random", tmp_path / "s", 2, threads=1, **OPTIONS)
+    assert str(again).splitlines()[0] == "1 job: 1 already there"
+
+
+def test_two_surveys_at_once_leave_one_result(tmp_path, monkeypatch):
+    """Both do the job, as neither sees that of the other when it begins, and the last one's is there."""
+    work, states = sys.modules["affscore.survey.work"], []
+    measured = work._measured
+
+    def slowly(job, execution):
+        if not states:
+            states.append("begun")
+            states.append(survey("mini:digitsnet", "digits", tmp_path, **OPTIONS).outcomes[0][1].state)
+        return measured(job, execution)
+
+    monkeypatch.setattr(work, "_measured", slowly)
+    report = survey("mini:digitsnet", "digits", tmp_path, **OPTIONS)
+    assert (states, report.outcomes[0][1].state) == (["begun", "measured"], "measured")
+    assert len(list(tmp_path.iterdir())) == 1
+    assert len(load_results(tmp_path)) == 2 * 9
+
+
+def test_another_file_of_the_same_name_is_measured_and_the_older_result_says_so(tmp_path):
+    weights, store = tmp_path / "w.pth", tmp_path / "store"
+    files = []
+    for name in ("mini:digitsnet", "mini:digitsnet@random"):
+        torch.save(load_model(name).state_dict(), weights)
+        files.append(weights.read_bytes())
+        report = survey(f"mini:digitsnet@{weights}", "digits", store, **OPTIONS)
+        assert report.outcomes[0][1].state == "measured"
+        time.sleep(1)  # results say when they were made in seconds
+    first, second = sorted(Store(store).files(), key=lambda path: path.stat().st_mtime)
+    assert f"note: changed since {first.name!r} was measured, which counts no more: the network" in str(report)
+    assert str(survey(f"mini:digitsnet@{weights}", "digits", store, **OPTIONS)).startswith("1 job: 1 already there")
+    with pytest.warns(AffscoreWarning, match=f"do not count.*: '{first.name}' .the network changed since.$"):
+        table = load_results(store)
+    assert set(table["job"]) == {second.stem[-16:]}
+    weights.write_bytes(files[0])
+    (line,) = listing(plan(f"mini:digitsnet@{weights}", "digits", Options(n=32, images=64)), store)
+    assert f": to do, changed since {second.name!r}" in line
+    assert str(survey(f"mini:digitsnet@{weights}", "digits", store, **OPTIONS)).startswith("1 job: 1 measured")
+    with pytest.warns(AffscoreWarning, match=f"do not count.*: '{second.name}'"):
+        assert set(load_results(store)["job"]) == {first.stem[-16:]}
+
+
+def test_progress_is_a_line_for_each_job_where_there_is_no_terminal(tmp_path, capsys):
+    models = ["mini:digitsnet", "resnet17", "mini:digitsnet@random"]
+    survey(models, "digits", tmp_path, n=32, images=64, criteria=False, progress=True)
+    shown = capsys.readouterr()
+    lines = shown.err.splitlines()
+    assert re.fullmatch(r"2 of 3, about \d+ (s|min) left", lines[0])
+    assert lines[1:] == ["3 of 3"]
+    assert shown.out == ""
+    survey(models, "random", tmp_path, n=32, images=64, criteria=False)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_a_cluster_of_two_workers_of_which_one_is_killed(undisturbed, tmp_path):
+def test_a_client_of_dask(slow_network, tmp_path, run):
     distributed = pytest.importorskip("distributed")
-    slow, expected = undisturbed(0.15)
-    store = tmp_path / "store"
+    slow, expected = slow_network(0), tmp_path / "expected"
+    survey(slow.models, "digits", expected, n=32, images=64, threads=1, progress=False)
+    slow.log.unlink()
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
     ) as cluster:
-        process = command(*words_for(slow, store, "--threads", 1, "--scheduler", cluster.scheduler_address))
-        # the second worker may begin when the first has ended its job, of which no parts are left then
-        wait_for(lambda: len({worker for worker, _ in slow.passes()}) == 2 and parts_in(store) >= 2)
-        os.kill(slow.passes()[-1][0], signal.SIGKILL)
-        out, err = process.communicate(timeout=120)
-    assert process.returncode == 0, (out, err)
-    assert_same_results(store, expected)
-    assert 16 <= batches_of(slow) <= 17
-    assert len({worker for worker, _ in slow.passes()}) >= 2
+        models, store = [word for model in slow.models for word in ("--model", model)], tmp_path / "store"
+        words = [*models, "--n", 32, "--images", 64, "--threads", 1, "--scheduler", cluster.scheduler_address]
+        code, out, _ = run("survey", *words, "--store", store)
+        with distributed.Client(cluster, set_as_default=False) as client:
+            again = survey(slow.models, "digits", store, n=32, images=64, threads=1, client=client, progress=False)
+    assert (code, out) == (0, "2 jobs: 2 measured\n")
+    assert str(again).startswith("2 jobs: 2 already there")
+    assert_same_results(store, tables_of(expected))
+    assert os.getpid() not in {process for process, _ in slow.passes()}
 
 
-def test_a_scheduler_that_is_not_there(tmp_path):
+def test_a_scheduler_that_is_not_there(tmp_path, run):
     pytest.importorskip("distributed")
-    with pytest.raises(AffscoreError, match="there is no scheduler of dask"):
-        survey("mini:digitsnet", "digits", tmp_path, scheduler="127.0.0.1")
+    code, out, err = run("survey", "--model", "mini:digitsnet", "--store", tmp_path, "--scheduler", "nonsense")
+    assert (code, out) == (1, "")
+    assert "there is no scheduler of dask at 'nonsense'" in err
+    assert "start one with: dask scheduler" in err

@@ -157,23 +157,23 @@ def test_the_hard_task_is_not_done_again_unless_what_it_depends_on_has_changed(t
     assert [table["seed"].tolist() for table in tables] == [[*range(5)]] * 2
 
 
-def test_trainings_that_had_ended_before_a_run_was_stopped_are_not_done_again(tmp_path, monkeypatch):
+def test_networks_that_had_ended_before_a_run_was_stopped_are_not_done_again(tmp_path, monkeypatch):
     done, failures = [], ["no space left"]
 
     def run(name, seed):
-        if seed == 3 and failures:
+        if (name, seed) == ("vgg11", 3) and failures:
             raise OSError(failures.pop())
-        done.append(seed)
+        done.append((name, seed))
         return {"name": name, "seed": seed, "accuracy": 50.0 + seed}
 
     monkeypatch.setattr(make_zoo, "run", run)
     with pytest.raises(OSError, match="no space"):
-        make_zoo.hard_task_of_all(["alexnet"], tmp_path, jobs=1)
-    assert Store(tmp_path).files() == []
-    make_zoo.hard_task_of_all(["alexnet"], tmp_path, jobs=1)
-    assert done == [0, 1, 2, 3, 4]
+        make_zoo.hard_task_of_all(["alexnet", "vgg11"], tmp_path, jobs=1)
     (file,) = Store(tmp_path).files()
     assert pd.read_parquet(file)["accuracy"].tolist() == [50.0, 51.0, 52.0, 53.0, 54.0]
+    make_zoo.hard_task_of_all(["alexnet", "vgg11"], tmp_path, jobs=1)
+    assert [name for name, _ in done] == ["alexnet"] * 5 + ["vgg11"] * 3 + ["vgg11"] * 5
+    assert len(Store(tmp_path).files()) == 2
 
 
 def test_the_zoo_refuses_names_that_it_does_not_know(monkeypatch, capsys):

@@ -16,8 +16,6 @@ from affscore.errors import AffscoreError
 from affscore.network.columns import ALWAYS, EXTRAPOLATED
 from affscore.network.criteria.declaration import Criterion
 
-__all__ = ["BY_DEFAULT", "COLUMNS", "CRITERIA", "SCHEMA", "choose_criteria", "gathered", "schema"]
-
 
 def gathered(criteria: Iterable[Criterion]) -> dict[str, Criterion]:
     """Criteria by their names, the papers' first.

@@ -3,55 +3,41 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, first_line
 from affscore.network.columns import ANYWHERE, CONSTANT
 from affscore.network.criteria.declaration import BatchSamples, Criterion
 from affscore.transport.samples import centred, rounding_of
 
 
 @torch.inference_mode(False)  # which has no derivatives: all would be 0
-def nonlinearity_coefficient(
-    function: Callable[[Tensor], Tensor], x: Tensor, directions: int = 1, seed: int = 0
-) -> float:
-    r"""How much further a function's linearisations send the data than the function does.
+def nonlinearity_coefficient(function: Callable[[Tensor], Tensor], x: Tensor) -> float:
+    r"""How much further the linearisations of an elementwise function send the data than the function does.
 
     .. math:: \mathrm{NLC}(f) = \sqrt{
        \frac{\mathbb E_x \operatorname{tr}\bigl(J(x) \operatorname{Cov}(x) J(x)^\top\bigr)}
        {\operatorname{tr} \operatorname{Cov}(f(x))}}
-       = \sqrt{\frac{\mathbb E_{x, x'} \|J(x) (x' - \bar x)\|^2}{\mathbb E_x \|f(x) - \overline{f(x)}\|^2}},
+       = \sqrt{\frac{\sum_j \mathbb E[f'(x_j)^2] \operatorname{Var} x_j}{\sum_j \operatorname{Var} f(x_j)}},
 
-    J being the Jacobian of f. Of an elementwise function, an activation, J is diagonal, and one product of J
-    with ones gives all of it:
-
-    .. math:: \mathrm{NLC}(f)^2 = \frac{\sum_j \mathbb E[f'(x_j)^2] \operatorname{Var} x_j}
-       {\sum_j \operatorname{Var} f(x_j)}.
-
-    A second product, with random signs, shows whether f is elementwise. For other functions the second form of the
-    definition needs one product for each sample, with the deviation of another sample from the mean, and never a
-    Jacobian: so it works for a whole network. Where f has a bend, PyTorch's derivative there is taken; data meet it
+    J being the Jacobian of f, which is diagonal: one product of it with ones gives all of it. A second product, with
+    random signs, shows whether f is elementwise. Where f has a bend, PyTorch's derivative there is taken; data meet it
     with probability zero. Coordinates that vary by no more than rounding count as constant, as they do in the score.
 
     Args:
         function: Maps a tensor (n, ...) to a tensor (n, ...), each sample by itself.
         x: The samples, floating point, n >= 2.
-        directions: How many other samples are tried for each one, where f is not elementwise; more make the estimate
-            steadier. With 0 there is none.
-        seed: Fixes which.
 
     Returns:
         A number >= 0: 1 for an affine function, larger where f bends the data; NaN if x or f(x) is constant, where
-        a derivative is infinite, and for ``directions=0`` if f is not elementwise.
+        a derivative is infinite, and if f is not elementwise.
 
     Raises:
         AffscoreError: Fewer than two samples, numbers that are not finite, or a function that cannot be applied to x or
-            has no derivative in PyTorch (forwards, where it is not elementwise).
+            has no derivative in PyTorch.
 
     Source: Philipp (2021); the papers name it as the nearest relative of their score and compute nothing.
 
@@ -64,34 +50,26 @@ def nonlinearity_coefficient(
     if len(x) < 2:
         raise AffscoreError(f"the coefficient needs at least 2 samples, got {len(x)}")
     source = centred(x.reshape(len(x), -1), "x")
-    generator = torch.Generator().manual_seed(seed)
-    with _refused():
+    try:
         values = function(x.clone()).detach()
-        slopes = _slopes(function, x, generator) if values.shape == x.shape else None
+        slopes = _slopes(function, x) if values.shape == x.shape else None
+    except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:  # of the user's function
+        raise AffscoreError(
+            "the non-linearity coefficient needs a function of x and its derivative; this one cannot be applied to x, "
+            f"or has no derivative ({first_line(error)})"
+        ) from error
     target = centred(values.reshape(len(x), -1), "the function's value", rounding_of(x.dtype))
-    if source.constant or target.constant:
+    if source.constant or target.constant or slopes is None:
         return math.nan
-    varies = target.points.any(dim=0)
-    if slopes is not None:
-        squares = slopes.double().square().mean(dim=0) * source.points.square().sum(dim=0)
-        bent = float(squares[varies].sum())
-    elif directions < 1:
-        return math.nan
-    else:
-        deviations, bent = source.points.to(x.dtype).reshape(x.shape), 0.0
-        for _ in range(directions):
-            others = torch.randperm(len(x), generator=generator).to(x.device)
-            with _refused():
-                pushed = torch.func.jvp(function, (x.clone(),), (deviations[others],))[1]
-            pushed = pushed.detach().reshape(len(x), -1)[:, varies]
-            bent += float(pushed.double().square().sum()) / directions
+    squares = slopes.double().square().mean(dim=0) * source.points.square().sum(dim=0)
+    bent = float(squares[target.points.any(dim=0)].sum())
     coefficient = math.sqrt(bent / float(target.points.square().sum())) * (source.scale / target.scale)
     return coefficient if math.isfinite(coefficient) else math.nan
 
 
-def _slopes(function: Callable[[Tensor], Tensor], x: Tensor, generator: torch.Generator) -> Tensor | None:
+def _slopes(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor | None:
     """The derivatives of an elementwise function, tensor (n, d); None for a function that is not elementwise."""
-    signs = (torch.rand(x.shape, generator=generator) < 0.5).to(x) * 2 - 1
+    signs = (torch.rand(x.shape, generator=torch.Generator().manual_seed(0)) < 0.5).to(x) * 2 - 1
     with torch.enable_grad():
         z = x.detach().clone().requires_grad_()
         y = function(z.clone())
@@ -105,23 +83,10 @@ def _slopes(function: Callable[[Tensor], Tensor], x: Tensor, generator: torch.Ge
     return slopes.reshape(len(x), -1) if torch.allclose(signed, signs * slopes, atol=0.0) else None
 
 
-@contextmanager
-def _refused() -> Iterator[None]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # PyTorch's own, of a module that it loads here
-            yield
-    except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:  # of the user's function
-        raise AffscoreError(
-            "the non-linearity coefficient needs a function of x and its derivative; this one cannot be applied to x, "
-            f"or has no backward or no forward derivative ({(str(error).splitlines() or [type(error).__name__])[0]})"
-        ) from error
-
-
 def _of_samples(samples: BatchSamples) -> float:
     """NaN where the coefficient needs more than an elementwise function with a derivative."""
     try:
-        return nonlinearity_coefficient(samples.pair.function, samples.pair.x.to(samples.pair.dtype), directions=0)
+        return nonlinearity_coefficient(samples.pair.function, samples.pair.x.to(samples.pair.dtype))
     except AffscoreError:
         return math.nan
 

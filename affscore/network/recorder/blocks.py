@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from torch import Tensor, nn
@@ -205,8 +206,9 @@ class Blocks:
                 self.notes.append(f"{run.call} has no score: {run.problem}")
         placed = [((run.place, 0), run.call) for run in chosen if not run.problem]
         placed += [((place, 1), call) for place, call in enumerate(activations)]
-        found = [call for _, call in sorted(placed, key=_when)]
-        moved = {place: index for index, ((place, kind), _) in enumerate(sorted(placed, key=_when)) if kind == 1}
+        placed.sort(key=itemgetter(0))
+        found = [call for _, call in placed]
+        moved = {place: index for index, ((place, kind), _) in enumerate(placed) if kind == 1}
         for index, call in enumerate(found):
             call.index, call.upstream = index, None if call.upstream is None else moved[call.upstream]
             call.kind = call.kind if call.block else "activation"
@@ -259,10 +261,6 @@ class Blocks:
     def _drop(self, run: _Run) -> None:
         if not run.problem:
             self.recorder.listener.forget(run.call)
-
-
-def _when(placed: tuple[tuple[int, int], ActivationCall]) -> tuple[int, int]:
-    return placed[0]
 
 
 def first_numbers(recorder: Recorder, tensors: Iterable[Tensor]) -> Tensor | None:

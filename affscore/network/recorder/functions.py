@@ -163,9 +163,6 @@ _WRITTEN_OUT: Mapping[str, Callable[[Tensor], Tensor]] = {
 
 _FAR = (-40.0, -12.0, 12.0, 40.0)
 
-NAMED_BY_VALUES = (*_TOLERANCES, "leaky_relu")
-"""The activations that a formula can turn out to be."""
-
 
 def activation_name(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
     """The name of the activation that a call computes, or None if the call is not an activation.

@@ -31,7 +31,6 @@ class _Bend:
     """One call of such a function, and what became of its output.
 
     Attributes:
-        name: As ``written``, and of what, where it squares the output of an activation.
         written: The function as a reader would write it.
         frame: The innermost module that was running, and the index of its run.
         step: How its output was computed.
@@ -41,7 +40,6 @@ class _Bend:
         in_softmax: Whether it is a part of a softmax.
     """
 
-    name: str
     written: str
     frame: tuple[str, int]
     step: Step | None
@@ -95,7 +93,7 @@ class Uncounted(Follower):
         counted = [bend for bend in self._bends if bend.counts]
         places: dict[str, Counter[str]] = defaultdict(Counter)
         for bend in counted:
-            places[bend.name][bend.frame[0] or "(root)"] += 1
+            places[bend.written][bend.frame[0] or "(root)"] += 1
         found = []
         for name, layers in places.items():
             calls, more = layers.total(), len(layers) - _LAYERS
@@ -128,10 +126,7 @@ class Uncounted(Follower):
                 itself = event.effect is not None and event.effect.bends and name == kind_of(event.function)
                 known = hasattr(torch, written.removeprefix("torch."))
                 declarable = itself and known and output.is_floating_point() and name not in functions.STATISTICS
-                bent, origin = written, next(origin for origin in event.origins if origin is not None)
-                if origin and origin.activation is not None and _exponent(event) == 2:
-                    bent += f" of the output of {recorder.calls[origin.activation].activation}"
-                new = _Bend(bent, written, recorder.frame, step, declarable)
+                new = _Bend(written, recorder.frame, step, declarable)
                 self._bends.append(new)
         self._follow(event, new, data, tags, output)
 
@@ -272,15 +267,6 @@ class BelowPython:
 
 def _bends_of(tags: Iterable[_Tag]) -> frozenset[_Bend]:
     return frozenset[_Bend]().union(*(tag.bends for tag in tags))
-
-
-def _exponent(event: Event) -> Any:
-    """The number to whose power this raises, or None."""
-    name, args = kind_of(event.function), event.args
-    if name == "square" or name in functions.PRODUCTS:
-        return 2
-    exponent = args[1] if len(args) > 1 else event.kwargs.get("exponent")
-    return exponent if name in ("pow", "ipow", "float_power") and not isinstance(exponent, Tensor) else None
 
 
 def _is_statistic(name: str, outputs: list[Tensor]) -> bool:

@@ -17,38 +17,23 @@ def x():
     )
 
 
-def by_jacobians(function, x):
-    """The first form of the definition, with every Jacobian written out."""
-    covariance = torch.cov(x.T, correction=0)
-    jacobians = torch.func.vmap(torch.func.jacrev(lambda one: function(one[None])[0]))(x)
-    bent = torch.einsum("nij,jk,nik->n", jacobians, covariance, jacobians).mean()
-    return math.sqrt(bent / torch.cov(function(x).T, correction=0).trace())
-
-
 def test_is_one_for_an_affine_function(x):
-    layer = nn.Linear(4, 3).double()
-    assert nonlinearity_coefficient(layer, x) == pytest.approx(1.0, rel=1e-12)
+    assert nonlinearity_coefficient(lambda z: 1 - 3 * z, x) == pytest.approx(1.0, rel=1e-12)
 
 
 def test_is_that_of_the_definition(x):
-    torch.manual_seed(1)
-    network = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3)).double()
-    estimate = nonlinearity_coefficient(lambda z: network(z), x, directions=200)
-    assert estimate == pytest.approx(by_jacobians(network, x), rel=0.02)
-    assert estimate > 1
+    """With every Jacobian written out."""
+    jacobians = torch.func.vmap(torch.func.jacrev(torch.tanh))(x)
+    bent = torch.einsum("nij,jk,nik->n", jacobians, torch.cov(x.T, correction=0), jacobians).mean()
+    expected = math.sqrt(bent / torch.cov(torch.tanh(x).T, correction=0).trace())
+    assert nonlinearity_coefficient(torch.tanh, x) == pytest.approx(expected, rel=1e-9)
+    assert expected > 1
 
 
 def test_of_an_activation_in_closed_form(x):
     """For ReLU half of the variance is pushed on; the variance of relu(x) is (1/2 - 1/(2 pi)) of that of x."""
     many = torch.randn(200_000, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
     assert nonlinearity_coefficient(torch.relu, many) == pytest.approx(math.sqrt(0.5 / (0.5 - 0.5 / math.pi)), rel=0.02)
-
-
-def test_of_an_activation_there_is_no_chance_in_it():
-    x = torch.randn(512, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    found = {nonlinearity_coefficient(torch.relu, x, seed=seed) for seed in range(5)}
-    assert len(found) == 1
-    assert found.pop() == pytest.approx(1.236, abs=1e-3)
 
 
 @pytest.mark.parametrize("function", sorted({f.__name__: f for f in ACTIVATIONS}.items()), ids=lambda one: one[0])
@@ -61,7 +46,7 @@ def test_of_every_activation_it_is_that_of_the_definition(x, function):
     y = f(z.clone(), *arguments)
     (slopes,) = torch.autograd.grad(y.sum(), z)
     squared = ((slopes**2).mean(0) * x.var(0, correction=0)).sum() / y.detach().var(0, correction=0).sum()
-    assert nonlinearity_coefficient(lambda z: f(z, *arguments), x, directions=0) == pytest.approx(float(squared) ** 0.5)
+    assert nonlinearity_coefficient(lambda z: f(z, *arguments), x) == pytest.approx(float(squared) ** 0.5)
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
@@ -71,10 +56,7 @@ def test_the_unit_of_the_data_does_not_matter(x, scale):
 
 def test_a_function_that_is_not_elementwise_is_seen(x):
     for function in (lambda z: z.softmax(1), lambda z: z - z.mean(0), lambda z: z.flip(1), lambda z: z.cumsum(1)):
-        assert math.isnan(nonlinearity_coefficient(function, x, directions=0))
-        assert nonlinearity_coefficient(function, x) > 0
-    softmax = nonlinearity_coefficient(lambda z: z.softmax(1), x, directions=200)
-    assert softmax == pytest.approx(by_jacobians(lambda z: z.softmax(1), x), rel=0.02)
+        assert math.isnan(nonlinearity_coefficient(function, x))
 
 
 def test_an_activation_in_place_does_not_overwrite(x):
@@ -107,7 +89,7 @@ def test_one_sample_and_functions_without_derivative_are_refused(x):
         def forward(ctx, z):
             return z.clone()
 
-    with pytest.raises(AffscoreError, match="no forward derivative"):
+    with pytest.raises(AffscoreError, match="has no derivative"):
         nonlinearity_coefficient(Opaque.apply, x)
 
 
