@@ -4,6 +4,7 @@ import inspect
 import warnings
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -130,3 +131,46 @@ def test_a_chain_of_functions_is_noted_where_it_bends(chain):
         recorder.start(x)
         model(x)
     assert bool(uncounted.sentence or recorder.calls) == bool(BENT & set(chain))
+
+
+def called(function, *args, fixed=()):
+    return function, args, fixed
+
+
+X, Y, EFFECTS = torch.rand(3, ENTRIES), torch.rand(3, ENTRIES), [Effect(True, False), Effect(True, True)]
+ALIKE = {
+    "a product with itself": (called(torch.mul, X, Y), called(torch.mul, X, X)),
+    "a sum with itself, then a maximum": (called(torch.maximum, X, X), called(torch.maximum, X, Y)),
+    "a constant tensor": tuple(called(torch.maximum, X, c, fixed=[c]) for c in (torch.tensor(-1e9), torch.tensor(0.5))),
+    "of one entry": tuple(called(torch.pow, X, c, fixed=[c]) for c in (torch.ones(1), torch.full((1,), 2.0))),
+    "a number of NumPy": tuple(called(torch.pow, X, np.float32(c)) for c in (1, 2)),
+    "a number": tuple(called(torch.pow, X, c) for c in (1.0, 2.0)),
+}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("name", ALIKE)
+def test_calls_that_differ_in_what_varies_or_in_a_constant_are_told_apart(name, order):
+    effects = Effects()
+    found = [effects.of("", f, args, {}, args[0], fixed) for f, args, fixed in ALIKE[name][::order]]
+    assert found == EFFECTS[::order]
+
+
+def test_products_of_a_product_and_of_a_square():
+    x, y = torch.rand(3, 4), torch.rand(3, 4)
+    for one, other in (("nc,nd->nd", "nc,nc->nc"), ("nc,nc->nc", "nc,nd->nd")):
+        effects = Effects()
+        found = {word: effects.of("", torch.einsum, (word, x, y), {}, x).elementwise for word in (one, other)}
+        assert found == {"nc,nc->nc": True, "nc,nd->nd": False}
+
+
+def test_what_is_known_does_not_grow_with_numbers_that_vary():
+    effects = Effects()
+    for value in range(3):
+        effects.of("", torch.mul, (X, torch.tensor(float(value))), {}, X)
+    assert len(effects._known) == 1
+
+
+def test_a_constant_without_a_value():
+    x, one = torch.rand(3, ENTRIES, device="meta"), torch.ones(1, device="meta")
+    assert Effects().of("", torch.mul, (x, one), {}, x, [one]) == Effect(True, False)

@@ -376,3 +376,27 @@ def test_what_is_not_checked_is_said(monkeypatch):
     monkeypatch.setattr(Uncounted, "_follow", failing)
     notes = measured(Around(torch.sin)).notes
     assert any("was not checked" in note and "no mode" in note for note in notes)
+
+
+class Bilinear(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(8, 8), nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.a(x) * self.b(x)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_product_of_two_features_hides_no_square_and_is_none(order):
+    parts = [Bilinear(), nn.Linear(8, 8), Parabola()][::order]
+    note = note_of(nn.Sequential(nn.Linear(8, 8), *parts, nn.ReLU()))
+    assert f"x * x in layer '{2 + order}' (1 call)" in note
+
+
+def floors(x):
+    return torch.maximum(torch.maximum(x, torch.tensor(-1e9)), torch.tensor(0.5))
+
+
+def test_a_bound_out_of_reach_hides_no_other_bound():
+    assert "torch.maximum in layer '(root)' (1 call)" in note_of(Around(floors))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -40,7 +41,7 @@ NO_EFFECT = Effect()
 
 
 class Effects:
-    """The effect of every call in a network. Each is tried once for each layer, on two samples.
+    """The effect of every call in a network. Each is tried once, on two samples; with constants, once for each layer.
 
     >>> x = torch.zeros(2, 3)
     >>> effects = Effects()
@@ -67,10 +68,16 @@ class Effects:
             return None
         x = max(data, key=lambda tensor: (tensor.numel(), tensor.is_floating_point()))
         named = {name: value for name, value in event.kwargs.items() if name != "out"}
-        event.effect = self.of(layer if None in event.origins else "", event.function, event.args, named, x)
+        fixed = []
+        if None in event.origins:
+            fixed = [tensor for tensor, origin in zip(event.tensors, event.origins, strict=True) if origin is None]
+        event.effect = self.of(layer if fixed else "", event.function, event.args, named, x, fixed)
         return x
 
-    def of(self, layer: str, function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor) -> Effect:
+    def of(
+        self, layer: str, function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor,
+        fixed: Sequence[Tensor] = (),
+    ) -> Effect:  # fmt: skip
         """What a call does to x, one of its arguments.
 
         Args:
@@ -79,19 +86,18 @@ class Effects:
             args: Its arguments.
             kwargs: Its named arguments.
             x: A tensor among these, of numbers or booleans.
+            fixed: Those that do not depend on the input.
         """
         if only_looks_at_the_shape(function):
             return NO_EFFECT
         given = (*args, *kwargs.values())
         # a function that mixes entries of tensors of such shapes does so in every layer
-        kinds = (
-            function,
-            *kwargs,
-            *(_shape(value, x) if isinstance(value, Tensor) else type(value) for value in given),
-        )
+        kinds = (function, *kwargs, *(_kind(value, x) for value in given))
         if kinds in self._known:
             return self._known[kinds]
         key = (layer, kinds, *map(_plain, given))
+        if fixed:
+            key += tuple(map(_value, fixed))
         if key not in self._known:
             effect = NO_EFFECT
             if any(value is x for value in given) and _is_plain(x):
@@ -104,15 +110,25 @@ def _is_plain(tensor: Tensor) -> bool:
     return not (tensor.is_nested or tensor.is_quantized or tensor.is_complex())
 
 
-def _shape(tensor: Tensor, x: Tensor) -> Any:
-    return tensor.shape[tensor.ndim == x.ndim :] if tensor.shape != x.shape else Tensor
+def _kind(value: Any, x: Tensor) -> Any:
+    """What an argument is to x: itself (both factors of x * x), of some shape, or something else."""
+    if isinstance(value, Tensor):
+        return value is x or (value.shape[value.ndim == x.ndim :] if value.shape != x.shape else Tensor)
+    return value if isinstance(value, str) else type(value)
+
+
+def _value(constant: Tensor) -> Any:
+    try:
+        return constant.item() if constant.numel() == 1 else None
+    except RuntimeError:  # on the meta device, or under torch.vmap
+        return None
 
 
 def _plain(value: Any) -> Any:
     """An argument as a part of a key."""
     if isinstance(value, (list, tuple)):
         return tuple(map(_plain, value))
-    return value if isinstance(value, (int, float, str, torch.dtype, type(None))) else type(value)
+    return value if isinstance(value, (int, float, str, torch.dtype, type(None), Number)) else type(value)
 
 
 @torch.no_grad()
