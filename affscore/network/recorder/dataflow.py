@@ -136,7 +136,19 @@ def _geometry(tensor: Tensor) -> Tensor:
 
 
 def _same_place(one: Tensor, other: Tensor) -> bool:
-    return (one.shape, one.stride(), one.storage_offset()) == (other.shape, other.stride(), other.storage_offset())
+    return _view(one) == _view(other)
+
+
+def _view(tensor: Tensor) -> tuple[Any, ...]:
+    return tensor.shape, tensor.stride(), tensor.storage_offset()
+
+
+def place(tensor: Tensor) -> Any:
+    """What a tensor looks at, and how: the same for two views of the same entries. A sparse tensor has its own."""
+    storage = _storage(tensor)
+    if storage is None or tensor.is_nested:
+        return id(tensor)
+    return storage._cdata, tensor.dtype, tensor.is_conj(), tensor.is_neg(), *_view(tensor)
 
 
 def _overlap(one: Tensor, other: Tensor) -> bool:

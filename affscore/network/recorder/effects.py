@@ -66,7 +66,9 @@ class Effects:
         data = [tensor for tensor in data if tensor.layout is torch.strided and _is_plain(tensor)]
         if not data:
             return None
-        x = max(data, key=lambda tensor: (tensor.numel(), tensor.is_floating_point()))
+        x = data[0]
+        if len(data) > 1:
+            x = max(data, key=lambda tensor: (tensor.numel(), tensor.is_floating_point()))
         named = {name: value for name, value in event.kwargs.items() if name != "out"}
         fixed = []
         if None in event.origins:

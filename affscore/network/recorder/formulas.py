@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.network.recorder.calls import ActivationCall
+from affscore.network.recorder.dataflow import place
 from affscore.network.recorder.effects import NO_EFFECT, Effect
 from affscore.network.recorder.functions import PRODUCTS, Function, kind_of, name_by_values, writes_in_place
 from affscore.network.recorder.stream import Event
@@ -100,6 +101,7 @@ class Formulas:
     def __init__(self, depends: Callable[[Tensor], bool], version: Callable[[Tensor], int]) -> None:
         self._depends, self._version = depends, version
         self._steps = WeakIdKeyDictionary()
+        self._places: MutableMapping[Any, Step] = weakref.WeakValueDictionary()
         self._numbers = itertools.count()
 
     def step(self, event: Event, shape: Sequence[int]) -> Step | None:
@@ -128,19 +130,22 @@ class Formulas:
             return None  # a table of positions, say: it would have to be kept
         return Step(next(self._numbers), function, positional, named, effect, shape=tuple(shape))
 
-    def bind(self, step: Step, output: Tensor) -> None:
-        """The call has returned this."""
-        if self.step_of(output) is None:  # else it handed on what it was given
-            step.bind(output, self._version(output))
-            self._steps[output] = step
+    def bind(self, step: Step, output: Tensor) -> Step:
+        """The call has returned this: what it was given, where that looks at the same place, as it is now."""
+        version = self._version(output)
+        step = self._places.setdefault((place(output), version), step)
+        self._steps[output] = step
+        if step.tensor() is None:  # its first tensor, or a view of the place that outlives it
+            step.bind(output, version)
+        return step
 
     def recognise(self, step: Step) -> Formula | None:
         """The activation that is complete with this step, if it is one."""
         if not step.effect.bends and len(step.sources) < 2:
             return None
-        for place, (source, inside) in enumerate(_bottlenecks(step)):
+        for earlier, (source, inside) in enumerate(_bottlenecks(step)):
             calls = sorted((s.call for s in inside if s.call is not None), key=lambda call: call.index)
-            if calls and (place > 0 or step.kind not in PRODUCTS):
+            if calls and (earlier > 0 or step.kind not in PRODUCTS):
                 return None
             if not calls and not any(s.effect.bends for s in (step, *inside)):
                 continue
@@ -165,9 +170,7 @@ class Formulas:
 
     def _of(self, tensor: Tensor) -> Step:
         step = self.step_of(tensor)
-        if step is None:
-            self.bind(step := Step(next(self._numbers)), tensor)
-        return step
+        return step if step and step.tensor() is not None else self.bind(step or Step(next(self._numbers)), tensor)
 
 
 def _bottlenecks(step: Step) -> Iterator[tuple[Step, list[Step]]]:
