@@ -400,3 +400,100 @@ def floors(x):
 
 def test_a_bound_out_of_reach_hides_no_other_bound():
     assert "torch.maximum in layer '(root)' (1 call)" in note_of(Around(floors))
+
+
+def put(x, places, value=0.0):
+    y = x.clone()
+    y[places] = value
+    return y
+
+
+MASKS = {
+    "of one bound": lambda b: b > 0,
+    "of two": lambda b: (b > -1) & (b < 1),
+    "negated": lambda b: ~b.le(0),
+    "of integers": lambda b: torch.bitwise_and((b > 0).int(), 1).bool(),
+    "of a copy": lambda b: b[..., [*range(WIDTH)]].ge(0),
+    "in another shape": lambda b: (b.unflatten(-1, (2, -1)) > 0).flatten(-2),
+    "for each position": lambda b: b[..., :1] > 0,
+}
+CHOICES = {
+    "product": lambda a, mask: a * mask,
+    "product of numbers": lambda a, mask: a * mask.float(),
+    "where": lambda a, mask: torch.where(mask, a, 0.0),
+    "where of two": lambda a, mask: torch.where(mask, a, a.flip(-1)),
+    "masked_fill": lambda a, mask: a.masked_fill(mask, 0),
+    "assigned": lambda a, mask: put(a, mask.expand(a.shape)),
+    "indices": lambda a, mask: put(a, torch.where(mask.expand(a.shape))),
+    "nonzero": lambda a, mask: put(a, mask.expand(a.shape).nonzero().unbind(-1)),
+    "gather": lambda a, mask: torch.stack([a, 2 * a], -1).gather(-1, mask.expand(a.shape).long()[..., None]).sum(-1),
+}
+
+
+class Chosen(nn.Module):
+    """Features that a function chooses among by other features."""
+
+    def __init__(self, choose):
+        super().__init__()
+        torch.manual_seed(0)
+        self.a, self.b, self.last, self.choose = nn.Linear(8, WIDTH), nn.Linear(8, WIDTH), nn.Linear(WIDTH, 4), choose
+
+    def forward(self, x):
+        return torch.relu(self.last(self.choose(self.a(x), self.b(x))))
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("mask", MASKS)
+def test_a_choice_among_features_by_features_is_named(choice, mask):
+    note = note_of(Chosen(lambda a, b: CHOICES[choice](a, MASKS[mask](b))))
+    assert re.search(r"have no score: torch\.(gt|le|ge|lt|bitwise_and) in layer", note)
+
+
+TABLE = torch.linspace(0, 1, 6)
+BINS = torch.linspace(-1, 1, 5)
+TABLES = {
+    "indexed": lambda a, _: TABLE[torch.bucketize(a, BINS)],
+    "take": lambda a, _: TABLE.take(torch.bucketize(a, BINS)),
+    "of two": lambda a, b: TABLE[:2][(b > 0).long()] * a,
+    "embedding": lambda a, _: F.embedding(torch.bucketize(a, BINS), TABLE[:, None]).squeeze(-1),
+    "numbers": lambda a, _: torch.bucketize(a, BINS).float(),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_of_any_size_are_named(name):
+    assert re.search(r"have no score: torch\.(bucketize|gt) in layer", note_of(Chosen(TABLES[name])))
+
+
+UNCHOSEN = {
+    "product": torch.mul,
+    "by statistics": lambda a, b: a * (b.abs().sum(-1, keepdim=True) < 1e3),
+    "by positions": lambda a, _: a.masked_fill(torch.arange(5)[:, None] > 2, 0),
+    "what is no number": lambda a, b: torch.where(b.isnan(), 0.0, a).masked_fill(b == float("-inf"), 0),
+    "the largest": lambda a, b: a.gather(-1, b.argmax(-1, keepdim=True)) + a,
+    "dropout": lambda a, _: F.dropout(a, training=False),
+    "the same": lambda a, _: torch.where(a > 0, a, a),
+}
+
+
+@pytest.mark.parametrize("name", UNCHOSEN)
+def test_no_choice_by_features_is_named(name):
+    assert note_of(Chosen(UNCHOSEN[name])) == ""
+
+
+def test_padding_and_the_way_to_experts_are_no_choice_among_features():
+    class Padded(Chosen):
+        def forward(self, x):
+            mask = x[..., :1] > 0
+            return super().forward(x).masked_fill(mask, 0)
+
+    class Routed(Chosen):
+        def forward(self, x):
+            y, chosen = torch.zeros(len(x), 5, 4), (self.b(x)[:, 0, 0] > 0).long()
+            for expert in range(2):
+                rows = (chosen == expert).nonzero()[:, 0]
+                y[rows] = super().forward(x[rows])
+            return y
+
+    assert note_of(Padded(torch.add)) == ""
+    assert note_of(Routed(torch.add)) == ""

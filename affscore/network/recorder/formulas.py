@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,7 +101,7 @@ class Formulas:
     def __init__(self, depends: Callable[[Tensor], bool], version: Callable[[Tensor], int]) -> None:
         self._depends, self._version = depends, version
         self._steps = WeakIdKeyDictionary()
-        self._places: MutableMapping[Any, Step] = weakref.WeakValueDictionary()
+        self._places: dict[Any, weakref.ref[Step]] = {}
         self._numbers = itertools.count()
 
     def step(self, event: Event, shape: Sequence[int]) -> Step | None:
@@ -133,7 +133,10 @@ class Formulas:
     def bind(self, step: Step, output: Tensor) -> Step:
         """The call has returned this: what it was given, where that looks at the same place, as it is now."""
         version = self._version(output)
-        step = self._places.setdefault((place(output), version), step)
+        key = place(output), version
+        known = self._places.get(key)
+        step = (known and known()) or step
+        self._places[key] = weakref.ref(step)
         self._steps[output] = step
         if step.tensor() is None:  # its first tensor, or a view of the place that outlives it
             step.bind(output, version)

@@ -18,7 +18,7 @@ from affscore.network.recorder.dataflow import Dataflow, Origin, address, tensor
 from affscore.network.recorder.declared import check_elementwise
 from affscore.network.recorder.effects import bends
 from affscore.network.recorder.formulas import Step, evaluated, single_source
-from affscore.network.recorder.functions import is_extension, kind_of, writes_in_place
+from affscore.network.recorder.functions import kind_of, writes_in_place
 from affscore.network.recorder.recorder import Recorder
 from affscore.network.recorder.stream import Event, Follower, Kernels
 
@@ -59,11 +59,18 @@ class _Bend:
 
 
 class _Tag(NamedTuple):
-    """What a tensor is: the output of these calls, at most scaled since; a statistic; one of which a scale was made."""
+    """What a tensor is: the output of these calls, at most scaled since; a statistic; one of which a scale was made.
+
+    Of booleans and integers ``choice`` is the function that made them of features, and of how many.
+    """
 
     bends: frozenset[_Bend] = frozenset()
     statistic: bool = False
     scale: bool = False
+    choice: tuple[str, int] | None = None
+
+
+_NOTHING = _Tag()
 
 
 class Uncounted(Follower):
@@ -113,13 +120,12 @@ class Uncounted(Follower):
             output = event.args[0]
         if not data or (output is data[0] and not writes_in_place(event.function)):
             return
-        tags = [self._tags.get(tensor, _Tag()) for tensor in data]
+        tags = [self._tags.get(tensor, _NOTHING) for tensor in data]
         if event.call is not None:
             self._use(*tags)
             return
         new = None
-        holds = isinstance(output, Tensor) and (output.is_floating_point() or output.is_quantized)
-        if holds and output.numel() > 1 and not tags[0].statistic:
+        if isinstance(output, Tensor) and _is_real(output) and output.numel() > 1 and not tags[0].statistic:
             step = recorder.formulas.step_of(output)
             name = self._bending(event, step)
             if name:
@@ -138,24 +144,16 @@ class Uncounted(Follower):
     def _bending(self, event: Event, step: Step | None) -> str:
         """The name of the function that bends features, if one does: this one, or one whose output it has taken in."""
         effect, name = event.effect, kind_of(event.function)
-        if effect is None or not effect.elementwise:  # a mask that features make selects among them
-            masks = [self.recorder.formulas.step_of(tensor) for tensor in event.tensors if tensor.dtype is torch.bool]
-            tags = [self._tags.get(tensor, _Tag()) for tensor in event.tensors if tensor.dtype is torch.bool]
-            chosen = (one.kind for one in masks if one and one.effect.bends)
-            if not any(tag.statistic for tag in tags) and (selecting := next(chosen, "")):
-                return selecting
-        if is_extension(event.function) and (effect is None or not effect.elementwise):
-            return name if effect and effect.bends else ""
+        if effect is not None and effect.bends:
+            return name
         if any(tensor.is_quantized for tensor in event.tensors):
-            return name if is_extension(event.function) or event.function in functions.ACTIVATIONS else ""
-        if effect is None or not effect.elementwise:
+            return name if event.function in functions.ACTIVATIONS else ""
+        elementwise = effect is not None and effect.elementwise
+        source, inside = (single_source(step) if step is not None and elementwise else None) or (None, [])
+        if step is None or source is None or not inside:
+            return self._choosing(event, elementwise)
+        if any(s.call or (s.effect.bends and s.numbers) for s in inside):
             return ""
-        if effect.bends or step is None:
-            return name if effect.bends else ""
-        found = single_source(step)
-        if found is None or not found[1] or any(s.call or (s.effect.bends and s.numbers) for s in found[1]):
-            return ""
-        source, inside = found
         try:
             if not bends(
                 lambda z: evaluated(step, {source: z}), event.args[0] if event.output is None else event.output
@@ -165,6 +163,27 @@ class Uncounted(Follower):
             return step.kind
         choice = next((s for s in inside if s.effect.bends), step)
         return choice.kind if len(step.sources) == 1 else step.kind
+
+    def _choosing(self, event: Event, elementwise: bool) -> str:
+        """The name of the function that made a mask or indices of features, by which others are chosen here."""
+        features = any(of and _is_real(one) for one, of in zip(event.tensors, event.origins, strict=True))
+        output = event.args[0] if event.output is None else event.output
+        for tensor, origin in zip(event.tensors, event.origins, strict=True):
+            if origin is None or (choice := self._tags.get(tensor, _NOTHING).choice) is None:
+                continue
+            # integers may say which expert a sample goes to: to choose among entries it takes one for each
+            each = tensor.dtype is torch.bool or choice[1] == (output if features else tensor).numel()
+            # masks of the input itself say what is padding
+            if (origin.layers and each) or (tensor.dtype is torch.bool and not elementwise):
+                return choice[0]
+        return ""
+
+    def _choice(self, event: Event, tags: list[_Tag], output: Tensor) -> tuple[str, int] | None:
+        """What made the booleans or integers of the output of features."""
+        if event.effect is not None and event.effect.bends:
+            return (kind_of(event.function), output.numel()) if not all(tag.statistic for tag in tags) else None
+        name, size = next((tag.choice for tag in tags if tag.choice), ("", 0))
+        return (name, output.numel() if output.dtype is torch.bool else size) if name else None
 
     def _follow(self, event: Event, bend: _Bend | None, data: list[Tensor], tags: list[_Tag], output: Any) -> None:
         """Note what the output is."""
@@ -182,8 +201,10 @@ class Uncounted(Follower):
             tag = tags[0]
         else:
             self._use(*tags)
-            return
-        for tensor in outputs:
+            tag = _NOTHING
+        if outputs and not _is_real(outputs[0]) and not tag.statistic:
+            tag = tag._replace(choice=self._choice(event, tags, outputs[0]))
+        for tensor in outputs if tag != _NOTHING else ():
             self._tags[tensor] = tag
 
     def _combined(self, event: Event, tags: list[_Tag]) -> _Tag:
@@ -204,7 +225,7 @@ class Uncounted(Follower):
         if all(tag.bends for tag in full) or len(full) == 1:
             return _Tag(features)
         self._use(*full)
-        return _Tag()
+        return _NOTHING
 
     def _use(self, *tags: _Tag) -> None:
         """Features are computed from these."""
@@ -220,7 +241,7 @@ class Uncounted(Follower):
         frame = self.recorder.frame
         with self.recorder.aside:
             if not frame[0]:
-                self._use(*(self._tags.get(tensor, _Tag()) for tensor in tensors_in(output)))
+                self._use(*(self._tags.get(tensor, _NOTHING) for tensor in tensors_in(output)))
             mine = [bend for bend in self._bends if bend.frame == frame]
             if not mine or len(args) != 1 or not isinstance(args[0], Tensor) or not args[0].is_floating_point():
                 return
@@ -268,6 +289,10 @@ class BelowPython:
             x = max((t for t in tensors if t.is_floating_point()), key=Tensor.numel, default=None)
             if x is not None and recorder.effects.of("", kernel, args, kwargs, x).bends:
                 self._missed[kind_of(kernel)] += 1
+
+
+def _is_real(tensor: Tensor) -> bool:
+    return tensor.is_floating_point() or tensor.is_quantized
 
 
 def _bends_of(tags: Iterable[_Tag]) -> frozenset[_Bend]:
