@@ -497,3 +497,61 @@ def test_padding_and_the_way_to_experts_are_no_choice_among_features():
 
     assert note_of(Padded(torch.add)) == ""
     assert note_of(Routed(torch.add)) == ""
+
+
+def hooked(kind, *hooks):
+    """A network of two ReLUs with hooks on the input or output of its third module."""
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU())
+    register = {"before": network[2].register_forward_pre_hook, "after": network[2].register_forward_hook}[kind]
+    for hook in hooks:
+        register(lambda module, *given, hook=hook: hook(given[0][0] if kind == "before" else given[1]))
+    return network
+
+
+WATCHING = {
+    "dead units": lambda x: (x > 0).float().mean().item() and None,
+    "a sine": lambda x: torch.sin(x).sum().item() and None,
+    "kept": (kept := []).append,
+    "a sine that is kept": lambda x: kept.append(torch.sin(x)),
+    "an activation that is kept": lambda x: kept.append(torch.tanh(x)),
+    "an activation in a formula": lambda x: kept.append(x * torch.sigmoid(x)),
+    "what it was given": lambda x: (torch.tanh(x), x)[1],
+}
+
+
+@pytest.mark.parametrize("kind", ["before", "after"])
+@pytest.mark.parametrize("name", WATCHING)
+def test_a_hook_that_watches_bends_nothing_beside_one_that_changes_the_output(name, kind):
+    watching = WATCHING[name]
+    assert note_of(hooked(kind, watching)) == ""
+    for hooks in ([watching, torch.sigmoid], [torch.sigmoid, watching], [watching, torch.sigmoid, watching]):
+        result = measured(hooked(kind, *hooks))
+        assert sorted(result.summary["activation"]) == ["relu", "relu", "sigmoid"]
+        assert not any("bend features" in note for note in result.notes)
+
+
+STORED = {
+    "tanh": torch.tanh,
+    "torch.sin": torch.sin,
+    "silu": lambda x: x * torch.sigmoid(x),
+    "torch.gt": lambda x: (x > 0).float(),
+}
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_what_a_hook_stores_and_another_uses_is_named(name):
+    network, stored = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU()), []
+    network[0].register_forward_hook(lambda m, i, o: stored.append(STORED[name](o)))
+    network[2].register_forward_hook(lambda m, i, o: o + stored.pop())
+    note = note_of(network)
+    assert f"no score: {name} in layer '0' (1 call); to count {name}, put it into a module" in note
+
+
+def test_a_hook_may_remove_itself_and_is_as_before():
+    network = hooked("after", torch.sigmoid)
+    (before,) = network[2]._forward_hooks.values()
+    once = network[0].register_forward_hook(lambda *_: once.remove())
+    measured(network)
+    assert [*network[2]._forward_hooks.values()] == [before]
+    assert not network[0]._forward_hooks

@@ -47,6 +47,7 @@ class Recorder:
         self.followers: list[Follower] = []
         self.effects = Effects()
         self.running = 0  # how many functions of PyTorch are running
+        self.hook: int | None = None
         self.chosen = Declared(activations)
         self.classes: dict[str, type] = {}
         self.weights: set[int] = set()
@@ -101,6 +102,15 @@ class Recorder:
         """The innermost module that is running, "" for the network itself, and the index of its run."""
         return self.path[-1] if self.path else ("", 0)
 
+    @contextmanager
+    def in_hook(self) -> Iterator[int]:
+        """While a hook of others runs: the index of its run."""
+        before, self.hook = self.hook, next(self._runs)
+        try:
+            yield self.hook
+        finally:
+            self.hook = before
+
     @property
     def elsewhere(self) -> str:
         """A sentence on what ran where no activation is seen; empty if nothing did."""
@@ -129,6 +139,8 @@ class Recorder:
     def leave(self, module: nn.Module, args: Any, output: Any) -> None:
         """The module that began last has run."""
         if threading.get_ident() == self.thread:
+            for follower in self.followers:
+                follower.left(module, args, output)
             if self.blocks is not None:
                 self.blocks.leave(output)
             self.path.pop()

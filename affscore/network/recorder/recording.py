@@ -9,7 +9,7 @@ import functools
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any
@@ -77,14 +77,10 @@ def recording(
         stack.callback(recorder.stop)
         for path, module in model.named_modules():
             enter = functools.partial(recorder.enter, path)
-            for hooks, register in (
-                (module._forward_pre_hooks, module.register_forward_pre_hook),
-                (module._forward_hooks, module.register_forward_hook),
-            ):
-                if hooks:
-                    watching = _Watching(recorder)
-                    stack.callback(register(watching.begin, prepend=True, with_kwargs=True).remove)
-                    stack.callback(register(watching.end, with_kwargs=True).remove)
+            for hooks in (module._forward_pre_hooks, module._forward_hooks):
+                for key, hook in [*hooks.items()]:
+                    hooks[key] = functools.partial(_hooked, recorder, hook)
+                    stack.callback(_put_back, hooks, key, hook)
             stack.callback(module.register_forward_pre_hook(enter, prepend=True, with_kwargs=True).remove)
             stack.callback(module.register_forward_hook(recorder.leave, always_call=True).remove)
             name = recorder.chosen.name_of(module) or library_class_name(module)
@@ -107,26 +103,26 @@ def recording(
         yield recorder
 
 
-class _Watching:
-    """Hooks of others on a module: where they hand on what they were given as it was, they call no activations."""
+def _hooked(recorder: Recorder, hook: Callable[..., Any], module: nn.Module, *given: Any) -> Any:
+    """Call a hook of others: where it hands on what it was given as it was, its activations do not count."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
-        self._before: list[tuple[list[tuple[int, int]], int]] = []
+    def contents(values: Any) -> set[tuple[int, int]]:
+        return {(id(tensor), recorder.flow.version(tensor)) for tensor in tensors_in(values)}
 
-    def begin(self, module: nn.Module, *given: Any) -> None:
-        """A hook that runs before them."""
-        self._before.append((self._contents(given), len(self.recorder.calls)))
+    before, calls = contents(given), len(recorder.calls)
+    with recorder.in_hook() as run:
+        returned = hook(module, *given)
+    if recorder.attentive and contents((given, returned)) == before:
+        for call in reversed(recorder.calls[calls:]):
+            recorder.forget(call)
+        for follower in recorder.followers:
+            follower.watched(run)
+    return returned
 
-    def end(self, module: nn.Module, *given: Any) -> None:
-        """A hook that runs after them."""
-        before, calls = self._before.pop()
-        if self.recorder.attentive and self._contents(given) == before:
-            for call in reversed(self.recorder.calls[calls:]):
-                self.recorder.forget(call)
 
-    def _contents(self, given: Any) -> list[tuple[int, int]]:
-        return [(id(tensor), self.recorder.flow.version(tensor)) for tensor in tensors_in(given)]
+def _put_back(hooks: MutableMapping[int, Callable[..., Any]], key: int, hook: Callable[..., Any]) -> None:
+    if key in hooks:  # else it has removed itself
+        hooks[key] = hook
 
 
 def _profile(recorder: Recorder) -> Callable[[FrameType, str, Any], None]:

@@ -33,12 +33,13 @@ class _Bend:
     Attributes:
         name: As ``written``, and of what, where it squares the output of an activation.
         written: The function as a reader would write it.
-        frame: The innermost module that was running, and the index of its run.
+        frame: The innermost module that was running, and the index of its run or of that of its hook.
         step: How its output was computed.
         declarable: Whether the function alone bends, and could be declared.
         owner: The class of the module, if that is elementwise as a whole, or "".
         used, read: Whether features were computed from the output, maybe by later calls; whether anything was.
         in_softmax: Whether it is a part of a softmax.
+        counted: Whether it is an activation that has a score.
     """
 
     name: str
@@ -50,11 +51,12 @@ class _Bend:
     used: bool = False
     read: bool = False
     in_softmax: bool = False
+    counted: bool = False
 
     @property
     def counts(self) -> bool:
         """Whether it bends features, and is no part of a norm, a variance, a softmax or an activation that counts."""
-        part = self.in_softmax or (self.step is not None and self.step.in_activation)
+        part = self.counted or self.in_softmax or (self.step is not None and self.step.in_activation)
         return not part and (self.used or not self.read)
 
 
@@ -88,13 +90,11 @@ class Uncounted(Follower):
         self._tags = WeakIdKeyDictionary()
 
     def __enter__(self) -> Self:
-        self._hook = nn.modules.module.register_module_forward_hook(self._module_ran)
         self.recorder.followers.append(self)
         return self
 
     def __exit__(self, *error: object) -> None:
         self.recorder.followers.remove(self)
-        self._hook.remove()
 
     @property
     def sentence(self) -> str:
@@ -123,6 +123,13 @@ class Uncounted(Follower):
         tags = [self._tags.get(tensor, _NOTHING) for tensor in data]
         if event.call is not None:
             self._use(*tags)
+            if recorder.hook is not None:  # which may hand on nothing of it
+                name, step = event.call.activation, recorder.formulas.step_of(output)
+                new = _Bend(
+                    name, name, (recorder.frame[0], recorder.hook), step, declarable=False, read=True, counted=True
+                )
+                self._bends.append(new)
+                self._tags[output] = _Tag(frozenset([new]))
             return
         new = None
         if isinstance(output, Tensor) and _is_real(output) and output.numel() > 1 and not tags[0].statistic:
@@ -137,7 +144,8 @@ class Uncounted(Follower):
                 bent, origin = written, next(origin for origin in event.origins if origin is not None)
                 if origin and origin.activation is not None and _exponent(event) == 2:
                     bent += f" of the output of {recorder.calls[origin.activation].activation}"
-                new = _Bend(bent, written, recorder.frame, step, declarable)
+                path, run = recorder.frame
+                new = _Bend(bent, written, (path, recorder.hook or run), step, declarable)
                 self._bends.append(new)
         self._follow(event, new, data, tags, output)
 
@@ -234,7 +242,13 @@ class Uncounted(Follower):
                 bend.read = True
                 bend.used |= not tag.scale
 
-    def _module_ran(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+    def watched(self, run: int) -> None:
+        """What such a hook computed counts only where it is used later."""
+        for bend in self._bends:
+            if bend.frame[1] == run:
+                bend.read, bend.used, bend.counted, bend.declarable = True, False, False, False
+
+    def left(self, module: nn.Module, args: Any, output: Any) -> None:
         """See whether a module is elementwise as a whole: then its class can be declared."""
         if not self.recorder.attentive or not self.recorder.path:
             return
