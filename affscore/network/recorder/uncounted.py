@@ -124,12 +124,10 @@ class Uncounted(Follower):
         if event.call is not None:
             self._use(*tags)
             if recorder.hook is not None:  # which may hand on nothing of it
-                name, step = event.call.activation, recorder.formulas.step_of(output)
-                new = _Bend(
-                    name, name, (recorder.frame[0], recorder.hook), step, declarable=False, read=True, counted=True
-                )
-                self._bends.append(new)
-                self._tags[output] = _Tag(frozenset([new]))
+                name, frame = event.call.activation, (recorder.frame[0], recorder.hook)
+                bend = _Bend(name, name, frame, recorder.formulas.step_of(output), False, read=True, counted=True)
+                self._bends.append(bend)
+                self._tags[output] = _Tag(frozenset([bend]))
             return
         new = None
         if isinstance(output, Tensor) and _is_real(output) and output.numel() > 1 and not tags[0].statistic:
@@ -187,15 +185,16 @@ class Uncounted(Follower):
         return ""
 
     def _choice(self, event: Event, tags: list[_Tag], output: Tensor) -> tuple[str, int] | None:
-        """What made the booleans or integers of the output of features."""
+        """What made booleans or integers of features, and of how many."""
         if event.effect is not None and event.effect.bends:
-            return (kind_of(event.function), output.numel()) if not all(tag.statistic for tag in tags) else None
-        name, size = next((tag.choice for tag in tags if tag.choice), ("", 0))
-        return (name, output.numel() if output.dtype is torch.bool else size) if name else None
+            return kind_of(event.function), output.numel()
+        known = next((tag.choice for tag in tags if tag.choice), None)
+        return (known[0], output.numel()) if known and output.dtype is torch.bool else known
 
     def _follow(self, event: Event, bend: _Bend | None, data: list[Tensor], tags: list[_Tag], output: Any) -> None:
         """Note what the output is."""
         outputs, name = tensors_in(output), kind_of(event.function)
+        choice = self._choice(event, tags, outputs[0]) if outputs and not _is_real(outputs[0]) else None
         elementwise = event.effect is not None and event.effect.elementwise
         if bend is not None:
             tag = _Tag(_bends_of(tags) | {bend})
@@ -209,11 +208,11 @@ class Uncounted(Follower):
             tag = tags[0]
         else:
             self._use(*tags)
+            if choice is None:
+                return
             tag = _NOTHING
-        if outputs and not _is_real(outputs[0]) and not tag.statistic:
-            tag = tag._replace(choice=self._choice(event, tags, outputs[0]))
-        for tensor in outputs if tag != _NOTHING else ():
-            self._tags[tensor] = tag
+        for tensor in outputs:
+            self._tags[tensor] = tag._replace(choice=choice) if choice and not tag.statistic else tag
 
     def _combined(self, event: Event, tags: list[_Tag]) -> _Tag:
         """What an elementwise function makes of features and statistics."""
@@ -306,7 +305,7 @@ class BelowPython:
 
 
 def _is_real(tensor: Tensor) -> bool:
-    return tensor.is_floating_point() or tensor.is_quantized
+    return tensor.dtype.is_floating_point or tensor.is_quantized
 
 
 def _bends_of(tags: Iterable[_Tag]) -> frozenset[_Bend]:
