@@ -174,3 +174,11 @@ def test_what_is_known_does_not_grow_with_numbers_that_vary():
 def test_a_constant_without_a_value():
     x, one = torch.rand(3, ENTRIES, device="meta"), torch.ones(1, device="meta")
     assert Effects().of("", torch.mul, (x, one), {}, x, [one]) == Effect(True, False)
+
+
+@pytest.mark.parametrize("size", [2, 3, 6, 7, 256])
+@pytest.mark.parametrize("first", [0, -1])
+def test_indices_that_are_tried_are_in_a_table(size, first):
+    table, indices = torch.rand(size), torch.arange(3 * ENTRIES).view(3, ENTRIES).remainder(size) * (1 + 2 * first)
+    indices += first
+    assert Effects().of("", torch.Tensor.__getitem__, (table, indices), {}, indices) == Effect(True, False)

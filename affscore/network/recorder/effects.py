@@ -212,9 +212,9 @@ def bends(apply: Callable[[Tensor], Tensor], like: Tensor) -> bool:
 
 
 def _random(like: Tensor, seed: int) -> Tensor:
+    """Random numbers of a type and shape; integers and booleans between those that are there, as indices must be."""
     generator = torch.Generator().manual_seed(seed)
-    if not like.is_floating_point():
-        return torch.randint(0, 2 if like.dtype is torch.bool else 8, like.shape, generator=generator).to(
-            like.device, like.dtype
-        )
-    return torch.randn(like.shape, generator=generator).to(like.device, like.dtype)
+    if like.is_floating_point():
+        return torch.randn(like.shape, generator=generator).to(like.device, like.dtype)
+    least, most = (0, 1) if like.dtype is torch.bool else (int(like.min()), int(like.max()))
+    return torch.randint(least, max(most, least + 1) + 1, like.shape, generator=generator).to(like.device, like.dtype)
