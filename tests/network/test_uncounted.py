@@ -555,3 +555,40 @@ def test_a_hook_may_remove_itself_and_is_as_before():
     measured(network)
     assert [*network[2]._forward_hooks.values()] == [before]
     assert not network[0]._forward_hooks
+
+
+def spectrum(function):
+    return lambda x: function(torch.fft.rfft(x)).sum(-1, keepdim=True).real + x
+
+
+OF_COMPLEX = {
+    "torch.exp": spectrum(torch.exp),
+    "torch.abs": spectrum(torch.abs),
+    "torch.angle": spectrum(torch.angle),
+    "torch.pow": spectrum(lambda z: z**2),
+    "torch.mul": spectrum(lambda z: z * z.conj()),
+    "x * x": spectrum(lambda z: z * z),
+    "torch.mul, a mask": spectrum(lambda z: z * (z.real > 0)),
+    "torch.square": spectrum(torch.square),
+}
+
+
+@pytest.mark.parametrize("name", OF_COMPLEX)
+def test_functions_of_complex_features_are_named(name):
+    note = note_of(Around(OF_COMPLEX[name]))
+    assert f"have no score: {name.partition(',')[0]} in layer '(root)' (1 call); to count" in note
+
+
+LINEAR_IN_COMPLEX = {
+    "parts": lambda x: torch.fft.fft(x).real + torch.fft.fft(x).imag,
+    "a filter": lambda x: torch.fft.irfft(torch.fft.rfft(x) * torch.linspace(1, 2, WIDTH // 2 + 1)),
+    "rotated": lambda x: torch.view_as_real(
+        torch.view_as_complex(x.unflatten(-1, (-1, 2))) * torch.polar(torch.ones(8), torch.arange(8.0))
+    ).flatten(-2),
+    "conjugate": lambda x: torch.fft.ifft((torch.fft.fft(x).conj() + 1) / 2j).imag,
+}
+
+
+@pytest.mark.parametrize("name", LINEAR_IN_COMPLEX)
+def test_linear_functions_of_complex_features_are_not_named(name):
+    assert note_of(Around(LINEAR_IN_COMPLEX[name])) == ""

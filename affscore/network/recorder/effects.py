@@ -109,7 +109,7 @@ class Effects:
 
 
 def _is_plain(tensor: Tensor) -> bool:
-    return not (tensor.is_nested or tensor.is_quantized or tensor.is_complex())
+    return not (tensor.is_nested or tensor.is_quantized)
 
 
 def _kind(value: Any, x: Tensor) -> Any:
@@ -183,7 +183,7 @@ def is_elementwise(apply: Callable[[Tensor], Any], like: Tensor) -> bool:
     before, after = apply(z.clone()), apply(torch.where(changed, _random(like, 2), z))
     if not isinstance(before, Tensor) or before.shape != like.shape or after.shape != like.shape:
         return False
-    return torch.allclose(before[~changed].double(), after[~changed].double(), 1e-4, 1e-6, equal_nan=True)
+    return torch.allclose(_precise(before[~changed]), _precise(after[~changed]), 1e-4, 1e-6, equal_nan=True)
 
 
 def bends(apply: Callable[[Tensor], Tensor], like: Tensor) -> bool:
@@ -196,14 +196,14 @@ def bends(apply: Callable[[Tensor], Tensor], like: Tensor) -> bool:
     >>> bends(torch.relu, torch.zeros(40)), bends(lambda x: 3 * x - 1, torch.zeros(40))
     (True, False)
     """
-    if not like.is_floating_point():  # of two values every function is affine, and integers are no features
+    if is_whole(like):  # of two values every function is affine, and integers are no features
         return False
     for scale in SCALES:
         first, second = scale * _random(like, 3), scale * _random(like, 4)
         middle = (first + second) / 2
         y = [apply(z.clone()) for z in (first, second, middle)]
-        coarsest = max(torch.finfo(z.dtype).eps for z in (first, y[0]) if z.is_floating_point())
-        ends, half = (y[0].double() + y[1].double()) / 2, y[2].double()
+        coarsest = max(torch.finfo(z.dtype).eps for z in (first, y[0]) if not is_whole(z))
+        ends, half = (_precise(y[0]) + _precise(y[1])) / 2, _precise(y[2])
         error, size = (ends - half).abs(), torch.maximum(ends.abs(), half.abs())
         known = error.isfinite()
         if bool(known.any()) and float(error[known].max()) > max(TOLERANCE, 32 * coarsest) * float(size[known].max()):
@@ -211,10 +211,20 @@ def bends(apply: Callable[[Tensor], Tensor], like: Tensor) -> bool:
     return False
 
 
+def is_whole(tensor: Tensor) -> bool:
+    """Whether a tensor holds integers or booleans."""
+    return not (tensor.dtype.is_floating_point or tensor.dtype.is_complex)
+
+
+def _precise(tensor: Tensor) -> Tensor:
+    return tensor.to(torch.complex128 if tensor.is_complex() else torch.float64)
+
+
 def _random(like: Tensor, seed: int) -> Tensor:
     """Random numbers of a type and shape; integers and booleans between those that are there, as indices must be."""
     generator = torch.Generator().manual_seed(seed)
-    if like.is_floating_point():
-        return torch.randn(like.shape, generator=generator).to(like.device, like.dtype)
+    if not is_whole(like):
+        kind = torch.complex64 if like.is_complex() else torch.float32
+        return torch.randn(like.shape, dtype=kind, generator=generator).to(like.device, like.dtype)
     least, most = (0, 1) if like.dtype is torch.bool else (int(like.min()), int(like.max()))
     return torch.randint(least, max(most, least + 1) + 1, like.shape, generator=generator).to(like.device, like.dtype)

@@ -19,7 +19,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.network.recorder.calls import ActivationCall
 from affscore.network.recorder.dataflow import place
-from affscore.network.recorder.effects import NO_EFFECT, Effect
+from affscore.network.recorder.effects import NO_EFFECT, Effect, is_whole
 from affscore.network.recorder.functions import PRODUCTS, Function, kind_of, name_by_values, writes_in_place
 from affscore.network.recorder.stream import Event
 
@@ -39,7 +39,7 @@ class Step:
         effect: What the function does by itself to the largest of its arguments.
         call: The activation that it is, where it is one.
         in_activation: Whether it is a part of a formula that is an activation.
-        numbers: Whether it holds numbers of floating point, and no booleans.
+        numbers: Whether it holds real or complex numbers, and no integers or booleans.
     """
 
     number: int
@@ -68,7 +68,7 @@ class Step:
     def bind(self, tensor: Tensor, version: int) -> None:
         """This tensor, as it is now, is the result of the step."""
         self.tensor, self.shape, self.version = weakref.ref(tensor), tuple(tensor.shape), version
-        self.numbers = tensor.is_floating_point()
+        self.numbers = not is_whole(tensor)
 
 
 @dataclass

@@ -16,7 +16,7 @@ from affscore.errors import AffscoreError, guarded
 from affscore.network.recorder import functions
 from affscore.network.recorder.dataflow import Dataflow, Origin, address, tensors_in
 from affscore.network.recorder.declared import check_elementwise
-from affscore.network.recorder.effects import bends
+from affscore.network.recorder.effects import bends, is_whole
 from affscore.network.recorder.formulas import Step, evaluated, single_source
 from affscore.network.recorder.functions import kind_of, writes_in_place
 from affscore.network.recorder.recorder import Recorder
@@ -115,7 +115,6 @@ class Uncounted(Follower):
         """See whether the function bends features, and what became of earlier ones."""
         recorder, output = self.recorder, event.output
         data = [tensor for tensor, origin in zip(event.tensors, event.origins, strict=True) if origin is not None]
-        data = [tensor for tensor in data if not tensor.is_complex()]
         if output is None and data:  # item assignment
             output = event.args[0]
         if not data or (output is data[0] and not writes_in_place(event.function)):
@@ -130,7 +129,7 @@ class Uncounted(Follower):
                 self._tags[output] = _Tag(frozenset([bend]))
             return
         new = None
-        if isinstance(output, Tensor) and _is_real(output) and output.numel() > 1 and not tags[0].statistic:
+        if isinstance(output, Tensor) and _holds_features(output) and output.numel() > 1 and not tags[0].statistic:
             step = recorder.formulas.step_of(output)
             name = self._bending(event, step)
             if name:
@@ -138,7 +137,13 @@ class Uncounted(Follower):
                 written = _WRITTEN.get(name, "x * x" if name in functions.PRODUCTS and alone else f"torch.{name}")
                 itself = event.effect is not None and event.effect.bends and name == kind_of(event.function)
                 known = hasattr(torch, written.removeprefix("torch."))
-                declarable = itself and known and output.is_floating_point() and name not in functions.STATISTICS
+                declarable = (
+                    itself
+                    and known
+                    and output.is_floating_point()
+                    and not data[0].is_complex()
+                    and name not in functions.STATISTICS
+                )
                 bent, origin = written, next(origin for origin in event.origins if origin is not None)
                 if origin and origin.activation is not None and _exponent(event) == 2:
                     bent += f" of the output of {recorder.calls[origin.activation].activation}"
@@ -172,7 +177,7 @@ class Uncounted(Follower):
 
     def _choosing(self, event: Event, elementwise: bool) -> str:
         """The name of the function that made a mask or indices of features, by which others are chosen here."""
-        features = any(of and _is_real(one) for one, of in zip(event.tensors, event.origins, strict=True))
+        features = any(of and _holds_features(one) for one, of in zip(event.tensors, event.origins, strict=True))
         output = event.args[0] if event.output is None else event.output
         for tensor, origin in zip(event.tensors, event.origins, strict=True):
             if origin is None or (choice := self._tags.get(tensor, _NOTHING).choice) is None:
@@ -194,7 +199,7 @@ class Uncounted(Follower):
     def _follow(self, event: Event, bend: _Bend | None, data: list[Tensor], tags: list[_Tag], output: Any) -> None:
         """Note what the output is."""
         outputs, name = tensors_in(output), kind_of(event.function)
-        choice = self._choice(event, tags, outputs[0]) if outputs and not _is_real(outputs[0]) else None
+        choice = self._choice(event, tags, outputs[0]) if outputs and not _holds_features(outputs[0]) else None
         elementwise = event.effect is not None and event.effect.elementwise
         if bend is not None:
             tag = _Tag(_bends_of(tags) | {bend})
@@ -304,8 +309,8 @@ class BelowPython:
                 self._missed[kind_of(kernel)] += 1
 
 
-def _is_real(tensor: Tensor) -> bool:
-    return tensor.dtype.is_floating_point or tensor.is_quantized
+def _holds_features(tensor: Tensor) -> bool:
+    return not is_whole(tensor) or tensor.is_quantized
 
 
 def _bends_of(tags: Iterable[_Tag]) -> frozenset[_Bend]:
