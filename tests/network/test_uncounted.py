@@ -592,3 +592,26 @@ LINEAR_IN_COMPLEX = {
 @pytest.mark.parametrize("name", LINEAR_IN_COMPLEX)
 def test_linear_functions_of_complex_features_are_not_named(name):
     assert note_of(Around(LINEAR_IN_COMPLEX[name])) == ""
+
+
+FOR_EACH_SAMPLE = {
+    "sine": torch.sin,
+    "square": lambda x: x * x,
+    "relu by where": lambda x: torch.where(x > 0, x, 0.0),
+    "relu by a mask": lambda x: x * (x > 0),
+    "relu by masked_fill": lambda x: x.masked_fill(x < 0, 0),
+    "of a part": lambda x: torch.cat([x[..., :4] * (x[..., :4] > 0), x[..., 4:]], -1),
+    "sigmoid by an exponential": lambda x: 1 / (1 + torch.exp(-x)),
+    "affine": lambda x: 2 * x + torch.arange(float(WIDTH)) - x.mean(-1, keepdim=True),
+    "the same": lambda x: torch.where(x > 0, x, x),
+    "softmax": lambda x: x.softmax(-1),
+    "a norm": lambda x: rms_norm(x),
+    "product": lambda x: x * x.flip(-1),
+}
+AFFINE = {"affine", "the same", "softmax", "a norm", "product"}
+
+
+@pytest.mark.parametrize("inside", [lambda f: torch.vmap(f), lambda f: torch.vmap(torch.vmap(f))])
+@pytest.mark.parametrize("name", FOR_EACH_SAMPLE)
+def test_under_vmap_the_same_functions_are_named(name, inside):
+    assert bool(note_of(Around(inside(FOR_EACH_SAMPLE[name])))) == (name not in AFFINE)

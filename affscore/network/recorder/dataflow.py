@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Set
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.multiprocessing.reductions import StorageWeakRef
 
 _PLAIN = (int, float, str, type(None))
@@ -184,6 +186,11 @@ def address(tensor: Tensor) -> int:
 def is_wrapped(tensor: Tensor) -> bool:
     """Whether this is a tensor of torch.vmap or another transform of torch.func, which stands for another tensor."""
     return torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+
+
+def below_transforms(tensor: Tensor) -> AbstractContextManager[Any]:
+    """A context in which nothing is batched or differentiated for the sake of a wrapped tensor."""
+    return temporarily_clear_interpreter_stack() if is_wrapped(tensor) else nullcontext()
 
 
 def _storage(tensor: Tensor) -> torch.UntypedStorage | None:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from affscore.network.randomness import random_states_kept
+from affscore.network.recorder.dataflow import below_transforms, is_wrapped
 from affscore.network.recorder.functions import CHANNEL_AXES, RECURRENT, Function, is_extension, only_looks_at_the_shape
 from affscore.network.recorder.functions import writes_in_place as in_place
 
@@ -145,14 +146,11 @@ def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x
         if value.ndim and value.ndim == x.ndim:
             first = [slice(2)] if len(value) == len(x) else [slice(None)]
             value = value[(*first, *[slice(entries)] * (value.ndim - 1))]
-        return torch.ones_like(value, device="cpu") if value.is_meta else value
+        return torch.ones(value.shape, dtype=value.dtype) if value.is_meta or is_wrapped(value) else value
 
     def apply(z: Tensor) -> Any:
-        values, named = (
-            [z if value is x else part(value) for value in args],
-            {name: part(kwargs[name]) for name in kwargs},
-        )
-        named |= {name: z for name, value in kwargs.items() if value is x}
+        values = [z if value is x else value for value in positional]
+        named = {name: z if value is x else value for name, value in keywords.items()}
         if in_place(function) and values[0] is not z:
             values[0] = values[0].clone()
         output = function(*values, **named)
@@ -160,9 +158,12 @@ def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x
         return output.dequantize() if isinstance(output, Tensor) and output.is_quantized else output
 
     try:
-        with random_states_kept(x.device), warnings.catch_warnings():
+        like = part(x)
+        positional = [value if value is x else part(value) for value in args]
+        keywords = {name: value if value is x else part(value) for name, value in kwargs.items()}
+        with below_transforms(x), random_states_kept(x.device), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            alone = is_elementwise(apply, like := part(x))
+            alone = is_elementwise(apply, like)
             return Effect(alone, (alone or is_extension(function)) and bends(apply, like))
     except Exception:  # noqa: BLE001  # random numbers, or two samples, do not fit
         return NO_EFFECT

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.network.recorder.calls import ActivationCall
-from affscore.network.recorder.dataflow import place
+from affscore.network.recorder.dataflow import is_wrapped, place
 from affscore.network.recorder.effects import NO_EFFECT, Effect, is_whole
 from affscore.network.recorder.functions import PRODUCTS, Function, kind_of, name_by_values, writes_in_place
 from affscore.network.recorder.stream import Event
@@ -154,6 +154,8 @@ class Formulas:
                 continue
             x = source.tensor()
             if x is None or not x.is_floating_point() or source.shape != step.shape or self.step_of(x) is not source:
+                continue
+            if is_wrapped(x):  # which no listener can take apart
                 continue
 
             def apply(z: Tensor, source: Step = source) -> Tensor:

@@ -14,7 +14,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.errors import AffscoreError, guarded
 from affscore.network.recorder import functions
-from affscore.network.recorder.dataflow import Dataflow, Origin, address, tensors_in
+from affscore.network.recorder.dataflow import Dataflow, Origin, address, below_transforms, tensors_in
 from affscore.network.recorder.declared import check_elementwise
 from affscore.network.recorder.effects import bends, is_whole
 from affscore.network.recorder.formulas import Step, evaluated, single_source
@@ -165,11 +165,11 @@ class Uncounted(Follower):
             return self._choosing(event, elementwise)
         if any(s.call or (s.effect.bends and s.numbers) for s in inside):
             return ""
+        like = event.args[0] if event.output is None else event.output
         try:
-            if not bends(
-                lambda z: evaluated(step, {source: z}), event.args[0] if event.output is None else event.output
-            ):
-                return ""
+            with below_transforms(like):
+                if not bends(lambda z: evaluated(step, {source: z}), like):
+                    return ""
         except Exception:  # noqa: BLE001  # as many numbers as the mask of these features needs, say
             return step.kind
         choice = next((s for s in inside if s.effect.bends), step)
