@@ -182,3 +182,10 @@ def test_indices_that_are_tried_are_in_a_table(size, first):
     table, indices = torch.rand(size), torch.arange(3 * ENTRIES).view(3, ENTRIES).remainder(size) * (1 + 2 * first)
     indices += first
     assert Effects().of("", torch.Tensor.__getitem__, (table, indices), {}, indices) == Effect(True, False)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2, 1), (3, ENTRIES)])
+@pytest.mark.parametrize("function", [torch.rsqrt, torch.log, torch.relu, torch.neg])
+def test_a_function_of_few_entries_has_the_same_effect(function, shape):
+    x = torch.rand(shape)
+    assert Effects().of("", function, (x,), {}, x) == Effect(True, function is not torch.neg)

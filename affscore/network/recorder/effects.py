@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Number
@@ -199,8 +200,9 @@ def bends(apply: Callable[[Tensor], Tensor], like: Tensor) -> bool:
     """
     if is_whole(like):  # of two values every function is affine, and integers are no features
         return False
-    for scale in SCALES:
-        first, second = scale * _random(like, 3), scale * _random(like, 4)
+    draws = range(3, 3 + 2 * max(1, ENTRIES // max(1, like.numel())), 2)  # of few entries some may have no value
+    for scale, draw in itertools.product(SCALES, draws):
+        first, second = scale * _random(like, draw), scale * _random(like, draw + 1)
         middle = (first + second) / 2
         y = [apply(z.clone()) for z in (first, second, middle)]
         coarsest = max(torch.finfo(z.dtype).eps for z in (first, y[0]) if not is_whole(z))
