@@ -20,7 +20,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 from affscore.network.recorder.calls import ActivationCall
 from affscore.network.recorder.dataflow import is_wrapped, place
 from affscore.network.recorder.effects import NO_EFFECT, Effect, is_whole
-from affscore.network.recorder.functions import PRODUCTS, Function, kind_of, name_by_values, writes_in_place
+from affscore.network.recorder.functions import Function, kind_of, name_by_values, writes_in_place
 from affscore.network.recorder.stream import Event
 
 _LARGEST_CONSTANT = 2**16
@@ -117,7 +117,7 @@ class Formulas:
             return None
         values = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
         # the zeros of maximum(x, zeros) become a number, whatever their shape
-        chooses = effect.bends or any(value.dtype is torch.bool for value in values)
+        chooses = effect.bends or len(values) > 2 or any(value.dtype is torch.bool for value in values)
 
         def replaced(value: Any) -> Any:
             if isinstance(value, Tensor) and self._depends(value):
@@ -148,11 +148,11 @@ class Formulas:
             return None
         for earlier, (source, inside) in enumerate(_bottlenecks(step)):
             calls = sorted((s.call for s in inside if s.call is not None), key=lambda call: call.index)
-            if calls and (earlier > 0 or step.kind not in PRODUCTS):
+            x = source.tensor()
+            if calls and (earlier > 0 or x is None or not _multiplies(step, x)):
                 return None
             if not calls and not any(s.effect.bends for s in (step, *inside)):
                 continue
-            x = source.tensor()
             if x is None or not x.is_floating_point() or source.shape != step.shape or self.step_of(x) is not source:
                 continue
             if is_wrapped(x):  # which no listener can take apart
@@ -161,7 +161,8 @@ class Formulas:
             def apply(z: Tensor, source: Step = source) -> Tensor:
                 return evaluated(step, {source: z})
 
-            name = name_by_values(apply, x.device)
+            axes = [1] * (len(step.shape) - 1)
+            name = name_by_values(lambda z, axes=axes: apply(z.view(-1, *axes)).flatten(), x.device)
             if name is None and calls:
                 name = "*".join([*(["x"] if len(calls) == 1 else []), *(call.activation for call in calls)])
             if name is not None:
@@ -191,6 +192,21 @@ def _bottlenecks(step: Step) -> Iterator[tuple[Step, list[Step]]]:
         inside.append(latest)
         frontier.remove(latest)
         frontier.update(latest.sources)
+
+
+def _multiplies(step: Step, like: Tensor) -> bool:
+    """Whether a step is a multiple of the product of its two sources, which are of this type."""
+    if len(step.sources) != 2:
+        return False
+    ones = torch.ones([1] * len(step.shape), dtype=like.dtype, device="cpu" if like.is_meta else like.device)
+    try:
+        one, *others = (
+            evaluated(step, {source: factor * ones for source, factor in zip(step.sources, factors, strict=True)})
+            for factors in ((1, 1), (-1, 1), (1, -1), (2, 4))
+        )
+    except Exception:  # noqa: BLE001  # its constants are of another type
+        return False
+    return bool(one.all()) and all(torch.equal(y, n * one) for y, n in zip(others, (-1, -1, 8), strict=True))
 
 
 def single_source(step: Step) -> tuple[Step, list[Step]] | None:
