@@ -11,7 +11,7 @@ from torch import nn
 
 import affscore
 from affscore.network.recorder.calls import ORDINALS
-from affscore.network.recorder.functions import ACTIVATIONS, LIBRARY_CLASSES, NAMED_BY_VALUES, activation_name
+from affscore.network.recorder.functions import _TOLERANCES, ACTIVATIONS, LIBRARY_CLASSES, activation_name
 from tests.network.seen import seen_in
 
 PAGE = (Path(__file__).resolve().parents[2] / "book" / "activations.md").read_text()
@@ -48,7 +48,7 @@ def table() -> str:
     for library, entries in LIBRARY_CLASSES.items():
         for class_name, name in entries.items():
             classes.setdefault(name, set()).add(f"{library} `{class_name}`")
-    columns = [functions(), modules(), classes, {name: {"yes"} for name in NAMED_BY_VALUES}]
+    columns = [functions(), modules(), classes, {name: {"yes"} for name in (*_TOLERANCES, "leaky_relu")}]
     names = list(dict.fromkeys([*ACTIVATIONS.values(), *(name for column in columns for name in column)]))
     rows = [[f"`{name}`", *(", ".join(sorted(column.get(name, ()))) for column in columns)] for name in names]
     heading = ["activation", "functions", "modules of PyTorch", "modules of other libraries", "written out"]

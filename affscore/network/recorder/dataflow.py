@@ -71,7 +71,7 @@ class Dataflow:
         """
         known = self._contents(tensor)
         if part and known.origin is not None and tensor.numel() < _entries(tensor):
-            known.parts = [(other, was) for other, was in known.parts if not _same_place(other, tensor)]
+            known.parts = [(other, was) for other, was in known.parts if _view(other) != _view(tensor)]
             known.parts.append((_geometry(tensor), origin))
         else:
             known.origin, known.parts = origin, []
@@ -93,7 +93,7 @@ class Dataflow:
         if known is None or not known.parts:
             return known.origin if known else None
         parts = [(part, origin) for part, origin in known.parts if _overlap(part, tensor)]
-        exact = next((origin for part, origin in reversed(parts) if _same_place(part, tensor)), None)
+        exact = next((origin for part, origin in reversed(parts) if _view(part) == _view(tensor)), None)
         return exact or (merged([known.origin, *(origin for _, origin in parts)]) if parts else known.origin)
 
     def overwritten(self, tensor: Tensor) -> None:
@@ -135,10 +135,6 @@ def _geometry(tensor: Tensor) -> Tensor:
     """A tensor without numbers that looks at the same places."""
     places = torch.empty(_entries(tensor), device="meta")
     return places.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
-
-
-def _same_place(one: Tensor, other: Tensor) -> bool:
-    return _view(one) == _view(other)
 
 
 def _view(tensor: Tensor) -> tuple[Any, ...]:

@@ -101,7 +101,7 @@ class Formulas:
     def __init__(self, depends: Callable[[Tensor], bool], version: Callable[[Tensor], int]) -> None:
         self._depends, self._version = depends, version
         self._steps = WeakIdKeyDictionary()
-        self._places: dict[Any, weakref.ref[Step]] = {}
+        self._places: dict[Any, Callable[[], Step | None]] = {}
         self._numbers = itertools.count()
 
     def step(self, event: Event, shape: Sequence[int]) -> Step | None:
@@ -125,21 +125,19 @@ class Formulas:
             return _number(value) if isinstance(value, Tensor) and chooses else value
 
         positional, named = tuple(map(replaced, args)), {key: replaced(value) for key, value in kwargs.items()}
-        constants = (value for value in (*positional, *named.values()) if isinstance(value, Tensor))
-        if any(constant.numel() > _LARGEST_CONSTANT for constant in constants):
+        kept = (*positional, *named.values())
+        if any(isinstance(value, Tensor) and value.numel() > _LARGEST_CONSTANT for value in kept):
             return None  # a table of positions, say: it would have to be kept
         return Step(next(self._numbers), function, positional, named, effect, shape=tuple(shape))
 
     def bind(self, step: Step, output: Tensor) -> Step:
         """The call has returned this: what it was given, where that looks at the same place, as it is now."""
-        version = self._version(output)
-        key = place(output), version
-        known = self._places.get(key)
-        step = (known and known()) or step
+        key = place(output), self._version(output)
+        step = self._places.get(key, lambda: None)() or step
         self._places[key] = weakref.ref(step)
         self._steps[output] = step
         if step.tensor() is None:  # its first tensor, or a view of the place that outlives it
-            step.bind(output, version)
+            step.bind(output, key[1])
         return step
 
     def recognise(self, step: Step) -> Formula | None:
@@ -155,17 +153,14 @@ class Formulas:
                 continue
             if x is None or not x.is_floating_point() or source.shape != step.shape or self.step_of(x) is not source:
                 continue
-            if is_wrapped(x):  # which no listener can take apart
-                continue
 
             def apply(z: Tensor, source: Step = source) -> Tensor:
                 return evaluated(step, {source: z})
 
-            axes = [1] * (len(step.shape) - 1)
-            name = name_by_values(lambda z, axes=axes: apply(z.view(-1, *axes)).flatten(), x.device)
+            name = name_by_values(apply, x.device, x.ndim)
             if name is None and calls:
                 name = "*".join([*(["x"] if len(calls) == 1 else []), *(call.activation for call in calls)])
-            if name is not None:
+            if name is not None and not is_wrapped(x):  # which no listener could take apart
                 return Formula(name, x, calls, apply, inside)
         return None
 
@@ -199,14 +194,16 @@ def _multiplies(step: Step, like: Tensor) -> bool:
     if len(step.sources) != 2:
         return False
     ones = torch.ones([1] * len(step.shape), dtype=like.dtype, device="cpu" if like.is_meta else like.device)
+
+    def at(a: float, b: float) -> Tensor:
+        return evaluated(step, dict(zip(step.sources, (a * ones, b * ones), strict=True)))
+
     try:
-        one, *others = (
-            evaluated(step, {source: factor * ones for source, factor in zip(step.sources, factors, strict=True)})
-            for factors in ((1, 1), (-1, 1), (1, -1), (2, 4))
+        return bool((one := at(1, 1)).all()) and all(
+            torch.equal(at(a, b), a * b * one) for a, b in ((-1, 1), (1, -1), (2, 4))
         )
     except Exception:  # noqa: BLE001  # its constants are of another type
         return False
-    return bool(one.all()) and all(torch.equal(y, n * one) for y, n in zip(others, (-1, -1, 8), strict=True))
 
 
 def single_source(step: Step) -> tuple[Step, list[Step]] | None:

@@ -47,7 +47,7 @@ class Recorder:
         self.followers: list[Follower] = []
         self.effects = Effects()
         self.running = 0  # how many functions of PyTorch are running
-        self.hook: int | None = None
+        self.hook: int | None = None  # the index of the run of a hook of the user
         self.chosen = Declared(activations)
         self.classes: dict[str, type] = {}
         self.weights: set[int] = set()
@@ -76,7 +76,7 @@ class Recorder:
             self.blocks.start()
         self._counts: Counter[str] = Counter()
         self._summing: set[type] = set()
-        self._runs = itertools.count()
+        self.runs = itertools.count()
         with self.aside:
             tensors = tensors_in(inputs)
             self.layout = Layout(next((len(tensor) for tensor in tensors if tensor.ndim), None))
@@ -102,15 +102,6 @@ class Recorder:
         """The innermost module that is running, "" for the network itself, and the index of its run."""
         return self.path[-1] if self.path else ("", 0)
 
-    @contextmanager
-    def in_hook(self) -> Iterator[int]:
-        """While a hook of others runs: the index of its run."""
-        before, self.hook = self.hook, next(self._runs)
-        try:
-            yield self.hook
-        finally:
-            self.hook = before
-
     @property
     def elsewhere(self) -> str:
         """A sentence on what ran where no activation is seen; empty if nothing did."""
@@ -128,7 +119,7 @@ class Recorder:
         if threading.get_ident() != self.thread:
             self.in_other_threads.add(f"layer {path!r}")
             return
-        self.path.append((path, next(self._runs)))
+        self.path.append((path, next(self.runs)))
         if path in self.channel_axes and self._listening:
             with torch._C.DisableTorchFunction():  # to ask for its shape is no call either
                 for x in [one for one in tensors_in((args, kwargs)) if not one.is_nested][:1]:
@@ -186,11 +177,7 @@ class Recorder:
             x = self.effects.tried(event, self.frame[0])
             step = self.formulas.step(event, x.shape) if x is not None else None
             formula = self.formulas.recognise(step) if step is not None else None
-        if (
-            step is not None
-            and formula is not None
-            and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]
-        ):
+        if formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
             for part in formula.inside:
                 part.in_activation = True
             for call in reversed(formula.calls):

@@ -9,7 +9,7 @@ import functools
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any
@@ -77,10 +77,9 @@ def recording(
         stack.callback(recorder.stop)
         for path, module in model.named_modules():
             enter = functools.partial(recorder.enter, path)
-            for hooks in (module._forward_pre_hooks, module._forward_hooks):
-                for key, hook in [*hooks.items()]:
-                    hooks[key] = functools.partial(_hooked, recorder, hook)
-                    stack.callback(_put_back, hooks, key, hook)
+            for hooks in filter(None, (module._forward_pre_hooks, module._forward_hooks)):
+                stack.callback(_put_back, hooks, dict(hooks))
+                hooks.update({key: functools.partial(_hooked, recorder, hook) for key, hook in hooks.items()})
             stack.callback(module.register_forward_pre_hook(enter, prepend=True, with_kwargs=True).remove)
             stack.callback(module.register_forward_hook(recorder.leave, always_call=True).remove)
             name = recorder.chosen.name_of(module) or library_class_name(module)
@@ -110,8 +109,12 @@ def _hooked(recorder: Recorder, hook: Callable[..., Any], module: nn.Module, *gi
         return {(id(tensor), recorder.flow.version(tensor)) for tensor in tensors_in(values)}
 
     before, calls = contents(given), len(recorder.calls)
-    with recorder.in_hook() as run:
+    outer, run = recorder.hook, next(recorder.runs)
+    try:
+        recorder.hook = run
         returned = hook(module, *given)
+    finally:
+        recorder.hook = outer
     if recorder.attentive and contents((given, returned)) == before:
         for call in reversed(recorder.calls[calls:]):
             recorder.forget(call)
@@ -120,9 +123,9 @@ def _hooked(recorder: Recorder, hook: Callable[..., Any], module: nn.Module, *gi
     return returned
 
 
-def _put_back(hooks: MutableMapping[int, Callable[..., Any]], key: int, hook: Callable[..., Any]) -> None:
-    if key in hooks:  # else it has removed itself
-        hooks[key] = hook
+def _put_back(hooks: dict[int, Any], before: Mapping[int, Any]) -> None:
+    """A hook may have removed itself."""
+    hooks.update({key: before[key] for key in hooks.keys() & before.keys()})
 
 
 def _profile(recorder: Recorder) -> Callable[[FrameType, str, Any], None]:

@@ -129,30 +129,23 @@ class Uncounted(Follower):
                 self._tags[output] = _Tag(frozenset([bend]))
             return
         new = None
-        if isinstance(output, Tensor) and _holds_features(output) and output.numel() > 1 and not tags[0].statistic:
+        if isinstance(output, Tensor) and not is_whole(output) and output.numel() > 1 and not tags[0].statistic:
             step = recorder.formulas.step_of(output)
-            name = self._bending(event, step)
+            name = self._bending(event, step, output)
             if name:
                 alone = step is None or step.effect.bends
                 written = _WRITTEN.get(name, "x * x" if name in functions.PRODUCTS and alone else f"torch.{name}")
                 itself = event.effect is not None and event.effect.bends and name == kind_of(event.function)
-                known = hasattr(torch, written.removeprefix("torch."))
-                declarable = (
-                    itself
-                    and known
-                    and output.is_floating_point()
-                    and not data[0].is_complex()
-                    and name not in functions.STATISTICS
-                )
+                known = hasattr(torch, written.removeprefix("torch.")) and not data[0].is_complex()
+                declarable = itself and known and output.is_floating_point() and name not in functions.STATISTICS
                 bent, origin = written, next(origin for origin in event.origins if origin is not None)
                 if origin and origin.activation is not None and _exponent(event) == 2:
                     bent += f" of the output of {recorder.calls[origin.activation].activation}"
-                path, run = recorder.frame
-                new = _Bend(bent, written, (path, recorder.hook or run), step, declarable)
+                new = _Bend(bent, written, (recorder.frame[0], recorder.hook or recorder.frame[1]), step, declarable)
                 self._bends.append(new)
         self._follow(event, new, data, tags, output)
 
-    def _bending(self, event: Event, step: Step | None) -> str:
+    def _bending(self, event: Event, step: Step | None, output: Tensor) -> str:
         """The name of the function that bends features, if one does: this one, or one whose output it has taken in."""
         effect, name = event.effect, kind_of(event.function)
         if effect is not None and effect.bends:
@@ -162,23 +155,21 @@ class Uncounted(Follower):
         elementwise = effect is not None and effect.elementwise
         source, inside = (single_source(step) if step is not None and elementwise else None) or (None, [])
         if step is None or source is None or not inside:
-            return self._choosing(event, elementwise)
+            return self._choosing(event, output, elementwise)
         if any(s.call or (s.effect.bends and s.numbers) for s in inside):
             return ""
-        like = event.args[0] if event.output is None else event.output
         try:
-            with below_transforms(like):
-                if not bends(lambda z: evaluated(step, {source: z}), like):
+            with below_transforms(output):
+                if not bends(lambda z: evaluated(step, {source: z}), output):
                     return ""
         except Exception:  # noqa: BLE001  # as many numbers as the mask of these features needs, say
             return step.kind
         choice = next((s for s in inside if s.effect.bends), step)
         return choice.kind if len(step.sources) == 1 else step.kind
 
-    def _choosing(self, event: Event, elementwise: bool) -> str:
+    def _choosing(self, event: Event, output: Tensor, elementwise: bool) -> str:
         """The name of the function that made a mask or indices of features, by which others are chosen here."""
-        features = any(of and _holds_features(one) for one, of in zip(event.tensors, event.origins, strict=True))
-        output = event.args[0] if event.output is None else event.output
+        features = any(of and not is_whole(one) for one, of in zip(event.tensors, event.origins, strict=True))
         for tensor, origin in zip(event.tensors, event.origins, strict=True):
             if origin is None or (choice := self._tags.get(tensor, _NOTHING).choice) is None:
                 continue
@@ -191,15 +182,14 @@ class Uncounted(Follower):
 
     def _choice(self, event: Event, tags: list[_Tag], output: Tensor) -> tuple[str, int] | None:
         """What made booleans or integers of features, and of how many."""
-        if event.effect is not None and event.effect.bends:
-            return kind_of(event.function), output.numel()
-        known = next((tag.choice for tag in tags if tag.choice), None)
-        return (known[0], output.numel()) if known and output.dtype is torch.bool else known
+        bent = event.effect is not None and event.effect.bends
+        known = (kind_of(event.function), 0) if bent else next((tag.choice for tag in tags if tag.choice), None)
+        return (known[0], output.numel()) if known and (bent or output.dtype is torch.bool) else known
 
     def _follow(self, event: Event, bend: _Bend | None, data: list[Tensor], tags: list[_Tag], output: Any) -> None:
         """Note what the output is."""
         outputs, name = tensors_in(output), kind_of(event.function)
-        choice = self._choice(event, tags, outputs[0]) if outputs and not _holds_features(outputs[0]) else None
+        choice = self._choice(event, tags, outputs[0]) if outputs and is_whole(outputs[0]) else None
         elementwise = event.effect is not None and event.effect.elementwise
         if bend is not None:
             tag = _Tag(_bends_of(tags) | {bend})
@@ -213,9 +203,7 @@ class Uncounted(Follower):
             tag = tags[0]
         else:
             self._use(*tags)
-            if choice is None:
-                return
-            tag = _NOTHING
+            tag, outputs = _NOTHING, outputs if choice else []
         for tensor in outputs:
             self._tags[tensor] = tag._replace(choice=choice) if choice and not tag.statistic else tag
 
@@ -305,12 +293,8 @@ class BelowPython:
             for tensor in tensors_in(output) if tensors else ():
                 self._flow.mark(tensor, Origin(0))
             x = max((t for t in tensors if t.is_floating_point()), key=Tensor.numel, default=None)
-            if x is not None and recorder.effects.of("", kernel, args, kwargs, x).bends:
+            if x is not None and recorder.effects.of(kernel, args, kwargs, x).bends:
                 self._missed[kind_of(kernel)] += 1
-
-
-def _holds_features(tensor: Tensor) -> bool:
-    return not is_whole(tensor) or tensor.is_quantized
 
 
 def _bends_of(tags: Iterable[_Tag]) -> frozenset[_Bend]:
