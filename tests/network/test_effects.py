@@ -4,13 +4,16 @@ import inspect
 import warnings
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from torch import nn
 
 from affscore.network.recorder import recording
+from affscore.network.recorder.dataflow import Origin
 from affscore.network.recorder.effects import Effect, Effects
+from affscore.network.recorder.stream import Event
 from affscore.network.recorder.uncounted import Uncounted
 
 ENTRIES = 8
@@ -88,7 +91,7 @@ def test_the_effect_of_every_function_of_pytorch_is_that_of_the_reference(functi
     x = torch.rand(3, ENTRIES)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert Effects().of("", function, (x,), {}, x) == reference(function)
+        assert Effects().of(function, (x,), {}, x) == reference(function)
 
 
 PIECES = {
@@ -130,3 +133,67 @@ def test_a_chain_of_functions_is_noted_where_it_bends(chain):
         recorder.start(x)
         model(x)
     assert bool(uncounted.sentence or recorder.calls) == bool(BENT & set(chain))
+
+
+X, Y, EFFECTS = torch.rand(3, ENTRIES), torch.rand(3, ENTRIES), [Effect(True, False), Effect(True, True)]
+ALIKE = {
+    "a product with itself": ([torch.mul, X, Y], [torch.mul, X, X]),
+    "a sum with itself, then a maximum": ([torch.maximum, X, X], [torch.maximum, X, Y]),
+    "a constant tensor": ([torch.maximum, X, torch.tensor(-1e9)], [torch.maximum, X, torch.tensor(0.5)]),
+    "of one entry": ([torch.pow, X, torch.ones(1)], [torch.pow, X, torch.full((1,), 2.0)]),
+    "a number of NumPy": ([torch.pow, X, np.float32(1)], [torch.pow, X, np.float32(2)]),
+    "a number": ([torch.pow, X, 1.0], [torch.pow, X, 2.0]),
+}
+
+
+def effect(effects, function, *args):
+    """That of a call; tensors beside X and Y are constants."""
+    tensors = [value for value in args if isinstance(value, torch.Tensor)]
+    event = Event(function, args, {}, tensors, [Origin(0) if one is X or one is Y else None for one in tensors])
+    effects.tried(event, "layer")
+    return event.effect
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("name", ALIKE)
+def test_calls_that_differ_in_what_varies_or_in_a_constant_are_told_apart(name, order):
+    effects = Effects()
+    found = [effect(effects, *call) for call in ALIKE[name][::order]]
+    assert found == EFFECTS[::order]
+
+
+def test_products_of_a_product_and_of_a_square():
+    x, y = torch.rand(3, 4), torch.rand(3, 4)
+    for one, other in (("nc,nd->nd", "nc,nc->nc"), ("nc,nc->nc", "nc,nd->nd")):
+        effects = Effects()
+        found = {word: effects.of(torch.einsum, (word, x, y), {}, x).elementwise for word in (one, other)}
+        assert found == {"nc,nc->nc": True, "nc,nd->nd": False}
+
+
+def test_what_is_known_does_not_grow_with_numbers_that_vary():
+    effects = Effects()
+    for value in range(3):
+        effects.of(torch.mul, (X, torch.tensor(float(value))), {}, X)
+    assert len(effects._known) == 1
+
+
+def test_a_constant_without_a_value():
+    x, one = torch.rand(3, ENTRIES, device="meta"), torch.ones(1, device="meta")
+    event = Event(torch.mul, (x, one), {}, [x, one], [Origin(0), None])
+    assert Effects().tried(event, "") is x
+    assert event.effect == Effect(True, False)
+
+
+@pytest.mark.parametrize("size", [2, 3, 6, 7, 256])
+@pytest.mark.parametrize("first", [0, -1])
+def test_indices_that_are_tried_are_in_a_table(size, first):
+    table, indices = torch.rand(size), torch.arange(3 * ENTRIES).view(3, ENTRIES).remainder(size) * (1 + 2 * first)
+    indices += first
+    assert Effects().of(torch.Tensor.__getitem__, (table, indices), {}, indices) == Effect(True, False)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2, 1), (3, ENTRIES)])
+@pytest.mark.parametrize("function", [torch.rsqrt, torch.log, torch.relu, torch.neg])
+def test_a_function_of_few_entries_has_the_same_effect(function, shape):
+    x = torch.rand(shape)
+    assert Effects().of(function, (x,), {}, x) == Effect(True, function is not torch.neg)

@@ -120,6 +120,66 @@ def test_the_formula_can_be_applied_to_something_else(formula, name, reference):
     torch.testing.assert_close(got / got.abs().max(), expected / expected.abs().max())
 
 
+VIEWS = {
+    "itself": lambda x: x,
+    "a part": lambda x: x[:, :4],
+    "every other": lambda x: x[..., ::2],
+    "one": lambda x: x[:, 2],
+    "a chunk": lambda x: x.chunk(2, -1)[1],
+    "another shape": lambda x: x.view(-1, 2, 3),
+    "its shape": lambda x: x.view(-1, 6),
+    "another axis": lambda x: x[:, None],
+    "transposed": lambda x: x.T,
+    "expanded": lambda x: x[:, None].expand(-1, 3, 6),
+    "all of it": lambda x: x[:],
+    "detached": lambda x: x.detach(),
+}
+OF_VIEWS = {
+    "product with a mask": (lambda look: look() * (look() > 0), "relu"),
+    "product with an activation": (lambda look: look() * torch.sigmoid(look()), "silu"),
+    "the other way round": (lambda look: torch.sigmoid(look()).mul(look()), "silu"),
+    "choice": (lambda look: torch.where(look() > 0, look(), 0.1 * look()), "leaky_relu"),
+    "quotient": (lambda look: look() / (1 + torch.exp(-look())), "silu"),
+    "maximum": (lambda look: torch.maximum(look(), torch.zeros(())), "relu"),
+    "in place": (lambda look: look().mul_(look() > 0), "relu"),
+    "assigned": (lambda look: (y := look(), y.__setitem__(look() < 0, 0))[0], "relu"),
+}
+
+
+@pytest.mark.parametrize("formula", OF_VIEWS)
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_formula_of_a_tensor_that_is_viewed_again_each_time(view, formula):
+    written, name = OF_VIEWS[formula]
+    if view == "expanded" and formula in ("in place", "assigned"):
+        return  # PyTorch refuses it
+
+    def forward(x):
+        y = written(lambda: VIEWS[view](x))
+        return x + y.sum()
+
+    listener, recorder = seen_in(Written(forward), torch.randn(8, 5))
+    assert [call.activation for call in recorder.calls] == [name]
+    assert listener.inputs[0].shape == VIEWS[view](torch.zeros(8, 6)).shape
+
+
+def test_a_part_that_was_overwritten_meanwhile_is_another():
+    def other(x):
+        gate = torch.sigmoid(x[:, :4])
+        x[:, :4] += torch.randn(8, 4, generator=torch.Generator().manual_seed(0))
+        return x + (x[:, :4] * gate).sum()
+
+    _, recorder = seen_in(Written(other), torch.randn(8, 5))
+    assert [call.activation for call in recorder.calls] == ["sigmoid"]
+
+
+def test_views_of_other_parts_are_others():
+    for other in (lambda x: x[:, 1:5], lambda x: x[:, :4].view(torch.int32).view(torch.float32).flip(0)):
+        _, recorder = seen_in(
+            Written(lambda x, other=other: x + (x[:, :4] * torch.sigmoid(other(x))).sum()), torch.randn(8, 5)
+        )
+        assert [call.activation for call in recorder.calls] == ["sigmoid"]
+
+
 def chunks(f):
     return lambda x: f(*x.chunk(2, -1)).repeat(1, 2)
 
@@ -218,3 +278,32 @@ def test_no_tensor_is_kept_alive():
 )
 def test_names_by_values(function, name):
     assert name_by_values(function) == name
+
+
+PRODUCTS = {
+    "mul": torch.mul,
+    "einsum": lambda a, b: torch.einsum("nc,nc->nc", a, b),
+    "einsum of any axes": lambda a, b: torch.einsum("...,...->...", b, a),
+    "addcmul": lambda a, b: torch.addcmul(torch.zeros_like(a), a, b),
+    "addcmul of a number": lambda a, b: torch.addcmul(torch.zeros((), dtype=a.dtype), a, b, value=2),
+    "lerp": lambda a, b: torch.lerp(torch.zeros_like(a), a, b),
+    "mul, in place": lambda a, b: b.mul_(a),
+}
+NO_PRODUCTS = {
+    "sum": torch.add,
+    "product and sum": lambda a, b: torch.addcmul(a, a, b),
+    "mean": lambda a, b: torch.lerp(a, b, 0.5),
+    "largest": torch.maximum,
+}
+
+
+@pytest.mark.parametrize("gate", ["sigmoid", "tanh"])
+@pytest.mark.parametrize("shape", [(8, 5), (8, 2, 5)])
+@pytest.mark.parametrize("product", PRODUCTS | NO_PRODUCTS)
+def test_a_product_with_an_activation_is_one_by_whatever_function(product, shape, gate):
+    if product == "einsum" and len(shape) > 2:
+        return
+    multiply = (PRODUCTS | NO_PRODUCTS)[product]
+    _, recorder = seen_in(Written(lambda x: multiply(x, getattr(torch, gate)(x))), torch.randn(shape))
+    together = {"sigmoid": "silu", "tanh": "x*tanh"}[gate] if product in PRODUCTS else gate
+    assert [call.activation for call in recorder.calls] == [together]

@@ -360,3 +360,242 @@ def test_what_is_not_checked_is_said(monkeypatch):
     monkeypatch.setattr(Uncounted, "_follow", failing)
     notes = measured(Around(torch.sin)).notes
     assert any("was not checked" in note and "no mode" in note for note in notes)
+
+
+class Bilinear(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(8, 8), nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.a(x) * self.b(x)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_product_of_two_features_hides_no_square_and_is_none(order):
+    parts = [Bilinear(), nn.Linear(8, 8), Parabola()][::order]
+    note = note_of(nn.Sequential(nn.Linear(8, 8), *parts, nn.ReLU()))
+    assert f"x * x in layer '{2 + order}' (1 call)" in note
+
+
+def floors(x):
+    return torch.maximum(torch.maximum(x, torch.tensor(-1e9)), torch.tensor(0.5))
+
+
+def test_a_bound_out_of_reach_hides_no_other_bound():
+    assert "torch.maximum in layer '(root)' (1 call)" in note_of(Around(floors))
+
+
+def put(x, places, value=0.0):
+    y = x.clone()
+    y[places] = value
+    return y
+
+
+MASKS = {
+    "of one bound": lambda b: b > 0,
+    "of two": lambda b: (b > -1) & (b < 1),
+    "negated": lambda b: ~b.le(0),
+    "of integers": lambda b: torch.bitwise_and((b > 0).int(), 1).bool(),
+    "of a copy": lambda b: b[..., [*range(WIDTH)]].ge(0),
+    "in another shape": lambda b: (b.unflatten(-1, (2, -1)) > 0).flatten(-2),
+    "for each position": lambda b: b[..., :1] > 0,
+}
+CHOICES = {
+    "product": lambda a, mask: a * mask,
+    "product of numbers": lambda a, mask: a * mask.float(),
+    "where": lambda a, mask: torch.where(mask, a, 0.0),
+    "where of two": lambda a, mask: torch.where(mask, a, a.flip(-1)),
+    "masked_fill": lambda a, mask: a.masked_fill(mask, 0),
+    "assigned": lambda a, mask: put(a, mask.expand(a.shape)),
+    "indices": lambda a, mask: put(a, torch.where(mask.expand(a.shape))),
+    "nonzero": lambda a, mask: put(a, mask.expand(a.shape).nonzero().unbind(-1)),
+    "gather": lambda a, mask: torch.stack([a, 2 * a], -1).gather(-1, mask.expand(a.shape).long()[..., None]).sum(-1),
+}
+
+
+class Chosen(nn.Module):
+    """Features that a function chooses among by other features."""
+
+    def __init__(self, choose):
+        super().__init__()
+        torch.manual_seed(0)
+        self.a, self.b, self.last, self.choose = nn.Linear(8, WIDTH), nn.Linear(8, WIDTH), nn.Linear(WIDTH, 4), choose
+
+    def forward(self, x):
+        return torch.relu(self.last(self.choose(self.a(x), self.b(x))))
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("mask", MASKS)
+def test_a_choice_among_features_by_features_is_named(choice, mask):
+    note = note_of(Chosen(lambda a, b: CHOICES[choice](a, MASKS[mask](b))))
+    assert re.search(r"have no score: torch\.(gt|le|ge|lt|bitwise_and) in layer", note)
+
+
+TABLE = torch.linspace(0, 1, 6)
+BINS = torch.linspace(-1, 1, 5)
+TABLES = {
+    "indexed": lambda a, _: TABLE[torch.bucketize(a, BINS)],
+    "take": lambda a, _: TABLE.take(torch.bucketize(a, BINS)),
+    "of two": lambda a, b: TABLE[:2][(b > 0).long()] * a,
+    "embedding": lambda a, _: F.embedding(torch.bucketize(a, BINS), TABLE[:, None]).squeeze(-1),
+    "numbers": lambda a, _: torch.bucketize(a, BINS).float(),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_of_any_size_are_named(name):
+    assert re.search(r"have no score: torch\.(bucketize|gt) in layer", note_of(Chosen(TABLES[name])))
+
+
+UNCHOSEN = {
+    "product": torch.mul,
+    "by statistics": lambda a, b: a * (b.abs().sum(-1, keepdim=True) < 1e3),
+    "by positions": lambda a, _: a.masked_fill(torch.arange(5)[:, None] > 2, 0),
+    "what is no number": lambda a, b: torch.where(b.isnan(), 0.0, a).masked_fill(b == float("-inf"), 0),
+    "the largest": lambda a, b: a.gather(-1, b.argmax(-1, keepdim=True)) + a,
+    "dropout": lambda a, _: F.dropout(a, training=False),
+    "the same": lambda a, _: torch.where(a > 0, a, a),
+}
+
+
+@pytest.mark.parametrize("name", UNCHOSEN)
+def test_no_choice_by_features_is_named(name):
+    assert note_of(Chosen(UNCHOSEN[name])) == ""
+
+
+def test_padding_and_the_way_to_experts_are_no_choice_among_features():
+    class Padded(Chosen):
+        def forward(self, x):
+            mask = x[..., :1] > 0
+            return super().forward(x).masked_fill(mask, 0)
+
+    class Routed(Chosen):
+        def forward(self, x):
+            y, chosen = torch.zeros(len(x), 5, 4), (self.b(x)[:, 0, 0] > 0).long()
+            for expert in range(2):
+                rows = (chosen == expert).nonzero()[:, 0]
+                y[rows] = super().forward(x[rows])
+            return y
+
+    assert note_of(Padded(torch.add)) == ""
+    assert note_of(Routed(torch.add)) == ""
+
+
+def hooked(kind, *hooks):
+    """A network of two ReLUs with hooks on the input or output of its third module."""
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU())
+    register = {"before": network[2].register_forward_pre_hook, "after": network[2].register_forward_hook}[kind]
+    for hook in hooks:
+        register(lambda module, *given, hook=hook: hook(given[0][0] if kind == "before" else given[1]))
+    return network
+
+
+WATCHING = {
+    "dead units": lambda x: (x > 0).float().mean().item() and None,
+    "a sine": lambda x: torch.sin(x).sum().item() and None,
+    "kept": (kept := []).append,
+    "a sine that is kept": lambda x: kept.append(torch.sin(x)),
+    "an activation that is kept": lambda x: kept.append(torch.tanh(x)),
+    "an activation in a formula": lambda x: kept.append(x * torch.sigmoid(x)),
+    "what it was given": lambda x: (torch.tanh(x), x)[1],
+}
+
+
+@pytest.mark.parametrize("kind", ["before", "after"])
+@pytest.mark.parametrize("name", WATCHING)
+def test_a_hook_that_watches_bends_nothing_beside_one_that_changes_the_output(name, kind):
+    watching = WATCHING[name]
+    assert note_of(hooked(kind, watching)) == ""
+    for hooks in ([watching, torch.sigmoid], [torch.sigmoid, watching], [watching, torch.sigmoid, watching]):
+        result = measured(hooked(kind, *hooks))
+        assert sorted(result.summary["activation"]) == ["relu", "relu", "sigmoid"]
+        assert not any("bend features" in note for note in result.notes)
+
+
+STORED = {
+    "tanh": torch.tanh,
+    "torch.sin": torch.sin,
+    "silu": lambda x: x * torch.sigmoid(x),
+    "torch.gt": lambda x: (x > 0).float(),
+}
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_what_a_hook_stores_and_another_uses_is_named(name):
+    network, stored = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU()), []
+    network[0].register_forward_hook(lambda m, i, o: stored.append(STORED[name](o)))
+    network[2].register_forward_hook(lambda m, i, o: o + stored.pop())
+    note = note_of(network)
+    assert f"no score: {name} in layer '0' (1 call); to count {name}, put it into a module" in note
+
+
+def test_a_hook_may_remove_itself_and_is_as_before():
+    network = hooked("after", torch.sigmoid)
+    (before,) = network[2]._forward_hooks.values()
+    once = network[0].register_forward_hook(lambda *_: once.remove())
+    measured(network)
+    assert [*network[2]._forward_hooks.values()] == [before]
+    assert not network[0]._forward_hooks
+
+
+def spectrum(function):
+    return lambda x: function(torch.fft.rfft(x)).sum(-1, keepdim=True).real + x
+
+
+OF_COMPLEX = {
+    "torch.exp": spectrum(torch.exp),
+    "torch.abs": spectrum(torch.abs),
+    "torch.angle": spectrum(torch.angle),
+    "torch.pow": spectrum(lambda z: z**2),
+    "torch.mul": spectrum(lambda z: z * z.conj()),
+    "x * x": spectrum(lambda z: z * z),
+    "torch.mul, a mask": spectrum(lambda z: z * (z.real > 0)),
+    "torch.square": spectrum(torch.square),
+}
+
+
+@pytest.mark.parametrize("name", OF_COMPLEX)
+def test_functions_of_complex_features_are_named(name):
+    note = note_of(Around(OF_COMPLEX[name]))
+    assert f"have no score: {name.partition(',')[0]} in layer '(root)' (1 call); to count" in note
+
+
+LINEAR_IN_COMPLEX = {
+    "parts": lambda x: torch.fft.fft(x).real + torch.fft.fft(x).imag,
+    "a filter": lambda x: torch.fft.irfft(torch.fft.rfft(x) * torch.linspace(1, 2, WIDTH // 2 + 1)),
+    "rotated": lambda x: torch.view_as_real(
+        torch.view_as_complex(x.unflatten(-1, (-1, 2))) * torch.polar(torch.ones(8), torch.arange(8.0))
+    ).flatten(-2),
+    "conjugate": lambda x: torch.fft.ifft((torch.fft.fft(x).conj() + 1) / 2j).imag,
+}
+
+
+@pytest.mark.parametrize("name", LINEAR_IN_COMPLEX)
+def test_linear_functions_of_complex_features_are_not_named(name):
+    assert note_of(Around(LINEAR_IN_COMPLEX[name])) == ""
+
+
+FOR_EACH_SAMPLE = {
+    "sine": torch.sin,
+    "square": lambda x: x * x,
+    "relu by where": lambda x: torch.where(x > 0, x, 0.0),
+    "relu by a mask": lambda x: x * (x > 0),
+    "relu by masked_fill": lambda x: x.masked_fill(x < 0, 0),
+    "of a part": lambda x: torch.cat([x[..., :4] * (x[..., :4] > 0), x[..., 4:]], -1),
+    "sigmoid by an exponential": lambda x: 1 / (1 + torch.exp(-x)),
+    "affine": lambda x: 2 * x + torch.arange(float(WIDTH)) - x.mean(-1, keepdim=True),
+    "the same": lambda x: torch.where(x > 0, x, x),
+    "softmax": lambda x: x.softmax(-1),
+    "a norm": lambda x: rms_norm(x),
+    "product": lambda x: x * x.flip(-1),
+}
+AFFINE = {"affine", "the same", "softmax", "a norm", "product"}
+
+
+@pytest.mark.parametrize("inside", [lambda f: torch.vmap(f), lambda f: torch.vmap(torch.vmap(f))])
+@pytest.mark.parametrize("name", FOR_EACH_SAMPLE)
+def test_under_vmap_the_same_functions_are_named(name, inside):
+    assert bool(note_of(Around(inside(FOR_EACH_SAMPLE[name])))) == (name not in AFFINE)

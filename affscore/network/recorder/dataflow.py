@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Set
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.multiprocessing.reductions import StorageWeakRef
 
 _PLAIN = (int, float, str, type(None))
@@ -69,7 +71,7 @@ class Dataflow:
         """
         known = self._contents(tensor)
         if part and known.origin is not None and tensor.numel() < _entries(tensor):
-            known.parts = [(other, was) for other, was in known.parts if not _same_place(other, tensor)]
+            known.parts = [(other, was) for other, was in known.parts if _view(other) != _view(tensor)]
             known.parts.append((_geometry(tensor), origin))
         else:
             known.origin, known.parts = origin, []
@@ -91,7 +93,7 @@ class Dataflow:
         if known is None or not known.parts:
             return known.origin if known else None
         parts = [(part, origin) for part, origin in known.parts if _overlap(part, tensor)]
-        exact = next((origin for part, origin in reversed(parts) if _same_place(part, tensor)), None)
+        exact = next((origin for part, origin in reversed(parts) if _view(part) == _view(tensor)), None)
         return exact or (merged([known.origin, *(origin for _, origin in parts)]) if parts else known.origin)
 
     def overwritten(self, tensor: Tensor) -> None:
@@ -135,8 +137,16 @@ def _geometry(tensor: Tensor) -> Tensor:
     return places.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
 
 
-def _same_place(one: Tensor, other: Tensor) -> bool:
-    return (one.shape, one.stride(), one.storage_offset()) == (other.shape, other.stride(), other.storage_offset())
+def _view(tensor: Tensor) -> tuple[Any, ...]:
+    return tensor.shape, tensor.stride(), tensor.storage_offset()
+
+
+def place(tensor: Tensor) -> Any:
+    """What a tensor looks at, and how: the same for two views of the same entries. A sparse tensor has its own."""
+    storage = _storage(tensor)
+    if storage is None or tensor.is_nested:
+        return id(tensor)
+    return storage._cdata, tensor.dtype, tensor.is_conj(), tensor.is_neg(), *_view(tensor)
 
 
 def _overlap(one: Tensor, other: Tensor) -> bool:
@@ -172,6 +182,11 @@ def address(tensor: Tensor) -> int:
 def is_wrapped(tensor: Tensor) -> bool:
     """Whether this is a tensor of torch.vmap or another transform of torch.func, which stands for another tensor."""
     return torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+
+
+def below_transforms(tensor: Tensor) -> AbstractContextManager[Any]:
+    """A context in which nothing is batched or differentiated for the sake of a wrapped tensor."""
+    return temporarily_clear_interpreter_stack() if is_wrapped(tensor) else nullcontext()
 
 
 def _storage(tensor: Tensor) -> torch.UntypedStorage | None:

@@ -18,8 +18,9 @@ from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.network.recorder.calls import ActivationCall
-from affscore.network.recorder.effects import NO_EFFECT, Effect
-from affscore.network.recorder.functions import PRODUCTS, Function, kind_of, name_by_values, writes_in_place
+from affscore.network.recorder.dataflow import is_wrapped, place
+from affscore.network.recorder.effects import NO_EFFECT, Effect, is_whole
+from affscore.network.recorder.functions import Function, kind_of, name_by_values, writes_in_place
 from affscore.network.recorder.stream import Event
 
 _LARGEST_CONSTANT = 2**16
@@ -38,7 +39,7 @@ class Step:
         effect: What the function does by itself to the largest of its arguments.
         call: The activation that it is, where it is one.
         in_activation: Whether it is a part of a formula that is an activation.
-        numbers: Whether it holds numbers of floating point, and no booleans.
+        numbers: Whether it holds real or complex numbers, and no integers or booleans.
     """
 
     number: int
@@ -67,7 +68,7 @@ class Step:
     def bind(self, tensor: Tensor, version: int) -> None:
         """This tensor, as it is now, is the result of the step."""
         self.tensor, self.shape, self.version = weakref.ref(tensor), tuple(tensor.shape), version
-        self.numbers = tensor.is_floating_point()
+        self.numbers = not is_whole(tensor)
 
 
 @dataclass
@@ -100,6 +101,7 @@ class Formulas:
     def __init__(self, depends: Callable[[Tensor], bool], version: Callable[[Tensor], int]) -> None:
         self._depends, self._version = depends, version
         self._steps = WeakIdKeyDictionary()
+        self._places: dict[Any, Callable[[], Step | None]] = {}
         self._numbers = itertools.count()
 
     def step(self, event: Event, shape: Sequence[int]) -> Step | None:
@@ -115,7 +117,7 @@ class Formulas:
             return None
         values = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
         # the zeros of maximum(x, zeros) become a number, whatever their shape
-        chooses = effect.bends or any(value.dtype is torch.bool for value in values)
+        chooses = effect.bends or len(values) > 2 or any(value.dtype is torch.bool for value in values)
 
         def replaced(value: Any) -> Any:
             if isinstance(value, Tensor) and self._depends(value):
@@ -123,38 +125,42 @@ class Formulas:
             return _number(value) if isinstance(value, Tensor) and chooses else value
 
         positional, named = tuple(map(replaced, args)), {key: replaced(value) for key, value in kwargs.items()}
-        constants = (value for value in (*positional, *named.values()) if isinstance(value, Tensor))
-        if any(constant.numel() > _LARGEST_CONSTANT for constant in constants):
+        kept = (*positional, *named.values())
+        if any(isinstance(value, Tensor) and value.numel() > _LARGEST_CONSTANT for value in kept):
             return None  # a table of positions, say: it would have to be kept
         return Step(next(self._numbers), function, positional, named, effect, shape=tuple(shape))
 
-    def bind(self, step: Step, output: Tensor) -> None:
-        """The call has returned this."""
-        if self.step_of(output) is None:  # else it handed on what it was given
-            step.bind(output, self._version(output))
-            self._steps[output] = step
+    def bind(self, step: Step, output: Tensor) -> Step:
+        """The call has returned this: what it was given, where that looks at the same place, as it is now."""
+        key = place(output), self._version(output)
+        step = self._places.get(key, lambda: None)() or step
+        self._places[key] = weakref.ref(step)
+        self._steps[output] = step
+        if step.tensor() is None:  # its first tensor, or a view of the place that outlives it
+            step.bind(output, key[1])
+        return step
 
     def recognise(self, step: Step) -> Formula | None:
         """The activation that is complete with this step, if it is one."""
         if not step.effect.bends and len(step.sources) < 2:
             return None
-        for place, (source, inside) in enumerate(_bottlenecks(step)):
+        for earlier, (source, inside) in enumerate(_bottlenecks(step)):
             calls = sorted((s.call for s in inside if s.call is not None), key=lambda call: call.index)
-            if calls and (place > 0 or step.kind not in PRODUCTS):
+            x = source.tensor()
+            if calls and (earlier > 0 or x is None or not _multiplies(step, x)):
                 return None
             if not calls and not any(s.effect.bends for s in (step, *inside)):
                 continue
-            x = source.tensor()
             if x is None or not x.is_floating_point() or source.shape != step.shape or self.step_of(x) is not source:
                 continue
 
             def apply(z: Tensor, source: Step = source) -> Tensor:
                 return evaluated(step, {source: z})
 
-            name = name_by_values(apply, x.device)
+            name = name_by_values(apply, x.device, x.ndim)
             if name is None and calls:
                 name = "*".join([*(["x"] if len(calls) == 1 else []), *(call.activation for call in calls)])
-            if name is not None:
+            if name is not None and not is_wrapped(x):  # which no listener could take apart
                 return Formula(name, x, calls, apply, inside)
         return None
 
@@ -165,9 +171,7 @@ class Formulas:
 
     def _of(self, tensor: Tensor) -> Step:
         step = self.step_of(tensor)
-        if step is None:
-            self.bind(step := Step(next(self._numbers)), tensor)
-        return step
+        return step if step and step.tensor() is not None else self.bind(step or Step(next(self._numbers)), tensor)
 
 
 def _bottlenecks(step: Step) -> Iterator[tuple[Step, list[Step]]]:
@@ -183,6 +187,23 @@ def _bottlenecks(step: Step) -> Iterator[tuple[Step, list[Step]]]:
         inside.append(latest)
         frontier.remove(latest)
         frontier.update(latest.sources)
+
+
+def _multiplies(step: Step, like: Tensor) -> bool:
+    """Whether a step is a multiple of the product of its two sources, which are of this type."""
+    if len(step.sources) != 2:
+        return False
+    ones = torch.ones([1] * len(step.shape), dtype=like.dtype, device="cpu" if like.is_meta else like.device)
+
+    def at(a: float, b: float) -> Tensor:
+        return evaluated(step, dict(zip(step.sources, (a * ones, b * ones), strict=True)))
+
+    try:
+        return bool((one := at(1, 1)).all()) and all(
+            torch.equal(at(a, b), a * b * one) for a, b in ((-1, 1), (1, -1), (2, 4))
+        )
+    except Exception:  # noqa: BLE001  # its constants are of another type
+        return False
 
 
 def single_source(step: Step) -> tuple[Step, list[Step]] | None:

@@ -196,7 +196,7 @@ def library_class_name(module: nn.Module) -> str | None:
     return LIBRARY_CLASSES.get(kind.__module__.partition(".")[0], {}).get(kind.__name__)
 
 
-def name_by_values(function: Callable[[Tensor], Tensor], device: torch.device | None = None) -> str | None:
+def name_by_values(function: Function, device: torch.device | None = None, ndim: int = 1) -> str | None:
     """The name of the known activation of which a function is a positive multiple on [-8, 8] and far off, or None.
 
     >>> name_by_values(lambda z: z / (1 + torch.exp(-z)))
@@ -206,14 +206,14 @@ def name_by_values(function: Callable[[Tensor], Tensor], device: torch.device | 
     >>> name_by_values(lambda z: z.clamp(min=-2)) is None
     True
     """
-    grid = _grid().to("cpu" if device is None or device.type == "meta" else device)
+    grid = _grid().view(-1, *[1] * (ndim - 1)).to("cpu" if device is None or device.type == "meta" else device)
     try:
         values = function(grid).double().cpu()
     except Exception:  # noqa: BLE001  # a constant of another shape or without numbers: it cannot be evaluated here
         return None
     if values.shape != grid.shape or not bool(torch.isfinite(values).all()) or not bool(values[: -len(_FAR)].any()):
         return None
-    values, far = values[: -len(_FAR)], values[-len(_FAR) :]
+    values, far = values.flatten().split([len(values) - len(_FAR), len(_FAR)])
     grid, expected, beyond = _known_values()
     scales = expected @ values / expected.square().sum(dim=1)
     errors = (values - scales[:, None] * expected).abs().amax(dim=1) / values.abs().max()

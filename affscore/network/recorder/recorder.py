@@ -47,6 +47,7 @@ class Recorder:
         self.followers: list[Follower] = []
         self.effects = Effects()
         self.running = 0  # how many functions of PyTorch are running
+        self.hook: int | None = None  # the index of the run of a hook of the user
         self.chosen = Declared(activations)
         self.classes: dict[str, type] = {}
         self.weights: set[int] = set()
@@ -75,7 +76,7 @@ class Recorder:
             self.blocks.start()
         self._counts: Counter[str] = Counter()
         self._summing: set[type] = set()
-        self._runs = itertools.count()
+        self.runs = itertools.count()
         with self.aside:
             tensors = tensors_in(inputs)
             self.layout = Layout(next((len(tensor) for tensor in tensors if tensor.ndim), None))
@@ -118,7 +119,7 @@ class Recorder:
         if threading.get_ident() != self.thread:
             self.in_other_threads.add(f"layer {path!r}")
             return
-        self.path.append((path, next(self._runs)))
+        self.path.append((path, next(self.runs)))
         if path in self.channel_axes and self._listening:
             with torch._C.DisableTorchFunction():  # to ask for its shape is no call either
                 for x in [one for one in tensors_in((args, kwargs)) if not one.is_nested][:1]:
@@ -129,6 +130,8 @@ class Recorder:
     def leave(self, module: nn.Module, args: Any, output: Any) -> None:
         """The module that began last has run."""
         if threading.get_ident() == self.thread:
+            for follower in self.followers:
+                follower.left(module, args, output)
             if self.blocks is not None:
                 self.blocks.leave(output)
             self.path.pop()
@@ -174,11 +177,7 @@ class Recorder:
             x = self.effects.tried(event, self.frame[0])
             step = self.formulas.step(event, x.shape) if x is not None else None
             formula = self.formulas.recognise(step) if step is not None else None
-        if (
-            step is not None
-            and formula is not None
-            and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]
-        ):
+        if formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
             for part in formula.inside:
                 part.in_activation = True
             for call in reversed(formula.calls):

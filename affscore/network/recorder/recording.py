@@ -77,14 +77,9 @@ def recording(
         stack.callback(recorder.stop)
         for path, module in model.named_modules():
             enter = functools.partial(recorder.enter, path)
-            for hooks, register in (
-                (module._forward_pre_hooks, module.register_forward_pre_hook),
-                (module._forward_hooks, module.register_forward_hook),
-            ):
-                if hooks:
-                    watching = _Watching(recorder)
-                    stack.callback(register(watching.begin, prepend=True, with_kwargs=True).remove)
-                    stack.callback(register(watching.end, with_kwargs=True).remove)
+            for hooks in filter(None, (module._forward_pre_hooks, module._forward_hooks)):
+                stack.callback(_put_back, hooks, dict(hooks))
+                hooks.update({key: functools.partial(_hooked, recorder, hook) for key, hook in hooks.items()})
             stack.callback(module.register_forward_pre_hook(enter, prepend=True, with_kwargs=True).remove)
             stack.callback(module.register_forward_hook(recorder.leave, always_call=True).remove)
             name = recorder.chosen.name_of(module) or library_class_name(module)
@@ -107,26 +102,30 @@ def recording(
         yield recorder
 
 
-class _Watching:
-    """Hooks of others on a module: where they hand on what they were given as it was, they call no activations."""
+def _hooked(recorder: Recorder, hook: Callable[..., Any], module: nn.Module, *given: Any) -> Any:
+    """Call a hook of others: where it hands on what it was given as it was, its activations do not count."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
-        self._before: list[tuple[list[tuple[int, int]], int]] = []
+    def contents(values: Any) -> set[tuple[int, int]]:
+        return {(id(tensor), recorder.flow.version(tensor)) for tensor in tensors_in(values)}
 
-    def begin(self, module: nn.Module, *given: Any) -> None:
-        """A hook that runs before them."""
-        self._before.append((self._contents(given), len(self.recorder.calls)))
+    before, calls = contents(given), len(recorder.calls)
+    outer, run = recorder.hook, next(recorder.runs)
+    try:
+        recorder.hook = run
+        returned = hook(module, *given)
+    finally:
+        recorder.hook = outer
+    if recorder.attentive and contents((given, returned)) == before:
+        for call in reversed(recorder.calls[calls:]):
+            recorder.forget(call)
+        for follower in recorder.followers:
+            follower.watched(run)
+    return returned
 
-    def end(self, module: nn.Module, *given: Any) -> None:
-        """A hook that runs after them."""
-        before, calls = self._before.pop()
-        if self.recorder.attentive and self._contents(given) == before:
-            for call in reversed(self.recorder.calls[calls:]):
-                self.recorder.forget(call)
 
-    def _contents(self, given: Any) -> list[tuple[int, int]]:
-        return [(id(tensor), self.recorder.flow.version(tensor)) for tensor in tensors_in(given)]
+def _put_back(hooks: dict[int, Any], before: Mapping[int, Any]) -> None:
+    """A hook may have removed itself."""
+    hooks.update({key: before[key] for key in hooks.keys() & before.keys()})
 
 
 def _profile(recorder: Recorder) -> Callable[[FrameType, str, Any], None]:

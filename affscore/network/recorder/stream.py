@@ -1,6 +1,7 @@
 """What runs in a network, as one stream of events: functions that Python calls, and the kernels below them.
 
-These two modes are all that the library puts between a network and PyTorch; what follows a network listens to them.
+These two modes are all that the library puts between a network and PyTorch's functions; what follows a network listens
+to them. What is hooked into its modules and into Python is in :mod:`affscore.network.recorder.recording`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -99,6 +100,12 @@ class Follower:
 
     def after(self, event: Event) -> None:
         """It has returned ``event.output``."""
+
+    def left(self, module: nn.Module, args: Any, output: Any) -> None:
+        """A module has run."""
+
+    def watched(self, run: int) -> None:
+        """A hook of the user, whose run has this index, has handed on what it was given as it was."""
 
 
 class Aside:

@@ -14,11 +14,11 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.errors import AffscoreError, guarded
 from affscore.network.recorder import functions
-from affscore.network.recorder.dataflow import Dataflow, Origin, address, tensors_in
+from affscore.network.recorder.dataflow import Dataflow, Origin, address, below_transforms, tensors_in
 from affscore.network.recorder.declared import check_elementwise
-from affscore.network.recorder.effects import bends
+from affscore.network.recorder.effects import bends, is_whole
 from affscore.network.recorder.formulas import Step, evaluated, single_source
-from affscore.network.recorder.functions import is_extension, kind_of, writes_in_place
+from affscore.network.recorder.functions import kind_of, writes_in_place
 from affscore.network.recorder.recorder import Recorder
 from affscore.network.recorder.stream import Event, Follower, Kernels
 
@@ -32,12 +32,13 @@ class _Bend:
 
     Attributes:
         written: The function as a reader would write it.
-        frame: The innermost module that was running, and the index of its run.
+        frame: The innermost module that was running, and the index of its run or of that of its hook.
         step: How its output was computed.
         declarable: Whether the function alone bends, and could be declared.
         owner: The class of the module, if that is elementwise as a whole, or "".
         used, read: Whether features were computed from the output, maybe by later calls; whether anything was.
         in_softmax: Whether it is a part of a softmax.
+        counted: Whether it is an activation that has a score.
     """
 
     written: str
@@ -48,20 +49,28 @@ class _Bend:
     used: bool = False
     read: bool = False
     in_softmax: bool = False
+    counted: bool = False
 
     @property
     def counts(self) -> bool:
         """Whether it bends features, and is no part of a norm, a variance, a softmax or an activation that counts."""
-        part = self.in_softmax or (self.step is not None and self.step.in_activation)
+        part = self.counted or self.in_softmax or (self.step is not None and self.step.in_activation)
         return not part and (self.used or not self.read)
 
 
 class _Tag(NamedTuple):
-    """What a tensor is: the output of these calls, at most scaled since; a statistic; one of which a scale was made."""
+    """What a tensor is: the output of these calls, at most scaled since; a statistic; one of which a scale was made.
+
+    Of booleans and integers ``choice`` is the function that made them of features, and of how many.
+    """
 
     bends: frozenset[_Bend] = frozenset()
     statistic: bool = False
     scale: bool = False
+    choice: tuple[str, int] | None = None
+
+
+_NOTHING = _Tag()
 
 
 class Uncounted(Follower):
@@ -79,13 +88,11 @@ class Uncounted(Follower):
         self._tags = WeakIdKeyDictionary()
 
     def __enter__(self) -> Self:
-        self._hook = nn.modules.module.register_module_forward_hook(self._module_ran)
         self.recorder.followers.append(self)
         return self
 
     def __exit__(self, *error: object) -> None:
         self.recorder.followers.remove(self)
-        self._hook.remove()
 
     @property
     def sentence(self) -> str:
@@ -106,64 +113,78 @@ class Uncounted(Follower):
         """See whether the function bends features, and what became of earlier ones."""
         recorder, output = self.recorder, event.output
         data = [tensor for tensor, origin in zip(event.tensors, event.origins, strict=True) if origin is not None]
-        data = [tensor for tensor in data if not tensor.is_complex()]
         if output is None and data:  # item assignment
             output = event.args[0]
         if not data or (output is data[0] and not writes_in_place(event.function)):
             return
-        tags = [self._tags.get(tensor, _Tag()) for tensor in data]
+        tags = [self._tags.get(tensor, _NOTHING) for tensor in data]
         if event.call is not None:
             self._use(*tags)
+            if recorder.hook is not None:  # which may hand on nothing of it
+                name, frame = event.call.activation, (recorder.frame[0], recorder.hook)
+                bend = _Bend(name, name, frame, recorder.formulas.step_of(output), False, read=True, counted=True)
+                self._bends.append(bend)
+                self._tags[output] = _Tag(frozenset([bend]))
             return
         new = None
-        holds = isinstance(output, Tensor) and (output.is_floating_point() or output.is_quantized)
-        if holds and output.numel() > 1 and not tags[0].statistic:
+        if isinstance(output, Tensor) and not is_whole(output) and output.numel() > 1 and not tags[0].statistic:
             step = recorder.formulas.step_of(output)
-            name = self._bending(event, step)
+            name = self._bending(event, step, output)
             if name:
                 alone = step is None or step.effect.bends
                 written = _WRITTEN.get(name, "x * x" if name in functions.PRODUCTS and alone else f"torch.{name}")
                 itself = event.effect is not None and event.effect.bends and name == kind_of(event.function)
-                known = hasattr(torch, written.removeprefix("torch."))
+                known = hasattr(torch, written.removeprefix("torch.")) and not data[0].is_complex()
                 declarable = itself and known and output.is_floating_point() and name not in functions.STATISTICS
-                new = _Bend(written, recorder.frame, step, declarable)
+                new = _Bend(written, (recorder.frame[0], recorder.hook or recorder.frame[1]), step, declarable)
                 self._bends.append(new)
         self._follow(event, new, data, tags, output)
 
-    def _bending(self, event: Event, step: Step | None) -> str:
+    def _bending(self, event: Event, step: Step | None, output: Tensor) -> str:
         """The name of the function that bends features, if one does: this one, or one whose output it has taken in."""
         effect, name = event.effect, kind_of(event.function)
-        if effect is None or not effect.elementwise:  # a mask that features make selects among them
-            masks = [self.recorder.formulas.step_of(tensor) for tensor in event.tensors if tensor.dtype is torch.bool]
-            tags = [self._tags.get(tensor, _Tag()) for tensor in event.tensors if tensor.dtype is torch.bool]
-            chosen = (one.kind for one in masks if one and one.effect.bends)
-            if not any(tag.statistic for tag in tags) and (selecting := next(chosen, "")):
-                return selecting
-        if is_extension(event.function) and (effect is None or not effect.elementwise):
-            return name if effect and effect.bends else ""
+        if effect is not None and effect.bends:
+            return name
         if any(tensor.is_quantized for tensor in event.tensors):
-            return name if is_extension(event.function) or event.function in functions.ACTIVATIONS else ""
-        if effect is None or not effect.elementwise:
+            return name if event.function in functions.ACTIVATIONS else ""
+        elementwise = effect is not None and effect.elementwise
+        source, inside = (single_source(step) if step is not None and elementwise else None) or (None, [])
+        if step is None or source is None or not inside:
+            return self._choosing(event, output, elementwise)
+        if any(s.call or (s.effect.bends and s.numbers) for s in inside):
             return ""
-        if effect.bends or step is None:
-            return name if effect.bends else ""
-        found = single_source(step)
-        if found is None or not found[1] or any(s.call or (s.effect.bends and s.numbers) for s in found[1]):
-            return ""
-        source, inside = found
         try:
-            if not bends(
-                lambda z: evaluated(step, {source: z}), event.args[0] if event.output is None else event.output
-            ):
-                return ""
+            with below_transforms(output):
+                if not bends(lambda z: evaluated(step, {source: z}), output):
+                    return ""
         except Exception:  # noqa: BLE001  # as many numbers as the mask of these features needs, say
             return step.kind
         choice = next((s for s in inside if s.effect.bends), step)
         return choice.kind if len(step.sources) == 1 else step.kind
 
+    def _choosing(self, event: Event, output: Tensor, elementwise: bool) -> str:
+        """The name of the function that made a mask or indices of features, by which others are chosen here."""
+        features = any(of and not is_whole(one) for one, of in zip(event.tensors, event.origins, strict=True))
+        for tensor, origin in zip(event.tensors, event.origins, strict=True):
+            if origin is None or (choice := self._tags.get(tensor, _NOTHING).choice) is None:
+                continue
+            # integers may say which expert a sample goes to: to choose among entries it takes one for each
+            each = tensor.dtype is torch.bool or choice[1] == (output if features else tensor).numel()
+            # masks of the input itself say what is padding
+            if (origin.layers and each) or (tensor.dtype is torch.bool and not elementwise):
+                return choice[0]
+        return ""
+
+    def _choice(self, event: Event, tags: list[_Tag], output: Tensor) -> tuple[str, int] | None:
+        """What made booleans or integers of features, and of how many."""
+        bent = event.effect is not None and event.effect.bends
+        known = (kind_of(event.function), 0) if bent else next((tag.choice for tag in tags if tag.choice), None)
+        return (known[0], output.numel()) if known and (bent or output.dtype is torch.bool) else known
+
     def _follow(self, event: Event, bend: _Bend | None, data: list[Tensor], tags: list[_Tag], output: Any) -> None:
         """Note what the output is."""
         outputs, name = tensors_in(output), kind_of(event.function)
+        choice = self._choice(event, tags, outputs[0]) if outputs and is_whole(outputs[0]) else None
         elementwise = event.effect is not None and event.effect.elementwise
         if bend is not None:
             tag = _Tag(_bends_of(tags) | {bend})
@@ -177,9 +198,9 @@ class Uncounted(Follower):
             tag = tags[0]
         else:
             self._use(*tags)
-            return
+            tag, outputs = _NOTHING, outputs if choice else []
         for tensor in outputs:
-            self._tags[tensor] = tag
+            self._tags[tensor] = tag._replace(choice=choice) if choice and not tag.statistic else tag
 
     def _combined(self, event: Event, tags: list[_Tag]) -> _Tag:
         """What an elementwise function makes of features and statistics."""
@@ -199,7 +220,7 @@ class Uncounted(Follower):
         if all(tag.bends for tag in full) or len(full) == 1:
             return _Tag(features)
         self._use(*full)
-        return _Tag()
+        return _NOTHING
 
     def _use(self, *tags: _Tag) -> None:
         """Features are computed from these."""
@@ -208,14 +229,20 @@ class Uncounted(Follower):
                 bend.read = True
                 bend.used |= not tag.scale
 
-    def _module_ran(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+    def watched(self, run: int) -> None:
+        """What such a hook computed counts only where it is used later."""
+        for bend in self._bends:
+            if bend.frame[1] == run:
+                bend.read, bend.used, bend.counted, bend.declarable = True, False, False, False
+
+    def left(self, module: nn.Module, args: Any, output: Any) -> None:
         """See whether a module is elementwise as a whole: then its class can be declared."""
         if not self.recorder.attentive or not self.recorder.path:
             return
         frame = self.recorder.frame
         with self.recorder.aside:
             if not frame[0]:
-                self._use(*(self._tags.get(tensor, _Tag()) for tensor in tensors_in(output)))
+                self._use(*(self._tags.get(tensor, _NOTHING) for tensor in tensors_in(output)))
             mine = [bend for bend in self._bends if bend.frame == frame]
             if not mine or len(args) != 1 or not isinstance(args[0], Tensor) or not args[0].is_floating_point():
                 return
@@ -261,7 +288,7 @@ class BelowPython:
             for tensor in tensors_in(output) if tensors else ():
                 self._flow.mark(tensor, Origin(0))
             x = max((t for t in tensors if t.is_floating_point()), key=Tensor.numel, default=None)
-            if x is not None and recorder.effects.of("", kernel, args, kwargs, x).bends:
+            if x is not None and recorder.effects.of(kernel, args, kwargs, x).bends:
                 self._missed[kind_of(kernel)] += 1
 
 
