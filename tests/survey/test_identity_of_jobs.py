@@ -83,10 +83,8 @@ def test_the_weights_beside_a_configuration_are_part_of_the_job(tmp_path):
     assert identity_of_model(spec) != before
 
 
-@pytest.mark.parametrize(
-    "text", ['{"model_type": "bert", "model_type": "gpt2"}', "[" * 5000, '{"a":' * 900 + "1" + "}" * 900]
-)
-def test_a_configuration_that_says_a_thing_twice_or_too_deep(tmp_path, text):
+@pytest.mark.parametrize("text", ["", "[]", "{}", "[" * 5000])
+def test_a_configuration_of_nothing_that_is_known(tmp_path, text):
     pytest.importorskip("transformers")
     from affscore import AffscoreError, load_model
 
