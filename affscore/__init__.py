@@ -11,6 +11,20 @@ from typing import TYPE_CHECKING
 from affscore.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from affscore import analysis as analysis
+    from affscore import callbacks as callbacks
+    from affscore import exercises as exercises
+    from affscore import experiments as experiments
+    from affscore import figures as figures
+    from affscore import linear_regions as linear_regions
+    from affscore import network as network
+    from affscore import nonlinear_advantage as nonlinear_advantage
+    from affscore import papers as papers
+    from affscore import parameters as parameters
+    from affscore import published as published
+    from affscore import survey as survey
+    from affscore import transport as transport
+    from affscore import zoo as zoo
     from affscore.errors import AffscoreError as AffscoreError
     from affscore.errors import AffscoreWarning as AffscoreWarning
     from affscore.experiments.comparison import Comparison as Comparison
@@ -36,24 +50,4 @@ if TYPE_CHECKING:
 
 __version__ = "1.0.0"
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "errors": "AffscoreError AffscoreWarning",
-        "experiments.comparison": "Comparison compare",
-        "network.multiverse": "multiverse",
-        "network.multiverse_result": "Multiverse load_multiverse",
-        "network.penalty": "AffinityPenalty",
-        "network.record": "TrainingRecord load_record",
-        "network.result": "Signature load_signature",
-        "network.signature": "signature",
-        "network.tracker": "Tracker track",
-        "nonlinear_advantage.linearize": "Linearized linearize",
-        "survey.tables": "load_results",
-        "transport.affinity": "AffinityScore affinity_score",
-        "zoo.datasets": "load_data",
-        "zoo.models": "load_model",
-    },
-    "analysis callbacks exercises experiments figures linear_regions network nonlinear_advantage papers parameters "
-    "published survey transport zoo",
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

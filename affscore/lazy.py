@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
-from collections.abc import Callable, Mapping
+import pkgutil
+from collections.abc import Callable
 from typing import Any
 
 
-def lazy_names(
-    package: str, modules: Mapping[str, str], inside: str = ""
-) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """What a package assigns to ``__getattr__``, ``__dir__`` (the public names alone) and ``__all__``.
+
+    Its public names are those that it imports for type checkers under their own names, below ``if TYPE_CHECKING:``
+    (``from affscore.errors import AffscoreError as AffscoreError``); ``from affscore import zoo as zoo`` makes a module
+    public. No name may be that of another module of the package.
 
     Args:
         package: Its name.
-        modules: For each of its modules (or of other packages, by their full name) the names to load from there, apart
-            by blanks. No name may be that of a module of the package.
-        inside: Modules of the package that are public themselves, apart by blanks.
 
-    >>> load, _, names = lazy_names("affscore", {"errors": "AffscoreError AffscoreWarning"}, "transport")
-    >>> names, load("AffscoreError").__module__, load("transport").__name__
-    (['AffscoreError', 'AffscoreWarning'], 'affscore.errors', 'affscore.transport')
+    >>> load, _, names = lazy_names("affscore.callbacks")
+    >>> names, load("LightningTracker").__module__
+    (['LightningTracker', 'TrainerTracker'], 'affscore.callbacks.of_lightning')
     """
-    homes = {name: module for module, names in modules.items() for name in names.split()}
+    nodes = ast.walk(ast.parse(pkgutil.get_data(package, "__init__.py") or b""))
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    homes = {str(name.asname): str(node.module) for node in imports for name in node.names if name.asname}
 
     def load(name: str) -> Any:
-        if name in inside.split():
-            return importlib.import_module(f"{package}.{name}")
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        home = homes[name] if homes[name].startswith("affscore.") else f"{package}.{homes[name]}"
-        return getattr(importlib.import_module(home), name)
+        if homes[name] == package:
+            return importlib.import_module(f"{package}.{name}")
+        return getattr(importlib.import_module(homes[name]), name)
 
-    return load, lambda: sorted({*homes, *inside.split()}), sorted(homes)
+    return load, lambda: sorted(homes), sorted(name for name, home in homes.items() if home != package)

@@ -70,6 +70,7 @@ from affscore.figures import (
 from affscore.papers.alexnet_to_transformers.figure_16 import (
     method_of,
     name_of,
+    with_encoder,
 )
 from affscore.papers.alexnet_to_transformers.table_3 import (
     means_of_criteria,
@@ -92,12 +93,14 @@ if 0 < len(found) < 3:
     raise AffscoreError(
         f"expected three trainings at least to compare; not found: {absent}"
     )
-trainings = gathered.mini.checkpoints
+trainings, headless = gathered.mini.checkpoints, set()
 if found:
     options = {"device": device, "seed": seed, "progress": False}
     options |= {"n": n, "images": images or None, "jobs": jobs}
-    measured = load_or_measure(found, dataset, store, **options)
-    trainings = {name_of(file): one for file, one in measured.items()}
+    encoders = [with_encoder(one, Path(store) / "encoders") for one in found]
+    measured = load_or_measure(encoders, dataset, store, **options)
+    trainings = {name_of(one): result for one, result in measured.items()}
+    headless = {name_of(one) for one in encoders if one not in found}
     listed = ", ".join(found)
     if len(trainings) < len(found):
         raise AffscoreError(
@@ -150,7 +153,10 @@ plt.show()
 # %% tags=["hide-input"]
 own = np.where(np.eye(len(distances)) > 0, np.inf, distances.to_numpy())
 neighbours = np.array(methods)[own.argmin(axis=1)]
-reached = [one.metadata.get("accuracy") for one in trainings.values()]
+reached = [
+    None if name in headless else one.metadata.get("accuracy")
+    for name, one in trainings.items()
+]
 about = pd.DataFrame(
     {
         "method": methods,
@@ -291,7 +297,8 @@ table(
 #                     resnet50@moco-1.pth, resnet50@moco-2.pth]"
 # ```
 #
-# A file is called after its method, with a number at the end where there are several (or as paper Fig. 16 names it, as
+# Of a self-supervised release the encoder is taken (`affscore.papers.alexnet_to_transformers.figure_16.with_encoder`): it has
+# no classifier, and so no accuracy. A file is called after its method, with a number at the end where there are several (or as paper Fig. 16 names it, as
 # `resnet50_moco_800`).
 #
 # ## What we found

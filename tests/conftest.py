@@ -1,8 +1,5 @@
-import json
 import os
-import subprocess
 import sys
-from pathlib import Path
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # a worker a core, and a thread a worker: in the processes that it starts, too
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -58,38 +55,3 @@ def run(monkeypatch, capsys):
 def small_cifar(tmp_path, monkeypatch):
     """Both data sets with a few pictures, where affscore looks for them."""
     write_small_cifar(tmp_path / "data", monkeypatch)
-
-
-class Refused:
-    """Calls in a process that can take no more than a gigabyte (tests/limited_memory.py)."""
-
-    def __init__(self):
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.limited_memory"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=Path(__file__).parents[1],
-        )
-
-    def __call__(self, function, *arguments):
-        """The sentence with which a function refuses a file: it raised, and not because it ran out of memory."""
-        self.process.stdin.write(json.dumps([function, list(map(str, arguments))]) + "\n")
-        self.process.stdin.flush()
-        found = json.loads(self.process.stdout.readline())
-        assert found.get("raised") == "AffscoreError", found
-        assert not {"MemoryError", "ArrowMemoryError", "_ArrayMemoryError", "RuntimeError"} & set(found["causes"]), (
-            found
-        )
-        return found["message"]
-
-
-@pytest.fixture(scope="session")
-def refused_in_little_memory():
-    """The sentence with which a function, as "module:name", refuses its arguments in a process of little memory."""
-    if not Path("/proc/self/statm").exists():
-        pytest.skip("memory cannot be limited here")
-    refused = Refused()
-    yield refused
-    refused.process.stdin.close()
-    refused.process.wait(30)

@@ -13,6 +13,4 @@ if TYPE_CHECKING:
     from affscore.callbacks.of_lightning import LightningTracker as LightningTracker
     from affscore.callbacks.of_transformers import TrainerTracker as TrainerTracker
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__, {"of_lightning": "LightningTracker", "of_transformers": "TrainerTracker"}
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -11,4 +11,4 @@ if TYPE_CHECKING:
     from affscore.exercises.registry import check as check
     from affscore.exercises.registry import known as known
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {"registry": "Verdict check known"})
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -176,8 +176,7 @@ def run_batch(
         notes.append(recorder.elsewhere)
     if not {"flatten", "published"} >= {several[0].reduction for several in options.passes}:
         notes += _assumed_channels(calls)
-    # an untrained last layer is right by chance, which is no accuracy
-    right, unused, why = count_right([] if card.headless else predicted, stream.classes, card.classes)
+    right, unused, why = count_right(predicted, stream.classes, card.classes)
     return Batch(notes + why, [], right, unused), collector
 
 

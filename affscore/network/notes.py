@@ -161,10 +161,9 @@ def on_repeats(sums: NDArray[np.uint32], items: str) -> Iterator[str]:
 
 
 def on_weights(card: ModelCard) -> Iterator[str]:
-    """Where nobody named any weights, the network may be untrained; and what is known of those of a file."""
+    """Where nobody named any weights, the network may be untrained."""
     if card.weights == "as built":
         yield f"the weights are as {card.name} builds them: untrained, unless it loads them itself (NAME@FILE does)"
-    yield from card.notes
 
 
 def on_accuracy(accuracy: float | None, stream: ImageStream, card: ModelCard, unused: int) -> Iterator[str]:

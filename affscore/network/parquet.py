@@ -1,12 +1,11 @@
-"""A table with its description in a Parquet file: written as a whole, and read with care, since files come from others.
+"""A table with its description in a Parquet file: written as a whole, and looked at when it is read.
 
-The entry ``affscore`` of the file's metadata holds, as JSON, a dictionary and notes, a hash of these and of the names
-of columns, and the number of the format. The values have Parquet's own checksums, one for each page of the file.
+The entry ``affscore`` of the file's metadata holds, as JSON, a dictionary, notes, and the number of the format. The
+values have Parquet's own checksums, one for each page of the file.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -52,8 +51,7 @@ def write_parquet(table: pd.DataFrame, metadata: dict[str, Any], notes: list[str
         AffscoreError: Another ending, or a place that cannot be written.
     """
     path = check_destination(file)
-    about: dict[str, Any] = {"metadata": metadata, "notes": notes}
-    about |= {"hash": _hash(metadata, notes, table), "format": FORMAT}
+    about: dict[str, Any] = {"metadata": metadata, "notes": notes, "format": FORMAT}
     # without the description that pandas would add for itself, which is longer than all the rest
     rows = pa.Table.from_pandas(table, preserve_index=False)
     rows = rows.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True).encode()})
@@ -138,12 +136,4 @@ def _contents(table: pa.Table, name: str) -> Contents:
     rows: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     if not isinstance(metadata, dict) or not all(isinstance(note, str) for note in notes):
         raise ForeignError("the entry affscore of its metadata holds something else")
-    if about.get("hash", found := _hash(metadata, notes, rows)) != found:  # older files have none
-        raise AffscoreError(f"the file {name!r} is damaged: it does not hold what was written to it")
     return rows, metadata, notes
-
-
-def _hash(metadata: dict[str, Any], notes: list[str], table: pd.DataFrame) -> str:
-    """A hash of what a file says of its table, of the names of the columns, and of how many rows there are."""
-    said = json.dumps([metadata, notes, [*map(str, table.columns)], len(table)], sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()[:16]

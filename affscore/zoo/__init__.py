@@ -20,16 +20,4 @@ if TYPE_CHECKING:
     from affscore.zoo.preprocessing import Preprocessing as Preprocessing
     from affscore.zoo.text import TextPreprocessing as TextPreprocessing
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "card": "ModelCard",
-        "data.digits": "digits",
-        "datasets": "load_data",
-        "mini": "hard_task list_models",
-        "models": "card_of characteristics load_model",
-        "named_data": "ImageSet NamedData",
-        "preprocessing": "Preprocessing",
-        "text": "TextPreprocessing",
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

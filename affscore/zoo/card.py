@@ -37,9 +37,6 @@ class ModelCard:
         family: The family of architectures that it belongs to; None where nobody says.
         parameters: Number of parameters.
         classes: The names of its outputs, in their order; None where nobody says.
-        headless: Whether its last layer is untrained, since the file of weights has none for it
-            (:mod:`affscore.zoo.checkpoints`): such a network has no accuracy.
-        notes: What results measured with it should say of its weights, in sentences.
     """
 
     name: str
@@ -49,8 +46,6 @@ class ModelCard:
     family: str | None = None
     parameters: int | None = None
     classes: tuple[str, ...] | None = None
-    headless: bool = False
-    notes: tuple[str, ...] = ()
 
     @property
     def input(self) -> Literal["image", "tokens"]:

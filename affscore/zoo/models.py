@@ -40,10 +40,10 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
     * ``random``, fixed by the seed,
     * the name of a torchvision weight (``IMAGENET1K_V2``), or a pretrained tag of timm (``a1_in1k``),
     * a file of weights (.pth, .pt, .pth.tar, .ckpt, .bin, .safetensors): a state dictionary, or a checkpoint that
-      holds one (:func:`affscore.zoo.weight_files.read_state_dict`), also of a self-supervised training
-      (:mod:`affscore.zoo.checkpoints`).
+      holds one (:func:`affscore.zoo.weight_files.read_state_dict`).
 
-    Only tensors are read from files: no pickle calls a function, and no code of a repository runs.
+    Files are read by ``torch.load(weights_only=True)`` and safetensors, which run no code that a file holds, and no
+    code of a repository runs. Nothing else guards against files that were made to do harm.
 
     Args:
         spec: MODEL[@WEIGHTS].

@@ -196,7 +196,7 @@ class ImageSet(NamedData):
             with suppress(Exception):  # which is said when the image is read
                 if self.files is None:
                     sizes.add(tuple(self.read(index, None).shape[1:]))
-                elif self.files[index].is_file():  # opening a pipe would wait for somebody to write into it
+                else:
                     with Image.open(self.files[index]) as image:
                         sizes.add(image.size)
             if len(sizes) > 1:

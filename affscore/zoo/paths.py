@@ -51,11 +51,9 @@ def user_path(text: str) -> Path:
     try:
         path = Path(text).expanduser()
         path.exists()
-        name = path.resolve().name  # that of the folder, for "."
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise AffscoreError(f"the path {text!r} cannot be used ({reason})") from error
-    check_name(name)
     return path
 
 
@@ -68,7 +66,7 @@ def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) 
 
     Raises:
         AffscoreError: Another ending, a name that is not UTF-8, a folder that is missing or may not be written to,
-            or a folder, a pipe or a device in the place of the file.
+            or a folder in the place of the file.
     """
     path = as_path(path)
     check_name(str(path))
@@ -78,8 +76,6 @@ def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) 
     with os_errors(lambda reason: f"{name} cannot be written ({reason})"):
         if path.is_dir():
             raise AffscoreError(f"{name} is a folder; give the name of a file in it")
-        if path.exists() and not path.is_file():
-            raise AffscoreError(f"{name} is a pipe or a device, not a file; choose another name")
     if not parent.is_dir():
         raise AffscoreError(f"there is no folder {str(path.parent)!r} to write {name} to; make it first")
     if not os.access(parent, os.W_OK):
@@ -93,10 +89,7 @@ def no_file(path: str | Path, advice: str = "") -> AffscoreError:
     >>> no_file("a.pth", "give a .pth file")
     AffscoreError("file not found: 'a.pth'; give a .pth file")
     """
-    path = Path(path)
-    found = "file not found:"
-    if path.exists():
-        found = f"there is a {'folder' if path.is_dir() else 'pipe or a device'}, not a file"
+    found = "there is a folder, not a file" if Path(path).is_dir() else "file not found:"
     return AffscoreError(f"{found} {str(path)!r}{advice and '; '}{advice}")
 
 
@@ -108,8 +101,7 @@ def readable_file(path: str | Path, advice: str = "") -> Path:
         advice: What to give instead, for the message.
 
     Raises:
-        AffscoreError: There is no file (but perhaps a folder or a pipe, which opening would wait for), or it may not
-            be read.
+        AffscoreError: There is no file, but perhaps a folder, or it may not be read.
     """
     file = user_path(str(path))
     try:

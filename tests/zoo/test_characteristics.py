@@ -144,3 +144,9 @@ def test_of_networks_that_nobody_describes_only_the_names_are_known():
     assert table["accuracy"].isna().all()
     assert table["parameters"].isna().tolist() == [True, True, False]
     assert table["depth"].tolist()[-1] == 17
+
+
+def test_no_accuracy_is_stated_of_a_file_however_it_ends():
+    table = characteristics(["resnet50@moco_v2_800ep.pth.tar", "resnet50@sce.ckpt"])
+    assert table["accuracy"].isna().all()
+    assert table["weights"].tolist() == ["moco_v2_800ep.pth.tar", "sce.ckpt"]

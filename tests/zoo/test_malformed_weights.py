@@ -3,7 +3,6 @@
 import json
 import pickle
 import string
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -75,12 +74,6 @@ def written(state, suffix):
     stream = io.BytesIO()
     torch.save(state, stream, _use_new_zipfile_serialization=suffix == ".pth")
     return stream.getvalue()
-
-
-def header(entries, data=b"", length=None):
-    """A safetensors file with this header, true or not."""
-    text = entries if isinstance(entries, bytes) else json.dumps(entries).encode()
-    return (len(text) if length is None else length).to_bytes(8, "little") + text + data
 
 
 @st.composite
@@ -209,20 +202,6 @@ def test_a_pickle_that_would_run_code(place, kind, way, suffix, protocol):
 
 
 @twenty
-@given(st.data())
-def test_two_entries_of_the_same_name_in_a_header(place, data):
-    content = save(net().state_dict())
-    length = int.from_bytes(content[:8], "little")
-    entries = json.loads(content[8 : 8 + length])
-    name = data.draw(st.sampled_from(sorted(entries)))
-    entry = json.dumps(data.draw(st.sampled_from([entry for key, entry in entries.items() if key != name])))
-    text = content[8 : 8 + length].rstrip()[:-1] + f", {json.dumps(name)}: {entry}}}".encode()
-    file = place / "twice.safetensors"
-    file.write_bytes(header(text, content[8 + length :]))
-    refused(file, "does not hold weights that can be read safely", "header")
-
-
-@twenty
 @given(st.sampled_from(SUFFIXES), st.data())
 def test_weights_of_another_shape(place, suffix, data):
     state = {name: value.clone() for name, value in net().state_dict().items()}
@@ -232,59 +211,6 @@ def test_weights_of_another_shape(place, suffix, data):
     file = place / f"shape{suffix}"
     file.write_bytes(written(state, suffix))
     refused(file, "0 missing, 0 unknown, 1 of another shape", f"{name!r} has shape {tuple(shape)}")
-
-
-@twenty
-@given(st.integers(2**22, 2**23), st.booleans())
-def test_an_archive_that_swells_is_not_unpacked(place, size, in_pickle):
-    file, small = place / "bomb.pth", place / "small.pth"
-    torch.save(net().state_dict(), small)
-    with zipfile.ZipFile(small) as archive, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bomb:
-        for name in archive.namelist():
-            swollen = name.endswith("data.pkl" if in_pickle else "data/0")
-            bomb.writestr(name, bytes(size) if swollen else archive.read(name))
-    assert file.stat().st_size < size / 100
-    refused(file, "an archive of", "that unpacks to")
-
-
-@twenty
-@given(st.integers(2**24, 2**31 - 1))
-def test_an_archive_that_only_says_that_it_is_large(place, size):
-    torch.save(net().state_dict(), place / "small.pth")
-    content = bytearray((place / "small.pth").read_bytes())
-    entry = content.rindex(b"PK\x01\x02")  # of the last file in the list at the end; its sizes are at 20 and 24
-    content[entry + 20 : entry + 28] = size.to_bytes(4, "little") * 2
-    file = place / "large.pth"
-    file.write_bytes(bytes(content))
-    refused(file, "does not hold weights that can be read safely")
-
-
-@twenty
-@given(st.integers(2**20, 2**62), st.booleans())
-def test_a_header_that_speaks_of_terabytes(place, size, in_length):
-    file = place / "huge.safetensors"
-    entry = {"0.weight": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size // 4 * 4]}}
-    file.write_bytes(header(entry, length=size) if in_length else header(entry, b"1234"))
-    refused(file, "header")
-
-
-@twenty
-@given(st.integers(10**9, 10**15), st.sampled_from([0, 1, 2]), st.booleans())
-def test_bytes_made_from_a_number(place, count, protocol, zipped):
-    file = place / "zeros.pth"
-    if zipped:
-        torch.save({"a": Call(bytearray, count)}, file)
-    else:
-        file.write_bytes(pickle.dumps({"a": Call(bytearray, count)}, protocol=protocol))
-    refused(file, "it asks for bytearray" if zipped or protocol else "it uses DICT, which torch.save does not")
-
-
-@twenty
-@given(st.integers(3, 9), st.sampled_from([torch.float16, torch.float32]))
-def test_one_number_that_stands_for_many(place, digits, dtype):
-    file = place / "expanded.pth"
-    torch.save({"0.weight": torch.zeros(1, dtype=dtype).expand(10**digits, 10)}, file)
-    refused(file, f"speaks of {10 ** (digits + 1)} numbers" if digits > 3 else "expanded.pth")
 
 
 @twenty
@@ -329,8 +255,8 @@ def test_entries_that_are_not_real_numbers(place, name, form):
     state = net().state_dict()
     file = place / "entries.pth"
     torch.save({**state, name: changed(state[name], form)}, file)
-    words = {"quantised": "_rebuild_qtensor", "sparse": "_rebuild_sparse_tensor", "meta": "_rebuild_meta_tensor"}
-    refused(file, words.get(form, repr(name) if name == "0.weight" or not isinstance(form, str) else "entries.pth"))
+    plain = f"must be plain numbers in memory, got a {form} tensor"
+    refused(file, plain if form in ("quantised", "sparse", "meta") else "entries.pth" if form == "None" else repr(name))
 
 
 @twenty
@@ -362,14 +288,6 @@ def test_two_sets_of_weights_in_a_file(place):
     refused(file, "several state dictionaries (model, model_ema)")
 
 
-def test_a_bag_of_options_beside_the_weights_is_let_through(place):
-    import argparse
-
-    file = place / "training.pth"
-    torch.save({"model": net().state_dict(), "args": argparse.Namespace(lr=0.1)}, file)
-    assert load(file)
-
-
 @pytest.mark.parametrize("model", ["timm:test_resnet", "hf:bert"])
 def test_other_sources_read_files_in_the_same_way(model, tmp_path, monkeypatch):
     pytest.importorskip({"timm": "timm", "hf": "transformers"}[model.partition(":")[0]])
@@ -385,7 +303,6 @@ def test_other_sources_read_files_in_the_same_way(model, tmp_path, monkeypatch):
         "evil.pth": {**state, name: Call(Path.write_text, target, "run")},
         "whole.pth": {**state, name: state[name].to(torch.int8)},
         "shape.pth": {**state, name: torch.zeros(2, 2)},
-        "expanded.pth": {**state, name: torch.zeros(1).expand(10**6, 10**6)},
         "foreign.pth": {"a": torch.zeros(1)},
         "none.pth": {},
     }

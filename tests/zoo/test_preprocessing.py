@@ -144,7 +144,7 @@ def test_what_is_no_image(image, message):
         ({"channels": 4, "mean": (0.0,) * 4, "std": (1.0,) * 4}, "1 or 3 channels, got channels=4"),
         ({"mean": (0.5,)}, "mean and std must hold 3 numbers"),
         ({"std": (1.0, 0.0, 1.0)}, "std above 0"),
-        ({"size": 300, "resize": 256}, "resize at least as large and at most 2048, got 300 and 256"),
+        ({"size": 300, "resize": 256}, "resize at least as large, got 300 and 256"),
         ({"size": "32"}, "size must be a positive integer, .* got '32'"),
         ({"mean": 0.49}, "mean and std must hold 3 numbers, .* got 0.49"),
         ({"mean": ("a", "b", "c")}, "mean and std must hold 3 numbers"),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import functools
 import hashlib
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -101,8 +99,6 @@ def read_picture(file: Path, preprocessing: Preprocessing | None, upright: bool,
         UnreadableImageError: It cannot be read, is no image, or has more pixels than Pillow trusts.
     """
     try:
-        if not file.is_file():  # opening a pipe would wait for somebody to write into it
-            raise FileNotFoundError(errno.ENOENT, "there is no such file")
         with Image.open(file) as image:
             if upright:
                 ImageOps.exif_transpose(image, in_place=True)
@@ -149,9 +145,7 @@ def _content(file: Path) -> tuple[bytes, bool]:
     """The hash of a file, and whether there is an image in it."""
     try:
         state = file.stat()
-        known = file, (state.st_ino, state.st_size, state.st_ctime_ns)
-        # opening a pipe would wait for somebody to write into it
-        return _content_of_state(*known) if stat.S_ISREG(state.st_mode) else (b"no file", False)
+        return _content_of_state(file, (state.st_ino, state.st_size, state.st_ctime_ns))
     except OSError as error:
         return f"unreadable: {error.errno}".encode(), False
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import zipfile
 from typing import Any
 
 import numpy as np
-import numpy.lib.format as format_
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from affscore.errors import AffscoreError, first_line
+from affscore.errors import AffscoreError
 from affscore.zoo.named_data import DataSource, ImageSet, NamedData, Samples
 from affscore.zoo.paths import readable_file
 from affscore.zoo.preprocessing import image_tensor
-from affscore.zoo.weight_files import check_archive
 
 SAMPLES, LABELS = ("x", "data", "images"), ("y", "labels")
 """What the arrays are called."""
-
-SMALL = 2**28
-"""Bytes to which any file may unpack: drawings and tables of zeros compress a hundredfold."""
 
 MOST = 100_000
 """Labels are below this: they count outputs of a network."""
@@ -36,27 +30,24 @@ def _load(path: str, seed: int) -> NamedData:
     [0, 1]; anything else are numbers. Labels, ``y`` or ``labels``, are integers: the number of a network's output.
 
     Raises:
-        AffscoreError: No such file, another kind of file, a damaged one, one that would be far larger in memory than on
-            disk, Python objects, several arrays without such names, or other shapes.
+        AffscoreError: No such file, another kind of file, a damaged one, Python objects, several arrays without such
+            names, or other shapes.
     """
     file = readable_file(path, "npz:FILE takes the path of a file")
     try:
-        with zipfile.ZipFile(file) as archive:
-            check_archive(archive, file.stat().st_size, SMALL)
-            all_names = [part.removesuffix(".npy") for part in archive.namelist()]
-            names = [name for name in SAMPLES if name in all_names] or [n for n in all_names if n not in LABELS]
-            samples = _array(archive, names[0]) if names else np.zeros(0)
-            labels = next((_array(archive, name) for name in LABELS if name in all_names), None)
-    except Exception as error:  # what a foreign file makes the readers raise has no end
-        reason = first_line(error) if isinstance(error, ValueError) else type(error).__name__
+        with np.load(file, allow_pickle=False) as archive:
+            arrays = {name: np.asarray(archive[name]) for name in archive.files}
+    except Exception as error:  # what a foreign file makes the reader raise has no end
         raise AffscoreError(
-            f"the file {file.name!r} holds no arrays that can be read safely ({reason}); {ADVICE}"
+            f"the file {file.name!r} holds no arrays that can be read safely ({type(error).__name__}); {ADVICE}"
         ) from error
+    names = [name for name in SAMPLES if name in arrays] or [name for name in arrays if name not in LABELS]
     if len(names) != 1:
         raise AffscoreError(
-            f"the file {file.name!r} holds {len(all_names)} arrays ({', '.join(all_names[:5])}); "
+            f"the file {file.name!r} holds {len(arrays)} arrays ({', '.join([*arrays][:5])}); "
             "call the one with the samples x, data or images"
         )
+    samples, labels = arrays[names[0]], next((arrays[name] for name in LABELS if name in arrays), None)
     if samples.dtype.kind not in "biuf" or samples.ndim < 2 or not samples.size:
         found = f"{samples.dtype} of shape {samples.shape}"
         raise AffscoreError(f"the file {file.name!r} must hold numbers (N, ...), those of N samples, and holds {found}")
@@ -76,16 +67,6 @@ def _load(path: str, seed: int) -> NamedData:
     single = samples.dtype.kind == "f" and samples.dtype.itemsize <= 4
     numbers = torch.from_numpy(samples.astype(np.float32 if single else np.float64))
     return Samples(name, len(numbers), numbers, **about)
-
-
-def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """An array of a .npz file: as many numbers as there are, where :func:`numpy.load` makes room for what it claims."""
-    with archive.open(f"{name}.npy") as stream:
-        read = format_.read_array_header_1_0 if format_.read_magic(stream) == (1, 0) else format_.read_array_header_2_0
-        shape, fortran, dtype = read(stream)
-        if dtype.hasobject:
-            raise ValueError("it holds Python objects")
-        return np.frombuffer(stream.read(), dtype).reshape(shape, order="F" if fortran else "C")
 
 
 def _images(samples: NDArray[Any]) -> Tensor | None:

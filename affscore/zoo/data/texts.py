@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError, guarded
+from affscore.transport.plain import check_plain
 from affscore.zoo.named_data import DataSource, NamedData, Samples
 from affscore.zoo.naming import split_path
 from affscore.zoo.paths import readable_file
@@ -128,6 +129,7 @@ def _load_tokens(path: str, seed: int) -> TokenSet:
             names = ", ".join(map(str, [*found][:5]))
             raise AffscoreError(f"the file {file.name!r} holds several arrays ({names}); call the token ids input_ids")
         found = found["input_ids"] if "input_ids" in found else next(iter(found.values()), None)
+    check_plain(found, f"the array in {file.name!r}")
     if isinstance(found, Tensor) and not (found.is_floating_point() or found.is_complex()):
         found = found.numpy()  # which does not know all of the others
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "iu" or found.ndim != 2 or found.size == 0:

@@ -8,11 +8,11 @@ from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.zoo.card import ModelCard, seeded
-from affscore.zoo.checkpoints import Loaded, load_weights
 from affscore.zoo.mini import MINI_NETWORKS, list_models
 from affscore.zoo.naming import weights_file, weights_label
 from affscore.zoo.paths import file_hash
 from affscore.zoo.sources import Source
+from affscore.zoo.weight_files import load_weights
 
 
 class Mini(Source):
@@ -32,11 +32,11 @@ class Mini(Source):
     def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
         """The family is that of the architecture for which the network stands."""
         network = MINI_NETWORKS[name.removeprefix("mini:")]
-        model, loaded = seeded(network.build, seed), Loaded()
+        model = seeded(network.build, seed)
         if weights != "random":
-            loaded = load_weights(model, network.weights if weights == "DEFAULT" else weights_file(name, weights, []))
+            load_weights(model, network.weights if weights == "DEFAULT" else weights_file(name, weights, []))
         family = network.architecture.family
-        return model, ModelCard(name, weights_label(weights), network.preprocessing, family=family, **loaded._asdict())
+        return model, ModelCard(name, weights_label(weights), network.preprocessing, family=family)
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """The trained weights are a file, too."""

@@ -16,11 +16,11 @@ from torch import nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.zoo.card import ONE_AT_A_TIME, ModelCard, check_has_weights, seeded, stated_preprocessing
-from affscore.zoo.checkpoints import Loaded, load_weights
 from affscore.zoo.naming import near, weights_file, weights_label
 from affscore.zoo.paths import file_hash, user_path
 from affscore.zoo.preprocessing import IMAGENET
 from affscore.zoo.sources import Source
+from affscore.zoo.weight_files import load_weights
 
 
 class OwnFile(Source):
@@ -54,10 +54,11 @@ class OwnFile(Source):
         check_has_weights(model, name)
         if weights == "random":
             raise AffscoreError(f"{name} decides its weights itself; omit @random")
-        loaded = Loaded() if weights == "DEFAULT" else load_weights(model, weights_file(name, weights, []))
+        if weights != "DEFAULT":
+            load_weights(model, weights_file(name, weights, []))
         label = "as built" if weights == "DEFAULT" else weights_label(weights)
         preprocessing, known = stated_preprocessing(model) or (IMAGENET, False)
-        return model, ModelCard(name, label, preprocessing, known, **loaded._asdict())
+        return model, ModelCard(name, label, preprocessing, known)
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """The source is a file, too."""

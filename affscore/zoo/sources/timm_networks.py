@@ -14,12 +14,11 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.zoo.card import ModelCard, fingerprint, seeded
-from affscore.zoo.checkpoints import Loaded, load_entries
 from affscore.zoo.downloads import fetch, first_of, hub_url
 from affscore.zoo.naming import needs, switched, weights_file, weights_label
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.sources import Source
-from affscore.zoo.weight_files import check_kinds, misfit, read_state_dict
+from affscore.zoo.weight_files import check_kinds, load_state_dict, misfit, read_state_dict
 
 FILES = ["model.safetensors", "pytorch_model.bin"]
 
@@ -54,7 +53,7 @@ class Timm(Source):
             raise AffscoreError(f"timm has no trained weights of {name}; write {name}@random or {name}@FILE")
         tag = weights if weights in tags else tag or timm.get_pretrained_cfg(architecture).tag
         pretrained = weights == "DEFAULT" or weights in tags
-        file, loaded = None if pretrained or weights == "random" else weights_file(name, weights, tags), Loaded()
+        file = None if pretrained or weights == "random" else weights_file(name, weights, tags)
         variant = f"{architecture}.{tag}" if tag in tags else architecture
         log = logging.getLogger("timm")  # which says at length what errors and notes say shortly
         with switched(lambda: log.level, log.setLevel, logging.ERROR):
@@ -62,10 +61,10 @@ class Timm(Source):
             if pretrained:
                 file = _fetched(timm.get_pretrained_cfg(variant), tag, name)
             if file is not None:
-                model, loaded = _with_weights(timm, model, variant, read_state_dict(file), file.name, seed)
+                model = _with_weights(timm, model, variant, read_state_dict(file), file.name, seed)
         preprocessing, known = self.expected_by(model) or (IMAGENET, False)
         label, family = tag if pretrained else weights_label(weights), type(model).__module__.rpartition(".")[2]
-        return model, ModelCard(name, label, preprocessing, known, family=family, **loaded._asdict())
+        return model, ModelCard(name, label, preprocessing, known, family=family)
 
     def expected_by(self, model: nn.Module) -> tuple[Preprocessing, bool] | None:
         """What a network of timm expects of an image; None for another network, and where that is not square."""
@@ -77,7 +76,6 @@ class Timm(Source):
         channels, height, width = config["input_size"]
         if height != width:
             return None
-        Preprocessing(size=height)  # refuses sizes that would fill the memory
         return Preprocessing.of_transform(create_transform(**config), height, channels), True
 
 
@@ -103,7 +101,7 @@ def _fetched(config: Any, tag: str, name: str) -> Path:
 
 def _with_weights(
     timm: ModuleType, model: nn.Module, variant: str, state: dict[str, Tensor], file: str, seed: int
-) -> tuple[nn.Module, Loaded]:
+) -> nn.Module:
     """The network with these weights, whose names timm translates where they are not its own."""
 
     def translated() -> nn.Module:
@@ -117,5 +115,6 @@ def _with_weights(
             # some architectures do not insist on all weights; what is left random differs from seed to seed
             if fingerprint(one) == fingerprint(other):
                 model.load_state_dict(one.state_dict())
-                return model, Loaded()
-    return model, load_entries(model, state, file)
+                return model
+    load_state_dict(model, state, file)
+    return model

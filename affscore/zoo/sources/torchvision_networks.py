@@ -12,13 +12,12 @@ from torch import nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.zoo.card import ModelCard, architecture_of, seeded
-from affscore.zoo.checkpoints import Loaded, load_weights
 from affscore.zoo.downloads import HASH, checkpoint, fetch
 from affscore.zoo.naming import WEIGHT_SUFFIXES, weights_file, weights_label
 from affscore.zoo.paths import file_hash
 from affscore.zoo.preprocessing import Preprocessing
 from affscore.zoo.sources import Source
-from affscore.zoo.weight_files import read_state_dict
+from affscore.zoo.weight_files import load_weights, read_state_dict
 
 ACCURACY_ON = "ImageNet-1K"
 
@@ -43,7 +42,7 @@ class Torchvision(Source):
         """With a file of weights or random ones the input is that of the first weights of the enumeration."""
         enum = weights_of(name)
         trained = weights == "DEFAULT" or weights in enum.__members__
-        weight, loaded = enum[weights] if trained else next(iter(enum)), Loaded()
+        weight = enum[weights] if trained else next(iter(enum))
         if trained:
             model = _pretrained(name, weight)
         else:
@@ -54,11 +53,11 @@ class Torchvision(Source):
             options = asked if name in ("googlenet", "inception_v3") else {}
             model = seeded(lambda: _models().get_model_builder(name)(weights=None, **options), seed)
             if file is not None:
-                loaded = load_weights(model, file)
+                load_weights(model, file)
         label = weight.name if trained else weights_label(weights)
         expected = Preprocessing.from_torchvision(weight.transforms())
         family, classes = getattr(architecture_of(name), "family", None), tuple(weight.meta["categories"])
-        return model, ModelCard(name, label, expected, family=family, classes=classes, **loaded._asdict())
+        return model, ModelCard(name, label, expected, family=family, classes=classes)
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """Of trained weights their own name, and the hash in the name of their file unless the file has another."""

@@ -76,12 +76,12 @@ class Place:
         index = self.first(WEIGHTS)
         if index.suffix != ".json":
             return [index]
-        text = readable_file(index).read_text(encoding="utf-8", errors="replace")
         what = f"the file {index.name!r} is no index of weights"
-        names = guarded(lambda: sorted(set(json.loads(text)["weight_map"].values())), what)
-        if not names or not all(isinstance(name, str) and name == Path(name).name for name in names):
-            raise AffscoreError(f"the file {index.name!r} names no files beside it")
-        return [self.first([name]) if self.repository else index.parent / name for name in names]
+        stated = guarded(lambda: json.loads(readable_file(index).read_text(encoding="utf-8")), what)
+        files = guarded(lambda: [index.parent / name for name in {*stated["weight_map"].values()}], what)
+        if not files:
+            raise AffscoreError(f"{what}: it names no file")
+        return sorted(self.first([file.name]) if self.repository else file for file in files)
 
     def beside(self, filename: str) -> Path | None:
         """Another file of the same place, if it is there or can be had."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
-from affscore.zoo.preprocessing import IMAGENET, LARGEST, Preprocessing
+from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing
 
 LENGTHS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length")
@@ -84,25 +83,13 @@ def _images(file: Path, config: Any) -> Preprocessing | None:
     what = f"the file {file.name!r} does not say what the network expects of an image"
     transform = guarded(lambda: _Processor(file), what)
     side, channels = _number(config, "image_size", IMAGENET.size), _number(config, "num_channels", 3)
-    guarded(lambda: _check_sizes(transform.process, side), what)
 
     def probed() -> Preprocessing | None:
         try:
-            return Preprocessing.of_transform(transform, min(side, LARGEST), channels)
+            return Preprocessing.of_transform(transform, side, channels)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             if isinstance(error, AffscoreError):
                 raise
             return None  # of another kind of input
 
     return guarded(probed, what)
-
-
-def _check_sizes(process: Any, side: int) -> None:
-    """Refuse sizes that would fill the memory, before the processor is given a picture."""
-    get = partial(getattr, process)
-    for name in ("size", "crop_size", "pad_size"):
-        sizes = dict(get(name, None) or {})
-        ignored = "longest_edge" if sizes.get("shortest_edge") else None
-        largest = max((side for key, side in sizes.items() if side and key != ignored), default=1)
-        Preprocessing(size=largest, resize=max(largest, int(largest / (get("crop_pct", None) or 1))))
-    Preprocessing(size=max(get("size_divisor", None) or 1, 1 if get("do_resize", True) else side))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -29,9 +28,6 @@ from affscore.zoo.weight_files import check_kinds, read_state_dict
 CODE = ("auto_map", "_attn_implementation", "attn_implementation", "_attn_implementation_internal",
         "experts_implementation", "_experts_implementation", "fusion_config", "custom_pipelines")  # fmt: skip
 """Entries of a configuration that can name code of somebody else; they are left out."""
-
-ELSEWHERE = ("architecture", "backbone", "checkpoint_path")
-"""Entries that can name another folder, file or repository."""
 
 
 class Transformers(Source):
@@ -62,7 +58,7 @@ class Transformers(Source):
         files, fails = list[Path](), f"transformers cannot build {place.name}"
         with _silence(transformers):
             config = guarded(lambda: config_class.from_dict(settings), fails)
-            network_class = _network_class(transformers, config, place.name)
+            network_class = guarded(lambda: _network_class(transformers, config, place.name), fails)
         if weights != "random":
             files = place.weights() if weights == "DEFAULT" else [weights_file(place.name, weights, [])]
         state = {key: value for file in files for key, value in read_state_dict(file).items()}
@@ -101,7 +97,7 @@ def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]
     """The class of a configuration, and what it is made from."""
     what = f"the file {file.name!r} is not the configuration of a network"
     advice = "it must be JSON with an entry model_type"
-    stated = guarded(lambda: json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_each_once), what, advice)
+    stated = guarded(lambda: json.loads(file.read_text(encoding="utf-8")), what, advice)
     model_type = guarded(lambda: stated["model_type"], what, advice)
     known = transformers.CONFIG_MAPPING
     if not isinstance(model_type, str) or model_type not in known:
@@ -109,10 +105,7 @@ def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]
             f"transformers {transformers.__version__} has no network of the type {model_type!r}"
             f"{near(str(model_type), list(known.keys()))}; code that a repository brings is not run"
         )
-    named = stated.get("architectures") or []
-    if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
-        raise AffscoreError(f"the file {file.name!r} must name its architectures in a list of texts, got {named!r}")
-    settings = _of_this_place(stated)
+    settings = _without_code(stated)
     if settings.get("quantization_config"):
         raise AffscoreError(
             f"the weights of this {model_type} are quantised, and scores need real numbers; use the original weights"
@@ -120,26 +113,11 @@ def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]
     return known[model_type], settings
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A dictionary of JSON; of two entries of a name readers take different ones."""
-    if len(found := dict(pairs)) < len(pairs):
-        raise ValueError("it has two entries of one name")
-    return found
-
-
-def _of_this_place(value: Any, key: str = "") -> Any:
-    """The settings without code, and without what would be read from elsewhere, which is refused."""
-    if isinstance(value, dict):
-        return {key: _of_this_place(inner, key) for key, inner in value.items() if key not in CODE}
-    if isinstance(value, list):
-        return [_of_this_place(inner) for inner in value]
-    is_file = key == "checkpoint_path" and bool(value)
-    if key in ELSEWHERE and isinstance(value, str) and (is_file or re.search(r"[:/\\]", value)):
-        raise AffscoreError(
-            f"the configuration names another place, {key} = {value!r}, and only its own folder is read; put its "
-            "weights beside it, or give the other network itself"
-        )
-    return False if key == "use_pretrained_backbone" else value  # its weights are those beside it, or random
+def _without_code(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings without what names code; the weights of a backbone are those beside it, or random."""
+    kept = {key: _without_code(value) if isinstance(value, dict) else value for key, value in settings.items()}
+    kept = {key: value for key, value in kept.items() if key not in CODE}
+    return kept | dict.fromkeys(kept.keys() & {"use_pretrained_backbone"}, False)
 
 
 def _network_class(transformers: ModuleType, config: Any, name: str) -> Any:

@@ -1,8 +1,4 @@
-"""Samples in a file of NumPy: images and numbers, labels, and files that are damaged or ask for more than they hold."""
-
-import io
-import struct
-import zipfile
+"""Samples in a file of NumPy: images and numbers, labels, and files that are damaged."""
 
 import numpy as np
 import pytest
@@ -13,7 +9,6 @@ from torch import nn
 
 from affscore import AffscoreError, load_data, signature
 from affscore.zoo import Preprocessing, TextPreprocessing
-from affscore.zoo.data.npz import SMALL
 from affscore.zoo.datasets import identity_of_data
 
 RANDOM = np.random.default_rng(0)
@@ -86,8 +81,8 @@ def test_a_signature_and_its_identity(saved, arrays):
         ({"x": TABLE[:0]}, r"and holds float64 of shape \(0, 7\)"),
         ({"x": TABLE.astype(str)}, "and holds <U"),
         ({"x": TABLE * 1j}, "and holds complex128"),
-        ({"x": TABLE.astype(object)}, r"no arrays that can be read safely \(it holds Python objects"),
-        ({"x": TABLE, "y": np.array([None] * 40)}, "it holds Python objects"),
+        ({"x": TABLE.astype(object)}, r"no arrays that can be read safely \(ValueError\); write"),
+        ({"x": TABLE, "y": np.array([None] * 40)}, r"\(ValueError\); write it with numpy.savez"),
         ({"x": TABLE, "y": np.arange(39)}, "the labels in 'a.npz' must be 40 integers from 0 to 99999, got int64"),
         ({"x": TABLE, "y": np.arange(40) / 2}, "must be 40 integers"),
         ({"x": TABLE, "y": np.arange(40) - 1}, "must be 40 integers"),
@@ -98,42 +93,6 @@ def test_what_is_refused(saved, arrays, words):
     with pytest.raises(AffscoreError, match=words) as caught:
         load_data(saved(**arrays))
     assert "\n" not in str(caught.value)
-
-
-def header(shape):
-    """A part of an archive that claims to hold an array of this shape, and holds 8 numbers."""
-    text = repr({"descr": "<f8", "fortran_order": False, "shape": shape}).encode().ljust(117) + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(64)
-
-
-def archive(parts, **options):
-    with zipfile.ZipFile(stream := io.BytesIO(), "w", **options) as made:
-        for name, content in parts.items():
-            made.writestr(name, content)
-    return stream.getvalue()
-
-
-BOMBS = {
-    "zeros": {"x.npy": header((8,)) + bytes(SMALL)},
-    "a claim": archive({"x.npy": header((10**12, 1))}),
-    "a claim beyond all": archive({"x.npy": header((2**40, 2**40))}),
-    "no archive": b"\x93NUMPY",
-    "nothing": b"",
-    "a text in an archive": archive({"x": "text"}),
-}
-
-
-@pytest.mark.parametrize("kind", BOMBS)
-@pytest.mark.slow
-def test_files_that_ask_for_gigabytes(tmp_path, refused_in_little_memory, kind):
-    file = tmp_path / "a.npz"
-    made = BOMBS[kind]
-    file.write_bytes(
-        made if isinstance(made, bytes) else archive(made, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
-    )
-    sentence = refused_in_little_memory("affscore.zoo.datasets:load_data", f"npz:{file}")
-    assert sentence.startswith("the file 'a.npz'")
-    assert ("that unpacks to" in sentence) == (kind == "zeros")
 
 
 @settings(max_examples=30)

@@ -233,9 +233,9 @@ def test_weights_in_parts(folder, tmp_path):
         index |= dict.fromkeys(half, f"part{number}.safetensors")
     (place / "model.safetensors.index.json").write_text(json.dumps({"weight_map": index}))
     assert fingerprint(load_model(f"hf:{place}")) == fingerprint(load_model(f"hf:{place}@random", seed=3))
-    for bad in ({"weight_map": {"a": "../other.safetensors"}}, {"weight_map": {}}, {}, []):
+    for bad in ({"weight_map": {"a": 3}}, {"weight_map": {}}, {}, []):
         (place / "model.safetensors.index.json").write_text(json.dumps(bad))
-        with pytest.raises(AffscoreError, match=r"'model.safetensors.index.json' (is no index|names no files)"):
+        with pytest.raises(AffscoreError, match=r"'model.safetensors.index.json' is no index"):
             load_model(f"hf:{place}")
 
 
