@@ -23,8 +23,6 @@ import yaml
 from explorer_data import explorer_data
 from findings import move_to_the_top
 from front_page import INTRODUCTION, front_page
-from gallery import PAGE as GALLERY
-from gallery import gallery_page
 from nbformat import NotebookNode
 from notebook_files import book_notebooks, declared_parameters, read_profile
 from PIL import Image
@@ -68,8 +66,6 @@ def main() -> None:
     for notebook in executed.values():
         set_numbers(notebook)
     files |= front_page(files[INTRODUCTION].decode(), executed)
-    gallery, pictures = gallery_page(executed)
-    files |= {GALLERY: gallery.encode()} | pictures
     for name, notebook in executed.items():
         show_parameters_once(name, notebook)
         describe_figures(notebook)
