@@ -132,7 +132,7 @@ def test_arrow_keys_move_over_the_points_of_a_chart(page: Page) -> None:
     page.get_by_label("On the vertical axis").focus()
     page.keyboard.press("Tab")
     first, second = names_of_points(page, "#explorer-signatures > div:nth-child(1)")[:2]
-    label = page.locator(".hover-label")
+    label = page.locator(".explorer-label")
     expect(label).to_have_text(first)
     page.keyboard.press("ArrowRight")
     expect(label).to_have_text(second)
@@ -195,8 +195,8 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, address: 
         assert (chart.bounding_box() or {})["width"] <= 390
     point = page.locator("#explorer-signatures .point").first
     point.tap(force=True)
-    expect(page.locator(".hover-label")).to_have_text(point.get_attribute("aria-label") or "")
-    box = page.locator(".hover-label").bounding_box() or {}
+    expect(page.locator(".explorer-label")).to_have_text(point.get_attribute("aria-label") or "")
+    box = page.locator(".explorer-label").bounding_box() or {}
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
     context.close()
