@@ -17,7 +17,8 @@ from affscore.analysis import criterion_correlations, signature_distance
 from affscore.network.result import Signature
 from affscore.survey import stored_multiverses
 from affscore.survey.shipped import shipped_signature
-from tests.test_book.test_site import SITE, Visit, address, browser  # noqa: F401  # fixtures
+from tests.test_book.built_site import SITE
+from tests.test_book.test_site import Visit, address, browser  # noqa: F401  # fixtures
 
 ON_SITE = "book/explorer.html"
 PLACES = {"a server": "{address}", "a folder": f"file://{SITE}/"}
