@@ -115,7 +115,7 @@ assignments: $(INSTALLED)  ## write a course for nbgrader, an assignment a chapt
 
 .PHONY: slides
 slides: $(NOTEBOOKS)  ## write a deck of slides for each notebook, with its findings and figures, into _build/slides
-	@$(BIN)/python scripts/slides.py --executed $(EXECUTED) --out _build/slides
+	@$(BIN)/jupyter nbconvert --log-level ERROR --to slides --no-input --output-dir _build/slides $(NOTEBOOKS)
 
 .PHONY: format
 format: $(INSTALLED)  ## format the code, and bring the notebooks in step

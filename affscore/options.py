@@ -11,13 +11,13 @@ from typing import Any, Literal, NamedTuple, get_args
 from affscore.errors import AffscoreError
 
 COMMUTING = ("sample", "positions", "flatten")
-"""Reductions that commute with an elementwise function: both orders are the same."""
+"""Reductions that commute with an elementwise function, so that both orders are the same."""
 
 MASK = "attention_mask"
 """The entry of the data that says which positions are no padding, as tokenizers call it."""
 
 MOST_IN_A_BATCH = 100_000
-"""The coupling of n images needs n^2 distances: 80 GB at this n."""
+"""The coupling of n images needs n^2 distances, 80 GB at this n."""
 
 MOST_IMAGES = 10**9
 

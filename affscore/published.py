@@ -18,7 +18,7 @@ RIDGE = 1e-6
 """Added to both diagonals, whatever the units of the activations are."""
 
 PSEUDO_INVERSE_CUTOFF = 1e-15
-"""Relative cutoff of the pseudo-inverse: below the rounding of float32, so that nothing is cut."""
+"""Relative cutoff of the pseudo-inverse, below the rounding of float32, so that nothing is cut."""
 
 
 def affinity_score(x: Samples, y: Samples, variant: Variant = "corrected") -> float:

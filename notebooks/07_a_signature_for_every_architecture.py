@@ -125,7 +125,7 @@ Markdown(
 # **mini zoo**, a small member of every family, trained on 8 x 8 digits and named after the network that it stands
 # for. With `notebooks/params/paper.yml` the same cells run on the originals.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-clustering", "caption": "The clustering of all signatures (average linkage): most networks stand beside a relative, but few families are a branch of their own. Colours and markers are the families, and the lines the signatures: the one under the pointer stands out (paper Fig. 5 A, and Fig. 8 of its first version; `affscore.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family. The further left two branches meet, the farther apart are their signatures. Beside each network its signature is a small line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-clustering", "caption": "The clustering of all signatures (average linkage): most networks stand beside a relative, but few families are a branch of their own. Colours and markers are the families, and the lines the signatures (paper Fig. 5 A, and Fig. 8 of its first version; `affscore.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family. The further left two branches meet, the farther apart are their signatures. Beside each network its signature is a small line."}}
 networks = models or papers.study_models("mini:")
 options = {
     "n": n,

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import argparse
 import csv
-import io
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
@@ -21,14 +20,13 @@ from exercise_cells import ANSWER, Exercise, exercises, parts
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from notebook_files import book_notebooks
-from plain_markdown import Plain, plain, read
-from setup_cell import setup_cell
+from plain_markdown import plain
 
 FOLDED = {"hide-input", "remove-input", "remove-cell"}
 """Tags of cells whose code the page does not show, or folds."""
 
-HEAD = ("exercise", "kind", "minutes", "difficulty", "points", "marked by")
-"""The columns of the teacher's tables."""
+COLUMNS = ("chapter", "exercise", "kind", "minutes", "difficulty", "points", "marked by", "aim")
+"""Those of the teacher's table."""
 
 COURSE = '''\
 """The course for nbgrader: nbgrader generate_assignment chapter_05, and so on. The syllabus of the book says more."""
@@ -43,58 +41,36 @@ c.FileNameCollectorPlugin.named_regexp = r".+/(?P<student_id>[^/]+)/(?P<file_id>
 '''
 
 
-@dataclass
-class Chapter:
-    """A notebook, and what it becomes.
-
-    Attributes:
-        path: The notebook of the book.
-        notebook: Its cells.
-        words: What its references stand for.
-    """
-
-    path: Path
-    notebook: NotebookNode
-    words: Plain
-
-    @property
-    def title(self) -> str:
-        """The title of the chapter."""
-        return self.words.titles[self.path.stem]
-
-    def version(self, exercise_as: Callable[[Exercise, Plain], list[NotebookNode]]) -> NotebookNode:
-        """The notebook in plain Markdown, with other cells for each exercise, and first one that finds the library."""
-        has_setup = any("setup" in cell.metadata.get("tags", []) for cell in self.notebook.cells)
-        cells = [] if has_setup else [setup_cell()]
-        for part in parts(self.notebook):
-            if part.exercise is not None:
-                cells += exercise_as(part.exercise, self.words)
-            elif part.cell is not None:
-                cells += self.cells_of(part.cell)
-        for k, cell in enumerate(cells):
-            cell["id"] = f"{self.path.stem[:2]}-{k:03d}"  # so that a file that is written again is the same
-        return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": dict(self.notebook.metadata.kernelspec)})
-
-    def cells_of(self, cell: NotebookNode) -> Iterator[NotebookNode]:
-        """A cell that is no exercise: text in plain Markdown; code folded as on the page, with the caption below."""
-        if cell.cell_type == "markdown":
-            yield new_markdown_cell(self.words.text(cell.source))
-            return
-        tags = cell.metadata.get("tags", [])
-        folded = {"jupyter": {"source_hidden": True}} if FOLDED.intersection(tags) else {}
-        yield new_code_cell(cell.source, metadata={"tags": tags, **folded} if tags else {})
-        figure = cell.metadata.get("mystnb", {}).get("figure", {})
-        if "caption" in figure:
-            yield new_markdown_cell(f"*{self.words.figures[figure['name']]}.* {self.words.text(figure['caption'])}")
+def version(notebook: NotebookNode, exercise_as: Callable[[Exercise], list[NotebookNode]]) -> NotebookNode:
+    """A notebook in plain Markdown, with other cells for each exercise; the same cells have the same ids each time."""
+    cells: list[NotebookNode] = []
+    for part in parts(notebook):
+        cells += exercise_as(part) if isinstance(part, Exercise) else cells_of(part)
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number:03d}"
+    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": dict(notebook.metadata.kernelspec)})
 
 
-def question(exercise: Exercise, words: Plain) -> NotebookNode:
+def cells_of(cell: NotebookNode) -> Iterator[NotebookNode]:
+    """A cell that is no exercise: text in plain Markdown; code folded as on the page, with the caption below."""
+    if cell.cell_type == "markdown":
+        yield new_markdown_cell(plain(cell.source))
+        return
+    tags = cell.metadata.get("tags", [])
+    folded = {"jupyter": {"source_hidden": True}} if FOLDED.intersection(tags) else {}
+    yield new_code_cell(cell.source, metadata={"tags": tags, **folded} if tags else {})
+    figure = cell.metadata.get("mystnb", {}).get("figure", {})
+    if "caption" in figure:
+        yield new_markdown_cell(f"*{figure['name']}.* {plain(figure['caption'])}")
+
+
+def question(exercise: Exercise) -> NotebookNode:
     """What is asked, with a folded hint."""
     about = f"*{exercise.kind}, {exercise.minutes} minutes, {exercise.difficulty}.* {exercise.aim}"
-    hint = f"<details>\n<summary>Hint</summary>\n\n{words.text(exercise.hint)}\n\n</details>"
+    hint = f"<details>\n<summary>Hint</summary>\n\n{plain(exercise.hint)}\n\n</details>"
     texts = [f"### Exercise {exercise.name}"]
     texts += [about] if exercise.kind else []
-    texts += [words.text(exercise.text)]
+    texts += [plain(exercise.text)]
     texts += [hint] if exercise.hint else []
     return new_markdown_cell("\n\n".join(texts))
 
@@ -104,33 +80,33 @@ def check_line(exercise: Exercise) -> str:
     return f'affscore.exercises.check("{exercise.number}", answer)'
 
 
-def for_students(exercise: Exercise, words: Plain) -> list[NotebookNode]:
+def for_students(exercise: Exercise) -> list[NotebookNode]:
     """An exercise without its solution: a stub that raises its name, and the check."""
     if not exercise.checked:
-        return [question(exercise, words), new_markdown_cell(ANSWER)]
+        return [question(exercise), new_markdown_cell(ANSWER)]
     name = json.dumps(f"Exercise {exercise.name}", ensure_ascii=False)
     stub = f"{exercise.answer}\nraise NotImplementedError({name})  # delete this line"
-    return [question(exercise, words), new_code_cell(stub), new_code_cell(check_line(exercise))]
+    return [question(exercise), new_code_cell(stub), new_code_cell(check_line(exercise))]
 
 
-def for_teachers(exercise: Exercise, words: Plain) -> list[NotebookNode]:
+def for_teachers(exercise: Exercise) -> list[NotebookNode]:
     """An exercise with its solution, rubric and points."""
-    cells = [question(exercise, words)]
+    cells = [question(exercise)]
     cells += [new_markdown_cell(f"**Solution of exercise {exercise.number}** ({exercise.points} points)")]
     for cell in exercise.solution:
         code = cell.cell_type == "code"
-        cells.append(new_code_cell(cell.source) if code else new_markdown_cell(words.text(cell.source)))
+        cells.append(new_code_cell(cell.source) if code else new_markdown_cell(plain(cell.source)))
     return cells
 
 
-def for_nbgrader(exercise: Exercise, words: Plain) -> list[NotebookNode]:
+def for_nbgrader(exercise: Exercise) -> list[NotebookNode]:
     """An exercise for nbgrader: what is asked, the answer, and where there is a check a locked cell with points."""
     name = f"exercise-{exercise.number.replace('.', '-')}"
-    asked = question(exercise, words)
+    asked = question(exercise)
     asked.metadata["nbgrader"] = graded(name)
     if not exercise.checked:
         text = "\n\n".join(
-            words.text(cell.source) if cell.cell_type == "markdown" else f"```python\n{cell.source}\n```"
+            plain(cell.source) if cell.cell_type == "markdown" else f"```python\n{cell.source}\n```"
             for cell in exercise.solution
         )
         answer = new_markdown_cell(f"{ANSWER}\n\n### BEGIN SOLUTION\n{text}\n### END SOLUTION")
@@ -150,55 +126,36 @@ def graded(name: str, grade: bool = False, solution: bool = False, points: int |
     return about if points is None else about | {"points": points}
 
 
-def row(exercise: Exercise) -> tuple[str, ...]:
-    """An exercise in the teacher's tables, under HEAD."""
-    numbers = (str(exercise.minutes), exercise.difficulty, str(exercise.points))
-    return (exercise.name, exercise.kind, *numbers, "check" if exercise.checked else "rubric")
-
-
-def overview(chapter: Chapter) -> NotebookNode:
-    """The exercises of a chapter as a table, with their sums."""
-    found = exercises(chapter.notebook)
-    sums = ("**all**", "", str(sum(one.minutes for one in found)), "", str(sum(one.points for one in found)), "")
-    rows = (HEAD, ("---",) * len(HEAD), *map(row, found), sums)
-    return new_markdown_cell("**For the teacher**\n\n" + "\n".join(f"| {' | '.join(cells)} |" for cells in rows))
-
-
-def summary(chapters: list[Chapter]) -> str:
-    """The exercises of all chapters as a table of comma separated values."""
-    file = io.StringIO()
-    table = csv.writer(file, lineterminator="\n")
-    table.writerow(["chapter", *HEAD, "aim"])
-    table.writerows([chapter.title, *row(one), one.aim] for chapter in chapters for one in exercises(chapter.notebook))
-    return file.getvalue()
-
-
-def write_students(chapters: list[Chapter], out: Path) -> None:
+def write_students(chapters: dict[Path, NotebookNode], out: Path) -> None:
     """Write the notebooks for students."""
     empty(out)
-    for chapter in chapters:
-        nbformat.write(chapter.version(for_students), out / chapter.path.name)
+    for path, notebook in chapters.items():
+        nbformat.write(version(notebook, for_students), out / path.name)
 
 
-def write_teachers(chapters: list[Chapter], out: Path) -> None:
+def write_teachers(chapters: dict[Path, NotebookNode], out: Path) -> None:
     """Write the notebooks for the teacher, and a table of all exercises."""
     empty(out)
-    for chapter in chapters:
-        notebook = chapter.version(for_teachers)
-        notebook.cells.insert(1, overview(chapter))
-        nbformat.write(notebook, out / chapter.path.name)
-    (out / "exercises.csv").write_text(summary(chapters), encoding="utf-8")
+    with (out / "exercises.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(COLUMNS)
+        for path, notebook in chapters.items():
+            nbformat.write(version(notebook, for_teachers), out / path.name)
+            title = re.match("# (.+)", notebook.cells[0].source)
+            for one in exercises(notebook):
+                about = [one.name, one.kind, one.minutes, one.difficulty, one.points]
+                table.writerow([title and title[1], *about, "check" if one.checked else "rubric", one.aim])
 
 
-def write_assignments(chapters: list[Chapter], out: Path) -> None:
+def write_assignments(chapters: dict[Path, NotebookNode], out: Path) -> None:
     """Write a course of nbgrader, an assignment for each chapter; what was submitted, marks and settings stay."""
     empty(out / "source")
     if not (out / "nbgrader_config.py").exists():
         (out / "nbgrader_config.py").write_text(COURSE, encoding="utf-8")
-    for chapter in chapters:
-        folder = out / "source" / f"chapter_{chapter.path.stem[:2]}"
+    for path, notebook in chapters.items():
+        folder = out / "source" / f"chapter_{path.stem[:2]}"
         folder.mkdir()
-        nbformat.write(chapter.version(for_nbgrader), folder / chapter.path.name)
+        nbformat.write(version(notebook, for_nbgrader), folder / path.name)
 
 
 def empty(folder: Path) -> None:
@@ -210,13 +167,10 @@ def empty(folder: Path) -> None:
 WRITE = {"student": write_students, "teacher": write_teachers, "assignments": write_assignments}
 
 
-def chapters_of(paths: list[Path]) -> list[Chapter]:
-    """The notebooks that have exercises."""
-    notebooks = read(paths)
-    words = plain(notebooks, others=Path("book").glob("*.md"))
-    found = [Chapter(path, notebook, words) for path, notebook in notebooks.items() if exercises(notebook)]
-    words.pages = frozenset(chapter.path.stem for chapter in found)
-    return found
+def chapters_of(paths: list[Path]) -> dict[Path, NotebookNode]:
+    """The notebooks that have exercises, by their paths."""
+    notebooks = {path: nbformat.read(path, as_version=4) for path in paths}
+    return {path: notebook for path, notebook in notebooks.items() if exercises(notebook)}
 
 
 def main() -> None:

@@ -88,6 +88,7 @@ def execute(notebook: Path, params: Path, output: Path) -> None:
             "platform": f"{platform.system()} {platform.machine()}",
             "versions": {"python": platform.python_version()} | {package: version(package) for package in PACKAGES},
         }
+        mark_slides(executed)
         nbformat.write(executed, temporary)
         write_dependencies(output, modules)
         temporary.replace(output)
@@ -110,6 +111,14 @@ def run(source: NotebookNode, output: Path, parameters: dict[str, Any], folder: 
         return papermill.execute_notebook(
             source, str(output), parameters, cwd=str(folder), progress_bar=False, config=kernel
         )
+
+
+def mark_slides(notebook: NotebookNode) -> None:
+    """For ``make slides``: a slide for the title, the findings and each figure; texts are the speaker's notes."""
+    for number, cell in enumerate(notebook.cells):
+        shown = not number or "findings" in cell.metadata.get("tags", []) or "figure" in cell.metadata.get("mystnb", {})
+        kind = "slide" if shown else "notes" if cell.cell_type == "markdown" else "skip"
+        cell.metadata["slideshow"] = {"slide_type": kind}
 
 
 def message(notebook: Path, failure: PapermillExecutionError, added: int, copy: Path) -> str:

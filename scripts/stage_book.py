@@ -7,13 +7,9 @@ reads only these again, and files that are gone from the repository are deleted.
 from __future__ import annotations
 
 import argparse
-import base64
-import html
-import io
 import math
 import re
 from collections.abc import Iterable
-from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
@@ -23,18 +19,13 @@ import yaml
 from explorer_data import explorer_data
 from findings import move_to_the_top
 from front_page import INTRODUCTION, front_page
-from gallery import PAGE as GALLERY
-from gallery import gallery_page
 from nbformat import NotebookNode
 from notebook_files import book_notebooks, declared_parameters, read_profile
-from PIL import Image
 
 from affscore.network.columns import ANYWHERE, EXTRAPOLATED, details
 from affscore.network.criteria import CRITERIA, SCHEMA
 
 COLUMNS = Path("book/columns.md")
-EXTENSIONS = tuple(Path("scripts", name) for name in ("figure_numbers.py", "lean_site.py", "api_reference.py"))
-COLOURS = 256
 NUMBERS = re.compile(
     r"(?P<verbatim><(?P<tag>style|script|code|pre)\b.*?</(?P=tag)>|</?[a-zA-Z!][^>]*>|`[^`]*`|\$[^$]*\$)"
     r"|(?P<sign>(?<![\w/.-])-(?=\d)|(?<=\d)[ \xa0]?%(?!\w))",
@@ -43,8 +34,6 @@ NUMBERS = re.compile(
 """The hyphen before a number and the percent sign behind one, unless they stand in what must stay as it is."""
 
 SIGNS = {"-": "\N{MINUS SIGN}", "%": "\N{NO-BREAK SPACE}%"}
-
-BUILT_WITH = ("jupyter-book", "sphinx", "myst-nb")
 
 
 def main() -> None:
@@ -64,18 +53,13 @@ def main() -> None:
     files[COLUMNS] = columns_page(files[COLUMNS].decode()).encode()
     files[Path("book/_static/explorer/data.js")] = explorer_data()
     files[Path("book/changelog.md")] = Path("CHANGELOG.md").read_bytes()
-    files |= {Path("_extensions") / path.name: path.read_bytes() for path in EXTENSIONS}
     for notebook in executed.values():
         set_numbers(notebook)
     files |= front_page(files[INTRODUCTION].decode(), executed)
-    gallery, pictures = gallery_page(executed)
-    files |= {GALLERY: gallery.encode()} | pictures
     for name, notebook in executed.items():
         show_parameters_once(name, notebook)
-        describe_figures(notebook)
         move_to_the_top(name, notebook)
         number_the_title(name, notebook)
-        make_light(notebook)
         files[name] = nbformat.writes(notebook).encode()
     write_tree(arguments.stage, files)
     (arguments.stage / INTRODUCTION).touch()  # Sphinx copies style sheets only when it reads some page
@@ -109,24 +93,13 @@ def number_the_title(name: Path, notebook: NotebookNode) -> None:
     notebook.cells[0].source = re.sub(r"^# ", f"# {int(name.name[:2])} · ", notebook.cells[0].source, count=1)
 
 
-def describe_figures(notebook: NotebookNode) -> None:
-    """Give figures that are SVG elements (affscore.figures.hover) the description that their cell has for an image."""
-    for cell in notebook.cells:
-        words = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
-        for output in cell.get("outputs", []):
-            figure = output.get("data", {}).get("text/html", "")
-            if words and figure.startswith("<svg"):
-                before, own = re.split(r'(?<=aria-label=")[^"]*', figure, maxsplit=1)
-                output["data"]["text/html"] = before + html.escape(words) + own
-
-
 def set_numbers(notebook: NotebookNode) -> None:
     """Set the numbers in the sentences and tables that cells show (:func:`with_set_numbers`)."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             for kind in ("text/markdown", "text/html"):
                 shown = output.get("data", {}).get(kind, "")
-                if shown and not shown.startswith("<svg"):
+                if shown:
                     output["data"][kind] = with_set_numbers(shown)
 
 
@@ -139,25 +112,6 @@ def with_set_numbers(shown: str) -> str:
     '\u22120.5 [\u22121, 3-4], `x[-1]`, 1e-5, <td class="a -1">\u22122\xa0%</td>'
     """
     return NUMBERS.sub(lambda found: found["verbatim"] or SIGNS[found["sign"].strip()], shown)
-
-
-def make_light(notebook: NotebookNode) -> None:
-    """Give its figures a palette: they are drawings, and weigh 40 % with 256 colours."""
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            if "image/png" in output.get("data", {}):
-                drawn = base64.b64decode(output["data"]["image/png"])
-                output["data"]["image/png"] = base64.b64encode(with_palette(drawn)).decode()
-
-
-def with_palette(picture: bytes) -> bytes:
-    """A PNG with at most 256 colours, which on drawings nobody can tell from the original; that where it is smaller."""
-    file = io.BytesIO()
-    drawn = Image.open(io.BytesIO(picture))
-    if drawn.mode == "RGBA" and drawn.getchannel("A").getextrema() != (255, 255):
-        return picture  # what shines through has no place in the palette
-    drawn.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(file, "PNG", dpi=drawn.info.get("dpi"))
-    return min(file.getvalue(), picture, key=len)
 
 
 def columns_page(page: str) -> str:
@@ -185,15 +139,16 @@ def described(field: pa.Field) -> tuple[str, str, str]:
 
 def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:
     """What ran, when, for how long and with which versions."""
-    runs = []
+    runs, versions = [], dict[str, dict[str, None]]()
     for name, notebook in executed.items():
         ran = notebook.metadata["affscore"]
         page = f"{{doc}}`../{name.with_suffix('')}`"
         given = ", ".join(f"`{key}={value}`" for key, value in ran["parameters"].items()) or "its defaults"
         started = ran["started"].replace("T", " ").removesuffix("+00:00")
-        runs.append((page, given, started, f"{ran['seconds']:.1f}", str(ran.get("peak_mb", "")), ran["device"]))
+        runs.append((page, given, started, f"{ran['seconds']:.1f}", str(ran["peak_mb"]), ran["device"]))
+        for package, number in ({"platform": ran["platform"]} | ran["versions"]).items():
+            versions.setdefault(package, {})[number] = None  # notebooks that ran at other times may have had others
     total = sum(notebook.metadata["affscore"]["seconds"] for notebook in executed.values())
-    built_with = ", ".join(f"{package} {version(package)}" for package in BUILT_WITH)
     profile = [(f"`{key}`", f"`{value}`") for key, value in read_profile(params).items()]
     return f"""# What ran
 
@@ -204,9 +159,9 @@ Every notebook of this book was executed as it is, from a fresh kernel, with the
 
 ## With which versions
 
-{table(("package", "version"), versions_of_runs(executed))}
+{table(("package", "version"), [(package, ", ".join(numbers)) for package, numbers in versions.items()])}
 
-All versions are pinned in `requirements.lock`. The pages were made by {built_with}.
+All versions are pinned in `requirements.lock`, also those of what made the pages.
 
 ## The profile
 
@@ -214,20 +169,6 @@ All versions are pinned in `requirements.lock`. The pages were made by {built_wi
 
 A notebook takes the parameters that it has; the others keep the defaults on its page.
 """
-
-
-def versions_of_runs(executed: dict[Path, NotebookNode]) -> list[tuple[str, str]]:
-    """Platform and packages as each notebook found them; where notebooks differ, which had what."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for name, notebook in executed.items():
-        ran = notebook.metadata["affscore"]
-        for package, number in ({"platform": ran["platform"]} | ran["versions"]).items():
-            found.setdefault(package, {}).setdefault(number, []).append(f"`{name.stem}`")
-    rows = []
-    for package, had in found.items():
-        parts = [f"{number} ({', '.join(pages)})" if len(had) > 1 else number for number, pages in had.items()]
-        rows.append((package, "; ".join(parts)))
-    return rows
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

@@ -26,8 +26,8 @@ DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that run notebooks come first: workers take whole files, and none shall wait for a long one at the end."""
-    long = {item.path for item in items if item.get_closest_marker("notebook")}
+    """Files that take long come first: workers take whole files, and none shall wait for one of these at the end."""
+    long = {item.path for item in items if {"notebook", "browser"} & {mark.name for mark in item.iter_markers()}}
     items.sort(key=lambda item: item.path not in long)
 
 

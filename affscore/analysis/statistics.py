@@ -126,7 +126,7 @@ class Shaking(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """``step`` over ``permuted``: below 1 for a smooth course, 1 for a random order, above 1 for a zigzag.
+        """``step`` over ``permuted``, below 1 for a smooth course, 1 for a random order, above 1 for a zigzag.
 
         It is 1 where all scores are the same.
         """

@@ -9,12 +9,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike, NDArray
 from scipy.cluster import hierarchy
 
 from affscore.errors import AffscoreError
-from affscore.figures.hover import name_points
 from affscore.figures.style import family_styles, house_style, legend_below, literal, page, score_axis, series_style
 
 _STYLES = ("-", "--", ":", "-.")
@@ -77,7 +75,7 @@ def dendrogram(
     Returns:
         The figure, as wide as a page: a network in each row, with the colour and the marker of its family. With
         signatures, these are beside the tree, each in the row of its network, over the relative position of the
-        activation (0 first, 1 last); on a page or in a notebook the one under the pointer stands out.
+        activation (0 first, 1 last).
 
     Raises:
         AffscoreError: Not a name and a family for each leaf, or one without a signature.
@@ -112,28 +110,21 @@ def dendrogram(
     axes.spines["left"].set_visible(False)
     if signatures:
         chosen = {names[leaf]: families[leaf] for leaf in order.tolist()}
-        _linked_signatures(figure, axes, beside[0], {name: signatures[name] for name in chosen}, chosen)
+        _signatures(beside[0], {name: signatures[name] for name in chosen}, chosen)
         axes.set_xlabel(f"{label}\nat which two clusters are joined")
     legend_below(figure, 5)
     return figure
 
 
-def _linked_signatures(
-    figure: Figure, tree: Axes, axes: Axes, signatures: Mapping[str, ArrayLike], families: Mapping[str, str]
-) -> None:
-    """A line for each signature in the row of its network, where it stands out while the pointer is on that row."""
+def _signatures(axes: Axes, signatures: Mapping[str, ArrayLike], families: Mapping[str, str]) -> None:
+    """A line for each signature in the row of its network."""
     looks = family_styles(families.values())
     rows = {name: np.asarray(values, dtype=float) for name, values in signatures.items()}
     everything = np.concatenate(list(rows.values()))
     low, high = np.floor(20 * np.nanmin(everything)) / 20, np.ceil(20 * np.nanmax(everything)) / 20
     for row, (name, scores) in enumerate(rows.items()):
         height = 10 * row + 0.5 + 9 * (scores - low) / (high - low)
-        (line,) = axes.plot(_relative(scores), height, "-", color=looks[families[name]][0], linewidth=0.7)
-        words = f"{name} ({families[name]}): {len(scores)} activations, mean score {np.nanmean(scores):.2f}"
-        place: Any = {"transform": tree.get_yaxis_transform(), "clip_on": False, "alpha": 0, "zorder": 5}
-        name_points(figure, tree.add_patch(Rectangle((0, 10 * row), 1.4, 10, **place)), [words], link=row)
-        name_points(figure, line, [], link=row)
-        name_points(figure, tree.get_yticklabels()[row], [], link=row)
+        axes.plot(_relative(scores), height, "-", color=looks[families[name]][0], linewidth=0.7)
     scale = f"signatures: in each row scores from {low:.2f} to {high:.2f}"
     axes.set(xlabel=f"{scale},\nover the relative position of the activation", ylim=(0, 10 * len(rows)), yticks=[])
     axes.spines["left"].set_visible(False)

@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from affscore.errors import AffscoreError
-from affscore.figures.hover import name_points
 from affscore.figures.style import (
     BLOCK_LOOKS,
     PALETTE,
@@ -86,7 +85,7 @@ def raw_signature(
     labels = {"xlabel": depth, "ylabel": "affinity score"}
     figure, grid = page(len(panels), 0.7, each=2.6, columns=columns, sharey=True, **labels)
     for axes, title, summary in zip(grid, titles, summaries, strict=True):
-        _draw(figure, axes, summary)
+        _draw(axes, summary)
         axes.set_title("\n".join(wrap(_title(title, summary), width=96 // columns)))
     everything = pd.concat(summaries)
     error = everything["score_std"].fillna(0)
@@ -95,7 +94,7 @@ def raw_signature(
     return figure
 
 
-def _draw(figure: Figure, axes: Axes, summary: pd.DataFrame) -> None:
+def _draw(axes: Axes, summary: pd.DataFrame) -> None:
     of_blocks = summary["kind"].isin(BLOCK_LOOKS).any()  # which lie in each other: none follows the one before
     if not of_blocks:
         axes.plot(summary["depth"], summary["score"], color=PALETTE["grey"], linewidth=0.6, alpha=0.5, zorder=1)
@@ -105,21 +104,10 @@ def _draw(figure: Figure, axes: Axes, summary: pd.DataFrame) -> None:
             axes.plot(rows["depth"], rows["score"], color=colour, linewidth=0.6, linestyle="-", alpha=0.5, zorder=1)
         faces = ["none" if flagged else colour for flagged in rows["flag"] != ""]
         look: Any = {"facecolors": faces, "edgecolors": colour, "linewidths": 0.5, "marker": marker, "label": label}
-        name_points(figure, axes.scatter(rows["depth"], rows["score"], 32, **look), _words(rows))
+        axes.scatter(rows["depth"], rows["score"], 32, **look)
         if rows["score_std"].notna().any():
             axes.errorbar(rows["depth"], rows["score"], rows["score_std"], color=colour, linestyle="", linewidth=0.8)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-
-
-def _words(rows: pd.DataFrame) -> list[str]:
-    """What is said of each point."""
-    columns = ["layer", "activation", "kind", "depth", "width", "score", "score_std", "flag"]
-    words = []
-    for layer, activation, kind, depth, width, score, spread, flag in rows[columns].itertuples(index=False):
-        error = f" ± {spread:.3f}" if np.isfinite(spread) else ""
-        what = f"{layer}: {in_words(activation, kind)}, depth {depth}, {width} channels, score {score:.3f}{error}"
-        words.append(f"{what}, {flag}" if flag else what)
-    return words
 
 
 def in_words(activation: str, kind: str) -> str:

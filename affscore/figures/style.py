@@ -18,8 +18,6 @@ from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path
 from numpy.typing import ArrayLike
 
-from affscore.figures.hover import has_names, hover_svg
-
 PAGE_WIDTH = 7.5
 """Width of a figure in inches. The page shows it at this size, so font sizes are what the reader sees."""
 
@@ -94,9 +92,8 @@ def draw_once(figure: Figure) -> None:
     figure._repr_mimebundle_ = partial(_close, figure)  # type: ignore[attr-defined]  # what IPython asks for first
 
 
-def _close(figure: Figure, **_: Any) -> dict[str, str] | None:
-    plt.close(figure)
-    return {"text/html": hover_svg(figure)} if has_names(figure) else None  # IPython adds the bitmap
+def _close(figure: Figure, **_: Any) -> None:
+    plt.close(figure)  # IPython shows the bitmap
 
 
 def literal(name: object) -> str:

@@ -48,17 +48,17 @@ class Segment:
 
     @property
     def count(self) -> int:
-        """The number of pieces of the function: breakpoints + 1."""
+        """The number of pieces of the function, breakpoints + 1."""
         return len(self.breakpoints) + 1
 
     @property
     def patterns(self) -> int:
-        """The number of activation patterns that follow each other: crossings + 1."""
+        """The number of activation patterns that follow each other, crossings + 1."""
         return len(self.unit_changes) + 1
 
     @property
     def crossings(self) -> int:
-        """How often the activation pattern changes: what the paper calls density."""
+        """How often the activation pattern changes, what the paper calls density."""
         return len(self.unit_changes)
 
     @property
@@ -83,7 +83,7 @@ class Segment:
 
     @property
     def relative_deviation(self) -> Floats:
-        """The area as a fraction of length times total variation: bent, whatever the scale of the logits, (logits,).
+        """The area as a fraction of length times total variation, bent, whatever the scale of the logits, (logits,).
 
         From 0, for an affine logit, to 1/2.
         """

@@ -87,7 +87,7 @@ class Multiverse:
 
     @property
     def scores(self) -> pd.DataFrame:
-        """Mean scores over the batches: a row for each activation (``index``), a column for each specification.
+        """Mean scores over the batches, a row for each activation (``index``), a column for each specification.
 
         Where the score itself is that of the pairing (more than 2,048 points), there is no column for the exact one.
         """

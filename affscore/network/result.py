@@ -58,12 +58,12 @@ class Signature:
 
     @property
     def rows(self) -> pd.DataFrame:
-        """What a file holds: the table."""
+        """What a file holds, the table."""
         return self.table
 
     @property
     def summary(self) -> pd.DataFrame:
-        """One row for every activation: mean score, its standard deviation over batches, and criteria.
+        """One row for every activation, with mean score, its standard deviation over batches, and criteria.
 
         The standard deviation (n - 1 in the denominator) is missing for a single batch.
         """
@@ -71,7 +71,7 @@ class Signature:
 
     @property
     def scores(self) -> NDArray[np.float64]:
-        """The signature: one score in [0, 1] for every activation, averaged over batches."""
+        """The signature, one score in [0, 1] for every activation, averaged over batches."""
         return self.table.groupby("index", sort=True)["score"].mean().to_numpy(dtype=float)
 
     @property
@@ -121,7 +121,7 @@ class Signature:
 
     @property
     def worst_bias(self) -> float:
-        """How much too high the mean score may be as n is finite: ``expected_bias``, with shrinkage twice that."""
+        """How much too high the mean score may be as n is finite, ``expected_bias``, with shrinkage twice that."""
         return float(np.nanmean(self.expected_bias)) * (1 if self.metadata["covariance"] == "empirical" else 2)
 
     def resampled_means(self, resamples: int = 2000, seed: int = 0) -> NDArray[np.float64]:

@@ -59,7 +59,7 @@ class ChannelPReLU(nn.PReLU):
 
     @property
     def slope(self) -> Tensor:
-        """The slopes as they act: exactly 1 where a channel is frozen."""
+        """The slopes as they act, exactly 1 where a channel is frozen."""
         return self.weight.masked_fill(self.frozen, 1.0)
 
     def forward(self, input: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """Floor 3: many jobs, and their results on disk.
 
-``affscore.survey(...)`` is :func:`affscore.survey.survey.survey`.
+``affscore.survey(...)`` is :func:`affscore.survey.survey`.
 """
 
 import inspect

@@ -49,7 +49,7 @@ class ModelCard:
 
     @property
     def input(self) -> Literal["image", "tokens"]:
-        """What the network takes: "image" (numbers in channels) or "tokens" (integers of a vocabulary).
+        """What the network takes, "image" (numbers in channels) or "tokens" (integers of a vocabulary).
 
         >>> ModelCard("alexnet", "random").input
         'image'

@@ -129,6 +129,17 @@ def test_the_dendrogram_marks_each_leaf_with_its_family():
         dendrogram(tree, list(SIGNATURES)[1:], FAMILY_OF)
 
 
+def test_beside_the_tree_each_row_has_the_signature_of_its_network():
+    tree, names = linkage(distance_matrix(SIGNATURES)), list(SIGNATURES)
+    axes, beside = dendrogram(tree, names, FAMILY_OF, signatures=SIGNATURES).axes
+    rows = [label.get_text() for label in axes.get_yticklabels()]
+    for row, (name, line) in enumerate(zip(rows, beside.lines, strict=True)):
+        assert len(line.get_ydata()) == len(SIGNATURES[name])
+        assert 10 * row < min(line.get_ydata()) <= max(line.get_ydata()) < 10 * (row + 1)
+    with pytest.raises(AffscoreError, match=f"a signature for each network, got none for '{names[1]}'"):
+        dendrogram(tree, names, FAMILY_OF, signatures={names[0]: [0.5]})
+
+
 def test_distributions_show_every_score():
     figure = score_distributions(SIGNATURES, FAMILY_OF)
     axes = figure.axes[0]

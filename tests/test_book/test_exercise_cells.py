@@ -7,7 +7,7 @@ from pathlib import Path
 
 import jupytext
 import pytest
-from exercise_cells import CHECKED, OPEN, exercises, lacks, parts, read_exercises
+from exercise_cells import POINTS, RUBRIC, Exercise, exercises, parts, read_exercises
 
 from affscore.exercises import known
 from tests.test_book.small_book import REPOSITORY
@@ -16,11 +16,41 @@ from tests.test_book.small_exercises import small_exercises
 NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 CHAPTERS = [path for path in NOTEBOOKS if int(path.name[:2]) < 80]
 
+CHECKED, OPEN = ("Compute", "Read a figure", "Change code"), ("Prove", "Argue", "Design")
+"""The kinds of exercises: ``affscore.exercises.check`` marks the first, a teacher the second, by a rubric."""
+
 each_chapter = pytest.mark.parametrize("notebook", CHAPTERS, ids=lambda path: path.stem)
 
 
 def read(text: str):
     return jupytext.reads(text, fmt="py:percent")
+
+
+def lacks(exercise: Exercise) -> list[str]:
+    """What an exercise lacks, in words."""
+    is_open = exercise.kind in OPEN
+    wanted = {
+        "a first line `*Kind · N minutes · difficulty.* Aim: ...`": exercise.kind,
+        "a kind of " + ", ".join((*CHECKED, *OPEN)): exercise.kind in (*CHECKED, *OPEN),
+        "a difficulty of " + ", ".join(POINTS): exercise.difficulty in POINTS,
+        "a number of minutes": exercise.minutes,
+        "a text": exercise.text,
+        "a hint": exercise.hint,
+        "a cell for the answer": exercise.answer,
+        "a solution": exercise.solution,
+        "no check, as its kind has none": not (is_open and exercise.checked),
+        "a check": is_open or exercise.checked,
+        "a rubric, a list of items with points that add up,": not is_open or adds_up(exercise),
+    }
+    return [what for what, there in wanted.items() if not there]
+
+
+def adds_up(exercise: Exercise) -> bool:
+    """Whether the items of the rubric have its points in all; those of "1 each" may be any number."""
+    _, *rubric = RUBRIC.split("\n".join(cell.source for cell in exercise.solution))
+    items = re.findall(r"^\* (\d+)( each)?", rubric[-1], re.MULTILINE) if rubric else []
+    points = sum(int(number) for number, _ in items)
+    return points > 0 and (points == exercise.points or any(each for _, each in items))
 
 
 def test_what_an_exercise_says_of_itself():
@@ -40,7 +70,7 @@ def test_what_an_exercise_says_of_itself():
 
 def test_what_is_no_exercise_stays_in_its_order():
     found = parts(read(small_exercises()))
-    texts = [part.cell.source if part.cell is not None else part.exercise.number for part in found]
+    texts = [part.number if isinstance(part, Exercise) else part.source for part in found]
     assert texts[-5:] == ["3.1", "Some text between.", "3.4", "## Afterwards", 'print("end")']
 
 

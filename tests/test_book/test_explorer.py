@@ -17,7 +17,8 @@ from affscore.analysis import criterion_correlations, signature_distance
 from affscore.network.result import Signature
 from affscore.survey import stored_multiverses
 from affscore.survey.shipped import shipped_signature
-from tests.test_book.test_site import SITE, Visit, address, browser  # noqa: F401  # fixtures
+from tests.test_book.built_site import SITE
+from tests.test_book.test_site import Visit, address, browser  # noqa: F401  # fixtures
 
 ON_SITE = "book/explorer.html"
 PLACES = {"a server": "{address}", "a folder": f"file://{SITE}/"}
@@ -132,7 +133,7 @@ def test_arrow_keys_move_over_the_points_of_a_chart(page: Page) -> None:
     page.get_by_label("On the vertical axis").focus()
     page.keyboard.press("Tab")
     first, second = names_of_points(page, "#explorer-signatures > div:nth-child(1)")[:2]
-    label = page.locator(".hover-label")
+    label = page.locator(".explorer-label")
     expect(label).to_have_text(first)
     page.keyboard.press("ArrowRight")
     expect(label).to_have_text(second)
@@ -195,8 +196,8 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, address: 
         assert (chart.bounding_box() or {})["width"] <= 390
     point = page.locator("#explorer-signatures .point").first
     point.tap(force=True)
-    expect(page.locator(".hover-label")).to_have_text(point.get_attribute("aria-label") or "")
-    box = page.locator(".hover-label").bounding_box() or {}
+    expect(page.locator(".explorer-label")).to_have_text(point.get_attribute("aria-label") or "")
+    box = page.locator(".explorer-label").bounding_box() or {}
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
     context.close()

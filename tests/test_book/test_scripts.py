@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import os
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import nbformat
 import notebook_files
-import numpy as np
 import pytest
 from execute_notebook import PACKAGES, limit_threads
 from notebook_files import pair_differs, read_profile
-from PIL import Image
-from stage_book import configuration, versions_of_runs, with_palette, with_set_numbers, write_tree
+from stage_book import configuration, status_page, with_set_numbers, write_tree
 
 from tests.test_book.small_book import REPOSITORY, SmallBook
 
@@ -43,6 +39,8 @@ def test_a_notebook_takes_its_parameters_from_the_profile(small_book: SmallBook)
     assert ran["versions"]["numpy"] == version("numpy")
     assert set(ran["versions"]) == {"python", *PACKAGES}
     assert str(small_book.root) not in OUTPUT.read_text()
+    slides = [cell.metadata["slideshow"]["slide_type"] for cell in executed.cells]
+    assert slides == ["slide", *["skip"] * (len(slides) - 1)]
 
 
 @pytest.mark.notebook
@@ -127,17 +125,21 @@ def test_the_buttons_follow_the_address_of_the_repository(tmp_path: Path) -> Non
     assert b"use_repository_button: true" not in configuration(config)
 
 
-def test_the_status_page_has_the_versions_of_the_runs() -> None:
+def test_the_status_page_has_the_versions_of_the_runs(tmp_path: Path) -> None:
     runs = {}
     for name, numpy in (("01_x", "2.0"), ("02_y", "2.1")):
         notebook = nbformat.v4.new_notebook()
-        notebook.metadata["affscore"] = {"platform": "Linux x86_64", "versions": {"python": "3.11.9", "numpy": numpy}}
+        notebook.metadata["affscore"] = {
+            "parameters": {"n": 3}, "started": "2026-01-02T03:04:05+00:00", "seconds": 2.5, "peak_mb": 300,
+            "device": "cpu", "platform": "Linux x86_64", "versions": {"python": "3.11.9", "numpy": numpy},
+        }  # fmt: skip
         runs[Path(f"notebooks/{name}.ipynb")] = notebook
-    assert versions_of_runs(runs) == [
-        ("platform", "Linux x86_64"),
-        ("python", "3.11.9"),
-        ("numpy", "2.0 (`01_x`); 2.1 (`02_y`)"),
-    ]
+    (tmp_path / "mini.yml").write_text("n: 3\n")
+    page = status_page(tmp_path / "mini.yml", runs)
+    assert "2 notebooks in 5 seconds" in page
+    assert "| {doc}`../notebooks/01_x` | `n=3` | 2026-01-02 03:04:05 | 2.5 | 300 | cpu |" in page
+    assert "| platform | Linux x86_64 |" in page
+    assert "| numpy | 2.0, 2.1 |" in page
 
 
 @pytest.mark.parametrize(
@@ -156,26 +158,6 @@ def test_notebooks_at_the_same_time_have_one_thread_each(
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
     limit_threads()
     assert os.environ.get("OMP_NUM_THREADS") == expected
-
-
-def test_figures_weigh_less_and_look_the_same() -> None:
-    file = io.BytesIO()
-    figure = plt.figure(figsize=(3, 2), dpi=192)
-    figure.add_subplot().plot([0, 1, 0.4], "o-", color="#D55E00")
-    figure.savefig(file)
-    plt.close(figure)
-    before, after = (Image.open(io.BytesIO(png)) for png in (file.getvalue(), with_palette(file.getvalue())))
-    assert len(with_palette(file.getvalue())) < len(file.getvalue()) / 1.5
-    assert after.info["dpi"] == before.info["dpi"]
-    assert before.size == after.size
-    apart = np.abs(np.asarray(before.convert("RGB"), int) - np.asarray(after.convert("RGB"), int))
-    assert np.quantile(apart, 0.999) <= 8
-
-
-def test_a_picture_that_shines_through_stays_as_it_is() -> None:
-    file = io.BytesIO()
-    Image.new("RGBA", (8, 8), (255, 0, 0, 100)).save(file, "PNG")
-    assert with_palette(file.getvalue()) == file.getvalue()
 
 
 @pytest.mark.parametrize(

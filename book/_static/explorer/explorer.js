@@ -130,7 +130,7 @@
   function chart(place, words, height, x, y, labels, left) {
     const width = place.node().clientWidth;
     const edge = { left, right: 12, top: 8, bottom: 40 };
-    const svg = place.append("svg").attr("class", "explorer-chart hover").attr("role", "group").attr("aria-label", words)
+    const svg = place.append("svg").attr("class", "explorer-chart").attr("role", "group").attr("aria-label", words)
       .attr("viewBox", `0 0 ${width} ${height}`).attr("height", height).style("max-width", "none");
     x.range([edge.left, width - edge.right]);
     svg.append("g").attr("transform", `translate(0,${height - edge.bottom})`)
@@ -148,8 +148,7 @@
   }
 
   function point(place, x, y, size, look, words) {
-    const one = place.append("g").attr("class", "point");
-    one.append("title").text(words);
+    const one = place.append("g").attr("class", "point").attr("role", "img").attr("aria-label", words);
     one.append("path").attr("d", look.path).attr("fill", colour(look.colour))
       .attr("transform", `translate(${x},${y}) scale(${size})`);
   }
@@ -183,7 +182,7 @@
           `${network.width[k]} channels, ${titleOf(show)} ${digits(value, 3)}${spread}`;
         point(points, x(network.depth[k]), y(value), 9, look, words);
       });
-      window.affscoreHover?.(svg.node());
+      window.affscoreFollow(svg.node());
     }
     const looks = [...new Set(chosen().flatMap((network) => network.look))].map((look) => data.looks[look]);
     d3.select($("legend")).html("").selectAll("li").data(looks).join("li").each(function (look) {
@@ -217,7 +216,7 @@
         point(svg, x(mean), at + 11, 11, data.series[number], words);
       });
     });
-    window.affscoreHover?.(svg.node());
+    window.affscoreFollow(svg.node());
   }
 
   function draw() {

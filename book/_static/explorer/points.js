@@ -1,12 +1,12 @@
-/* Names of points in figures (affscore/figures/hover.py) and charts: a label beside the point under the pointer, the
-   finger or the focus. A figure is one stop of the tab key; arrow keys move over its points. Without this script
-   browsers show the same names as the titles of the points. */
+/* Names of the points of a chart: a label beside the point under the pointer, the finger or the focus. A chart is one
+   stop of the tab key; arrow keys move over its points. */
 
 (() => {
   const label = document.createElement("div");
-  label.className = "hover-label";
+  label.className = "explorer-label";
   label.hidden = true;
   label.setAttribute("aria-hidden", "true"); // the point itself has the name
+  document.body.append(label);
 
   function show(point) {
     const box = point.getBoundingClientRect();
@@ -26,34 +26,26 @@
     return Math.hypot(Math.max(box.left - x, 0, x - box.right), Math.max(box.top - y, 0, y - box.bottom));
   }
 
-  function follow(figure) {
-    if (figure.dataset.followed) return;
-    figure.dataset.followed = "yes";
-    const points = [...figure.querySelectorAll(".point")];
-    points.forEach((point, number) => {
-      const title = point.querySelector("title");
-      point.setAttribute("aria-label", title.textContent);
-      point.setAttribute("role", "img");
-      point.setAttribute("tabindex", number ? -1 : 0);
-      title.remove(); // the browser would show it, too
-    });
+  function follow(chart) {
+    const points = [...chart.querySelectorAll(".point")];
+    points.forEach((point, number) => point.setAttribute("tabindex", number ? -1 : 0));
     const near = (event) => {
       const [at, point] = points
         .map((point) => [distance(point, event.clientX, event.clientY), point])
         .reduce((one, other) => (other[0] < one[0] ? other : one), [12, null]);
       return point;
     };
-    figure.addEventListener("pointermove", (event) => {
+    chart.addEventListener("pointermove", (event) => {
       const point = near(event);
       point ? show(point) : hide();
     });
-    figure.addEventListener("pointerleave", hide);
-    figure.addEventListener("click", (event) => near(event)?.focus({ preventScroll: true }));
+    chart.addEventListener("pointerleave", hide);
+    chart.addEventListener("click", (event) => near(event)?.focus({ preventScroll: true }));
   }
 
-  /* The point that an event is of, and all points of its figure. */
+  /* The point that an event is of, and all points of its chart. */
   function of(event) {
-    const point = event.target.closest?.("svg.hover .point");
+    const point = event.target.closest?.(".explorer-chart .point");
     return [point, point ? [...point.closest("svg").querySelectorAll(".point")] : []];
   }
 
@@ -76,10 +68,6 @@
     next.focus();
   });
 
-  window.affscoreHover = follow;
+  window.affscoreFollow = follow;
   document.addEventListener("scroll", hide, { passive: true, capture: true });
-  document.addEventListener("DOMContentLoaded", () => {
-    document.body.append(label);
-    document.querySelectorAll("svg.hover").forEach(follow);
-  });
 })();
