@@ -13,7 +13,7 @@ ITERATIONS = 60
 def eigenvectors(matrix: Tensor) -> tuple[Tensor, Tensor]:
     """Eigenvalues, ascending, and eigenvectors of a symmetric matrix (k, k): :func:`torch.linalg.eigh`.
 
-    Its divide and conquer may not converge where many eigenvalues are next to zero; QR iteration, which is slower, does.
+    Divide and conquer may not converge where many eigenvalues are next to zero; QR iteration, which is slower, does.
     """
     try:
         values, vectors = torch.linalg.eigh(matrix)

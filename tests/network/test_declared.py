@@ -270,11 +270,17 @@ class Nothing(nn.Module):
         return x.shape
 
 
+class OneNumber(nn.Module):
+    def forward(self, x):
+        return x.flatten(1).mean(1)
+
+
 @pytest.mark.parametrize(
     ("activation", "message"),
     [
         (Halving, "halving of layer 'act' was declared as a block, and has width 4 before and 2 after"),
         (Nothing, "nothing of layer 'act' counts as a block, and must return a tensor of numbers"),
+        (OneNumber, "onenumber of layer 'act' counts as a block, and must return a tensor of numbers"),
     ],
 )
 def test_a_module_that_keeps_no_width_is_refused(activation, message, images):

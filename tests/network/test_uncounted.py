@@ -115,6 +115,21 @@ def test_of_a_module_that_is_elementwise_the_class_is_declared(name):
     assert not any("bend features" in note for note in result.notes)
 
 
+class ByName(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Parabola()
+
+    def forward(self, x):
+        return self.inner(x=x)
+
+
+def test_a_module_that_gets_its_input_by_name_is_not_tried_out():
+    note = note_of(Around(ByName()))
+    assert "x * x in layer 'bend.inner' (1 call)" in note
+    assert "Parabola" not in note
+
+
 def test_classes_and_functions_in_one_line():
     network = nn.Sequential(Around(Snake()), Around(torch.exp))
     network[1].first = nn.Linear(4, WIDTH)

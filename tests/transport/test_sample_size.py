@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affscore import affinity_score
-from affscore.transport import effective_width, expected_bias, first_order_bias
+from affscore.errors import AffscoreError
+from affscore.transport import effective_width, expected_bias, first_order_bias, points_needed
 
 LIMIT = 1 - np.sqrt(1 - np.sqrt(np.pi / (2 * (np.pi - 1))))
 """The score of ReLU of many independent normal coordinates."""
@@ -27,6 +28,17 @@ def test_the_bias_of_relu_at_any_number_of_points(ratio, tolerance):
 def test_it_undoes_the_bias(score, ratio):
     bias = first_order_bias(1 - (1 - score) ** 2, ratio)
     assert expected_bias(min(score + bias, 1.0), ratio) == pytest.approx(bias, abs=1e-6)
+
+
+@pytest.mark.parametrize(("width", "tolerance"), [(0, 0.01), (100, 0.0), (100, -0.5)])
+def test_a_width_or_a_tolerance_that_is_not_positive_is_refused(width, tolerance):
+    with pytest.raises(AffscoreError, match="expected a width and a tolerance above 0"):
+        points_needed(width, tolerance)
+
+
+def test_the_worst_correlation_needs_the_most_points():
+    width = 10**6
+    assert points_needed(width) == max(points_needed(width, correlation=c) for c in np.linspace(0, 1, 10001))
 
 
 @given(raw=st.floats(-5, 1), ratio=st.floats(1e-4, 1e6))

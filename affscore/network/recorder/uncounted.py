@@ -121,8 +121,9 @@ class Uncounted(Follower):
         if event.call is not None:
             self._use(*tags)
             if recorder.hook is not None:  # which may hand on nothing of it
-                name, frame = event.call.activation, (recorder.frame[0], recorder.hook)
-                bend = _Bend(name, name, frame, recorder.formulas.step_of(output), False, read=True, counted=True)
+                frame = recorder.frame[0], recorder.hook
+                step = recorder.formulas.step_of(output)
+                bend = _Bend(event.call.activation, frame, step, False, read=True, counted=True)
                 self._bends.append(bend)
                 self._tags[output] = _Tag(frozenset([bend]))
             return
