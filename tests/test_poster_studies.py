@@ -306,7 +306,7 @@ def test_what_is_no_study_is_refused(tmp_path):
         AllResults.gather(tmp_path)
     write_parquet(pd.DataFrame({"score": [0.5]}), {"study": "mine"}, [], folder / "mine.parquet")
     assert list(AllResults.gather(tmp_path).own_studies) == ["mine"]
-    with pytest.raises(AffscoreError, match="there is no result in the folder"):
+    with pytest.raises(AffscoreError, match="there is no signature in the folder"):
         stored_signatures(tmp_path)  # to which a folder in the store is nothing
 
 
