@@ -3,7 +3,7 @@
     python benchmarks/bench_survey.py                      # two networks on noise, three rounds
     python benchmarks/bench_survey.py --models mini:digitsnet@random,mini:digitsnet --dataset digits --n 64 --images 256
 
-Alternating rounds of the whole command, checkpoints and results included, each into a new store. The processes are
+Alternating rounds of the whole survey, each into a new store; one after the other in this process. The processes are
 warm: they have been used in a round that is not counted. Writes results/survey.json.
 """
 
