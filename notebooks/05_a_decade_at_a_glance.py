@@ -153,7 +153,7 @@ table(deeper)
 # {cite}`tan2019mnasnet` and EfficientNet {cite}`tan2019efficientnet`, vision transformers
 # {cite}`dosovitskiy2021image`, Swin {cite}`liu2021swin` and ConvNeXt {cite}`liu2022convnet`. By default this page
 # takes the **mini zoo**: a small member of each, with the same building blocks and the same name, trained on 8 x 8
-# digits ({doc}`92_the_mini_zoo`). You can run it again with networks of your own.
+# digits ({ref}`mini-zoo`). You can run it again with networks of your own.
 
 # %% tags=["hide-input"]
 results = load_or_measure(networks, dataset, store, jobs=jobs, **options)
@@ -371,7 +371,7 @@ table(kinds[[kind for kind in order if kind in kinds]])
 #
 # ```{admonition} A residual block that starts as its shortcut
 # :class: caution
-# The recipe of the mini zoo ({doc}`92_the_mini_zoo`) starts each residual block with a
+# The recipe of the mini zoo ({ref}`mini-zoo`) starts each residual block with a
 # branch of zero, and scores near 1 partly reflect this. The networks on CIFAR-10 above started otherwise.
 # ```
 #

@@ -251,7 +251,7 @@ Markdown(
 # ```{admonition} A family also shares its training recipe
 # :class: caution
 #
-# Members of a family in the mini zoo had nearly the same recipe ({doc}`92_the_mini_zoo`), as the originals had. The
+# Members of a family in the mini zoo had nearly the same recipe ({ref}`mini-zoo`), as the originals had. The
 # next section has networks without any.
 # ```
 #

@@ -398,7 +398,7 @@ Markdown(
 # ## What survives of the findings on images
 #
 # On images the paper finds that vision transformers are more non-linear than the networks before them (claim 27 of
-# {doc}`80_the_ledger`). Beside the language models stand the small networks of {doc}`92_the_mini_zoo`, trained on digits:
+# {doc}`80_the_ledger`). Beside the language models stand the small networks of the {ref}`mini zoo <mini-zoo>`, trained on digits:
 # median and standard deviation of the scores of a network, averaged over those of a family.
 
 # %% tags=["hide-input"]

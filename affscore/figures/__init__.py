@@ -47,4 +47,3 @@ from affscore.figures.tables import table as table
 from affscore.figures.training import bits_along_training as bits_along_training
 from affscore.figures.training import scores_along as scores_along
 from affscore.figures.training import scores_over_steps as scores_over_steps
-from affscore.figures.zoo import zoo_accuracies as zoo_accuracies

@@ -72,6 +72,18 @@ def test_multiply_adds_are_counted_in_attention():
     assert multiply_adds(MINI_NETWORKS["vit_b_16"].build().eval(), MINI_NETWORKS["vit_b_16"]) == expected
 
 
+def test_members_of_a_family_nearly_always_share_their_recipe():
+    recipes = pd.DataFrame([recipe_of(name) for name in MODELS["name"]])[["epochs", "rate"]]
+    usual = recipes.groupby(MODELS["family"]).transform(lambda values: values.mode().iloc[0])
+    assert (recipes != usual).any(axis=1).sum() <= 4
+
+
+def test_the_digits_saturate_and_the_hard_task_does_not():
+    apart = (MODELS["accuracy"] - MODELS["accuracy"].mean()).abs() / MODELS["accuracy_standard_error"]
+    assert (apart <= 2).mean() > 0.75
+    assert hard_task().groupby("name")["accuracy"].mean().std() > 10 * MODELS["accuracy"].std()
+
+
 def test_all_networks_are_made_with_the_present_recipes():
     assert [name for name in MINI_NETWORKS if not is_made(name, recipe_of(name), WEIGHTS)] == []
 
