@@ -178,9 +178,7 @@ $(EXECUTED)/notebooks/%.ipynb: notebooks/%.py notebooks/%.ipynb $(PARAMS) $(LIBR
 $(filter-out $(FIRST),$(NOTEBOOKS)): | $(FIRST)
 $(LAST): | $(filter-out $(LAST),$(NOTEBOOKS))
 
-# One page draws what the benchmarks wrote.
-$(EXECUTED)/notebooks/90_what_it_costs.ipynb: $(wildcard benchmarks/results/*.json) benchmarks/reading.py benchmarks/drawing.py
-# Another begins with a file of networks.
+# One page begins with a file of networks.
 $(EXECUTED)/notebooks/91_your_model_in_five_minutes.ipynb: examples/small_network.py
 
 -include $(NOTEBOOKS:.ipynb=.d)

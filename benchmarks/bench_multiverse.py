@@ -1,6 +1,6 @@
 """A multiverse against one signature of the same network on the same images, and against six signatures.
 
-    python benchmarks/bench_multiverse.py                              # all networks of the page: a few minutes
+    python benchmarks/bench_multiverse.py                              # all networks of the README: a few minutes
     python benchmarks/bench_multiverse.py --models mini:resnet18 --n 256 --rounds 2
 
 Pairs in one process: one signature (scores only, the default choices) beside the multiverse, and beside the separate
@@ -31,7 +31,7 @@ from affscore.options import Options
 warnings.simplefilter("ignore", affscore.AffscoreWarning)  # of few images
 
 MODELS = {"mini:resnet18": 7, "mini:vit_b_16": 7, "mobilenet_v2": 2, "resnet18": 2}
-"""The networks of the page, and how many pairs of each contender: fewer where these take long."""
+"""The networks of the README, and how many pairs of each contender: fewer where these take long."""
 
 SEPARATE = [
     {"reduction": one.reduction, "order": one.order, "covariance": one.covariance}
@@ -89,7 +89,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=list(MODELS))
     parser.add_argument("--n", type=int, default=512, help="images, in one batch of the statistic")
     parser.add_argument("--batch-size", type=int, default=64)
-    parser.add_argument("--rounds", type=int, help="pairs; by default as many as the page has of this network, or 3")
+    parser.add_argument("--rounds", type=int, help="pairs; by default as many as the README has of this network, or 3")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--name", default="multiverse", help="name of the file of results")
     options = parser.parse_args()

@@ -1,6 +1,6 @@
 """What a penalty on the scores costs a training: a step with it against the same step without.
 
-    OMP_NUM_THREADS=2 OMP_WAIT_POLICY=PASSIVE python benchmarks/bench_penalty.py  # the row of the page: five minutes
+    OMP_NUM_THREADS=2 OMP_WAIT_POLICY=PASSIVE python benchmarks/bench_penalty.py  # the row of the README: five minutes
     python benchmarks/bench_penalty.py --size 64 --batch 32 --rounds 3
 
 Pairs in one process, every second one in the other order: a step of stochastic gradient descent of a network with

@@ -1,6 +1,6 @@
 """A signature against the plain forward pass of the same network on the same images.
 
-    python benchmarks/bench_signature.py                         # all networks of the page: half an hour
+    python benchmarks/bench_signature.py                         # all networks of the README: half an hour
     python benchmarks/bench_signature.py --models resnet18 --n 128 --rounds 2
 
 Pairs in one process: the plain pass beside the signature (scores only), and beside that with the papers' criteria. A
@@ -104,7 +104,7 @@ def main() -> None:
     """Measure what the command line asks for, print a line for each, write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", nargs="+", default=list(MODELS))
-    parser.add_argument("--n", type=int, help="images; by default as many as the page has of this network, or 512")
+    parser.add_argument("--n", type=int, help="images; by default as many as the README has of this network, or 512")
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")

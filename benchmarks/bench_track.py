@@ -1,6 +1,6 @@
 """What tracking costs a training: one measurement against the steps between two, and whole trainings with and without.
 
-    OMP_NUM_THREADS=2 python benchmarks/bench_track.py                 # both rows of the page: a quarter of an hour
+    OMP_NUM_THREADS=2 python benchmarks/bench_track.py                 # both rows: a quarter of an hour
     python benchmarks/bench_track.py --cases trainings --rounds 3
 
 Pairs in one process, every second one in the other order. *steps*: two steps of a training of ResNet-18 (224 pixels,

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy
 import sklearn
 import torch
@@ -196,6 +197,11 @@ def write(name: str, rows: list[dict[str, Any]]) -> Path:
     temporary.write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n", encoding="utf-8")
     temporary.replace(file)
     return file
+
+
+def read(path: Path) -> pd.DataFrame:
+    """The rows that a benchmark wrote; what is nested has a name of two parts: ``affscore_best``."""
+    return pd.json_normalize(json.loads(path.read_text(encoding="utf-8"))["rows"], sep="_")
 
 
 def _same_machine(one: dict[str, Any], other: dict[str, Any]) -> bool:

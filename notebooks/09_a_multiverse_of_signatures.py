@@ -130,7 +130,7 @@ Markdown(
 # | **coupling** | the optimal one, $W_2$ | the optimal one | the pairing of each input with its own output is what a function does | `exact`; `paired` |
 #
 # `sample` commutes with an elementwise function, so both orders are the same: 2 + 1 ways to a point, times two
-# covariances, times two couplings are **12 specifications**. One forward pass gives them all ({doc}`90_what_it_costs`):
+# covariances, times two couplings are **12 specifications**. One forward pass gives them all:
 
 # %%
 found = affscore.multiverse("mini:resnet18", "digits", n=512, progress=False)

@@ -283,7 +283,7 @@ Markdown(
 #
 # The small trainings, measured every epoch (19 steps) on 512 held-out digits. While a network trains the score is that of
 # the **pairing** (each input with its own output), a lower bound of the exact one that needs no assignment
-# problem: {doc}`90_what_it_costs` says what a measurement costs.
+# problem.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-course", "caption": "The first of nine trainings of a small VGG-16 on digits, from random weights to the end: the scores rise at first, while the accuracy does, and fall afterwards (`affscore.figures.scores_over_steps`)."}, "image": {"alt": "Upper panel: affinity scores of fifteen activations over optimisation steps, coloured by depth, with a dashed line for their mean. Lower panel: the accuracy on held-out digits, which rises from one tenth to nearly one."}}
 course = load_study("seeds-course")

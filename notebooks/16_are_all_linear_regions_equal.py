@@ -238,7 +238,7 @@ for name, model in models.items():
 Markdown(f"On a tenth of the first segment: {'; '.join(said)}.")
 
 # %% [markdown]
-# The line is the faster one, the more so the smaller the network ({doc}`90_what_it_costs`). From the points follow, for each logit,
+# The line is the faster one, the more so the smaller the network. From the points follow, for each logit,
 #
 # * the **absolute deviation**, the area between $f$ and its chord $h$ in the metric of the input, $D = \ell \int_0^1 |f - h|\,dt$. The code
 #   that was published with the poster adds up a bound of it, which is several times as large (the table above);

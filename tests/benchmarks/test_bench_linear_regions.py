@@ -7,7 +7,7 @@ import measuring
 import numpy as np
 import pytest
 import torch
-from reading import read_benchmark
+from measuring import read
 from torch import nn
 
 from affscore.linear_regions.pieces import Trace
@@ -37,7 +37,7 @@ def test_rows_of_the_file(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(bench_linear_regions, "peak", lambda chunk: 1.0 * chunk)
     monkeypatch.setattr(sys, "argv", ["bench_linear_regions.py", "--rounds", "1", "--device", "cpu"])
     bench_linear_regions.main()
-    digits, path, images = read_benchmark(tmp_path / "linear_regions.json").table.to_dict("records")
+    digits, path, images = read(tmp_path / "linear_regions.json").to_dict("records")
     assert (digits["n"], digits["batch_size"], path["n"], path["batch_size"]) == (4, 1, 8, 8)
     assert (digits["model"], images["model"]) == ("VGG8 with batch norm", "VGG8")
     assert images["memory_mb_128"] == 128

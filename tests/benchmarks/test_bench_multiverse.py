@@ -6,7 +6,7 @@ import bench_multiverse
 import measuring
 import numpy as np
 import pytest
-from reading import read_benchmark
+from measuring import read
 
 import affscore
 
@@ -30,7 +30,7 @@ def test_a_row_of_the_file(tmp_path, monkeypatch, capsys):
     words = ["--models", "mini:digitsnet", "--n", "32", "--rounds", "1", "--device", "cpu"]
     monkeypatch.setattr(sys, "argv", ["bench_multiverse.py", *words])
     bench_multiverse.main()
-    table = read_benchmark(tmp_path / "multiverse.json").table
+    table = read(tmp_path / "multiverse.json")
     (row,) = table.to_dict("records")
     expected = {"model": "mini:digitsnet", "weights": "DEFAULT", "dataset": "digits", "n": 32, "device": "cpu",
                 "activations": 9, "specifications": 12, "signatures": 6, "signature_runs": 2}  # fmt: skip

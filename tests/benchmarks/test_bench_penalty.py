@@ -6,7 +6,7 @@ import bench_penalty
 import measuring
 import pytest
 import torch
-from reading import read_benchmark
+from measuring import read
 from torch import nn
 
 import affscore
@@ -35,7 +35,7 @@ def test_the_row_of_the_file(tmp_path, monkeypatch, capsys):
     words = ["--models", "mini:digitsnet", "--batch", "8", "--size", "8", "--rounds", "1", "--device", "cpu"]
     monkeypatch.setattr(sys, "argv", ["bench_penalty.py", *words])
     bench_penalty.main()
-    (row,) = read_benchmark(tmp_path / "penalty.json").table.to_dict("records")
+    (row,) = read(tmp_path / "penalty.json").to_dict("records")
     assert (row["model"], row["activations"], row["batch_size"], row["size"]) == ("mini:digitsnet", 9, 8, 8)
     assert row["how"] == "8 pixels, processor time"
     assert row["ratio_penalised"] == pytest.approx(row["penalised_median"] / row["plain_median"])

@@ -6,7 +6,7 @@ import bench_track
 import measuring
 import pytest
 import torch
-from reading import read_benchmark
+from measuring import read
 from torch import nn
 
 
@@ -38,7 +38,7 @@ def test_rows_of_the_file(tmp_path, monkeypatch, capsys):
     bench_track.main()
     monkeypatch.setattr(sys, "argv", ["bench_track.py", *words, "steps", "--model", "squeezenet1_1"])
     bench_track.main()
-    trainings, steps = read_benchmark(tmp_path / "track.json").table.to_dict("records")
+    trainings, steps = read(tmp_path / "track.json").to_dict("records")
     shared = {"n": 16, "batch_size": 4, "every": 2, "device": "cpu", "steps_runs": 1}
     assert {name: trainings[name] for name in shared} == {name: steps[name] for name in shared} == shared
     assert trainings["how"] == "whole trainings, processor time"

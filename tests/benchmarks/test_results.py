@@ -5,34 +5,28 @@ import re
 from pathlib import Path
 
 import pytest
-from reading import read_benchmark, read_benchmarks
+from measuring import read
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 LIBRARIES = ("timm", "transformers")
 FILES = sorted(RESULTS.glob("*.json"))
 
 
-def test_there_are_results():
-    assert FILES
-    assert not read_benchmarks(RESULTS)["agreement"].note
-
-
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_a_file(path):
-    assert len(read_benchmark(path).table)
+    assert len(read(path))
     assert not re.search(r"(/[\w.-]+){2}|[A-Z]:\\|~/", path.read_text()), "a path of a machine"
 
 
 def test_no_score_differs_from_the_textbook():
-    found = read_benchmarks(RESULTS)
-    agreement = found["agreement"].table
+    agreement = read(RESULTS / "agreement.json")
     assert agreement["largest_difference"].max() < 1e-4
     assert agreement["compared"].sum() > 80  # three networks of 26 to 35 activations
-    assert not found["affinity"].table["difference"].gt(1e-4).any()
+    assert not read(RESULTS / "affinity.json")["difference"].gt(1e-4).any()
 
 
 def test_a_multiverse_costs_what_is_promised():
-    found = read_benchmarks(RESULTS)["multiverse"].table
+    found = read(RESULTS / "multiverse.json")
     assert set(found["model"]) == {"mini:resnet18", "mini:vit_b_16", "mobilenet_v2", "resnet18"}
     assert (found["n"] == 512).all()
     assert (found["ratio_multiverse"] <= 4).all()
@@ -40,7 +34,7 @@ def test_a_multiverse_costs_what_is_promised():
 
 
 def test_a_tracker_costs_what_is_promised():
-    found = read_benchmarks(RESULTS)["track"].table.set_index("model")
+    found = read(RESULTS / "track.json").set_index("model")
     row = found.loc["resnet18"]
     assert row[["n", "batch_size", "every", "activations", "steps_runs"]].tolist() == [256, 64, 100, 17, 9]
     assert row["overhead"] <= 0.03
@@ -48,13 +42,13 @@ def test_a_tracker_costs_what_is_promised():
 
 
 def test_a_penalty_costs_what_is_promised():
-    row = read_benchmarks(RESULTS)["penalty"].table.set_index("model").loc["resnet18"]
+    row = read(RESULTS / "penalty.json").set_index("model").loc["resnet18"]
     assert row[["batch_size", "size", "activations"]].tolist() == [128, 224, 17]
     assert row["ratio_penalised"] <= 1.5
 
 
 def test_the_line_finds_regions_as_much_faster_as_is_promised():
-    found = read_benchmarks(RESULTS)["linear_regions"].table
+    found = read(RESULTS / "linear_regions.json")
     row = found[(found["dataset"] == "digits") & (found["batch_size"] == 1)].iloc[0]
     assert row["ratio_walk"] >= 10
     assert row["passes_a_step"] <= 3
@@ -65,7 +59,7 @@ def test_the_line_finds_regions_as_much_faster_as_is_promised():
 
 
 def test_many_images_fit_in_the_memory_of_a_few_that_are_kept():
-    peaks = read_benchmarks(RESULTS)["memory"].table.set_index(["how", "n"])["memory_mb"]
+    peaks = read(RESULTS / "memory.json").set_index(["how", "n"])["memory_mb"]
     assert peaks["signature", 512] < peaks["keeping", 16] / 3
 
 
