@@ -143,7 +143,8 @@ table(deeper)
 # %% [markdown]
 # The plain networks become more nearly affine with depth, all of them together. In the residual ones the two kinds of
 # activations move apart: those after a sum come closer to 1, the others stay where they are. The paper reports the same
-# of the ResNets on ImageNet.
+# of the ResNets on ImageNet. Depth is not all that changes: deeper networks of one recipe have more blocks in each stage. Whether designs for small
+# devices *as a group* shake a signature more than others do is undecided ({doc}`80_the_ledger`).
 #
 # ## Thirty-six designs
 #

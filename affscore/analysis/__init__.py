@@ -21,7 +21,6 @@ from affscore.analysis.blocks import PARTS as PARTS
 from affscore.analysis.blocks import shares_of_parts as shares_of_parts
 from affscore.analysis.blocks import unexplained as unexplained
 from affscore.analysis.blocks import unexplained_by_kind as unexplained_by_kind
-from affscore.analysis.choices import depth_trends as depth_trends
 from affscore.analysis.choices import effects_of_choices as effects_of_choices
 from affscore.analysis.classes import ClassEffect as ClassEffect
 from affscore.analysis.classes import class_effects as class_effects
@@ -78,10 +77,8 @@ from affscore.analysis.statistics import Shaking as Shaking
 from affscore.analysis.statistics import along_depth as along_depth
 from affscore.analysis.statistics import rarefied_range as rarefied_range
 from affscore.analysis.statistics import shaking as shaking
-from affscore.analysis.statistics import shaking_test as shaking_test
 from affscore.analysis.statistics import signature_statistics as signature_statistics
 from affscore.analysis.tables import cell as cell
 from affscore.analysis.time_trends import Trend as Trend
 from affscore.analysis.time_trends import trend as trend
-from affscore.analysis.time_trends import trend_within as trend_within
 from affscore.analysis.time_trends import trends as trends

@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from affscore.analysis.permutation import PermutationTest, permutation_test
 from affscore.analysis.tables import check_scores
 from affscore.errors import AffscoreError
 
@@ -164,38 +163,6 @@ def shaking(scores: ArrayLike, depth: ArrayLike | None = None) -> Shaking:
     ordered, k = np.sort(values), len(values)
     permuted = float((2 * np.arange(k) - k + 1) @ ordered) * 2 / (k * (k - 1))
     return Shaking(step, permuted)
-
-
-def shaking_test(
-    scores: ArrayLike, depth: ArrayLike | None = None, permutations: int = 2000, seed: int = 0
-) -> PermutationTest:
-    """Whether a signature changes more, or less, from one depth to the next than in a random order of its scores.
-
-    Args:
-        scores: As of :func:`shaking`.
-        depth: The same.
-        permutations: Of the scores over the activations.
-        seed: Of random permutations.
-
-    Returns:
-        The test; ``observed`` is the step. A zigzag has a small ``p_value``, a smooth course a small ``two_sided`` and
-        a ``p_value`` near 1.
-
-    Raises:
-        AffscoreError: As of :func:`shaking`.
-
-    >>> zigzag = shaking_test([0.5, 0.9, 0.4, 0.8, 0.3, 0.7])
-    >>> zigzag.exact, zigzag.p_value < 0.05
-    (True, True)
-    """
-    values = check_scores(scores)
-    first, second, weights = _pairs(values, depth)
-    return permutation_test(
-        values,
-        lambda rows: np.abs(rows[..., first] - rows[..., second]) @ weights,
-        permutations=permutations,
-        seed=seed,
-    )
 
 
 def _pairs(

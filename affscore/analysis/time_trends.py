@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from affscore.analysis.permutation import PERMUTATIONS, PermutationTest, p_value_text, permutation_test
+from affscore.analysis.permutation import PERMUTATIONS, p_value_text, permutation_test
 from affscore.analysis.tables import check_columns
 from affscore.errors import AffscoreError
 
@@ -69,57 +69,6 @@ def trend(years: ArrayLike, values: ArrayLike, resamples: int = PERMUTATIONS, se
         slopes = stats.theilslopes(y, x, alpha=0.95)
     slope = map(float, (slopes.slope, slopes.low_slope, slopes.high_slope))
     return Trend(len(x), round(test.observed, 12), test.two_sided, *slope)
-
-
-def trend_within(
-    x: ArrayLike, y: ArrayLike, strata: ArrayLike, permutations: int = PERMUTATIONS, seed: int = 0
-) -> PermutationTest:
-    r"""Whether a number goes with another within strata, which may be far apart: a stratified rank correlation.
-
-    With :math:`a_i` and :math:`b_i` the ranks of both numbers within the stratum, less their mean there,
-
-    .. math:: r = \frac{\sum_i a_i b_i}{\sqrt{\sum_i a_i^2 \, \sum_i b_i^2}} ,
-
-    where the sums are over all strata; with one of them it is Spearman's correlation. Four networks of one kind have 24
-    orders, so that they alone never have a two-sided p-value below 1/12; two such kinds have 576.
-
-    Args:
-        x: Of each network, as its number of activations, (k,).
-        y: The same, as a statistic of its signature.
-        strata: The kind of each network, (k,); values are permuted within a kind only.
-        permutations: How many; each one once, where there are no more in all.
-        seed: Of random permutations.
-
-    Returns:
-        The test; ``observed`` is the correlation in [-1, 1].
-
-    Raises:
-        AffscoreError: Arrays of different lengths or with numbers that are not finite; all values of x, or of y, are
-            the same within every stratum.
-
-    Source: van Elteren's test is the same for two groups.
-
-    >>> test = trend_within([1, 2, 3, 4] * 2, [1, 2, 3, 4, 11, 12, 13, 14], ["plain"] * 4 + ["residual"] * 4)
-    >>> round(test.observed, 9), test.exact, round(576 * test.two_sided)
-    (1.0, True, 2)
-    """
-    numbers = pd.DataFrame({"x": _numbers(x), "y": _numbers(y)}) if np.shape(x) == np.shape(y) else pd.DataFrame()
-    labels = np.asarray(strata)
-    if numbers.empty or labels.shape != (len(numbers),) or not np.isfinite(numbers).all(axis=None):
-        shapes = " and ".join(str(np.shape(one)) for one in (x, y, strata))
-        raise AffscoreError(f"expected finite x and y and a stratum for each network, got {shapes}")
-    ranks = numbers.groupby(labels).rank()
-    centred = ranks - ranks.groupby(labels).transform("mean")
-    size = float(np.linalg.norm(centred["x"]) * np.linalg.norm(centred["y"]))
-    if size == 0:
-        raise AffscoreError("all values of x or of y are equal within every stratum: there is nothing to correlate")
-    weights = (centred["x"] / size).to_numpy()
-    moved = centred["y"].to_numpy()
-    return permutation_test(moved, lambda rows: rows @ weights, strata=labels, permutations=permutations, seed=seed)
-
-
-def _numbers(values: ArrayLike) -> NDArray[np.float64]:
-    return np.asarray(values, dtype=np.float64).ravel()
 
 
 def trends(

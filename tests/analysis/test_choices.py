@@ -4,7 +4,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from affscore import AffscoreError, multiverse
-from affscore.analysis import depth_trends, effects_of_choices
+from affscore.analysis import effects_of_choices
 from affscore.options import DEFAULT, Specification
 
 
@@ -51,21 +51,3 @@ def test_a_measured_network():
 def test_without_the_default_there_is_nothing_to_compare_with():
     with pytest.raises(AffscoreError, match="lack the default specification"):
         effects_of_choices({"a": table(order=[0.3, 0.2])})
-
-
-def test_trends_with_the_depth_are_counted_over_specifications():
-    def rows(choice, slope):
-        return [(*choice, kind, depth, slope * depth) for kind in ("plain", "residual") for depth in range(4)]
-
-    other = [Specification(order="reduce-first"), Specification(reduction="sample")]
-    names = [*Specification._fields, "kind", "activations", "mean"]
-    flat = [(*other[1], kind, depth, abs(depth - 1.2)) for kind in ("plain", "residual") for depth in range(4)]
-    table = pd.DataFrame([*rows(Specification(), 0.1), *rows(other[0], -0.1), *flat], columns=names)
-    found = depth_trends(table, ["mean"]).loc["mean"]
-    assert found[["networks", "rises", "falls", "undecided"]].tolist() == [8, 1, 1, 1]
-    assert found["p"] == pytest.approx(2 / 576)
-    assert found["largest_p"] > 0.05
-    with pytest.raises(AffscoreError, match="default specification"):
-        depth_trends(table[table["order"] == "reduce-first"], ["mean"])
-    with pytest.raises(AffscoreError, match="no column 'std'"):
-        depth_trends(table)
