@@ -21,14 +21,6 @@
 # {cite:t}`bouniot2025alexnet` measures what an activation does to the data that reach it: 1 where an affine map does
 # the same, and lower the less an affine map can do it. This chapter explains the score, from its picture to its formula.
 #
-# ```{admonition} What you will learn
-# :class: tip
-# * to read a score: what 1.00, 0.68 and 0.27 look like;
-# * the distance between two clouds of points behind it, and the affine map that comes nearest;
-# * a formula that gives many scores with pencil and paper;
-# * what the score cannot see.
-# ```
-#
 # You need some linear algebra (symmetric matrices, the trace) and a little probability (mean, covariance), and no
 # optimal transport. The exact conventions are in {doc}`../book/definitions`.
 

@@ -19,15 +19,6 @@
 # **Where is an activation function non-linear, and how much?** By {doc}`01_the_affinity_score` the answer depends on its
 # input. This chapter maps it out: first for the ReLUs of trained networks, then for nine activations whose
 # input slides along the axis from -20 to 20, narrow and wide, as in figure 6 of {cite:t}`bouniot2025alexnet`.
-#
-# ```{admonition} What you will learn
-# :class: tip
-# * why a ReLU that is rarely active scores low, in real networks, too;
-# * one formula that explains nearly all scores of independent inputs;
-# * three very different reasons for a score near 0, only one of which is a strong bend;
-# * why Tanh scores lower than Sigmoid although it is the same function;
-# * how the number format of the computer decides where an activation ends.
-# ```
 
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the library, or not.

@@ -21,14 +21,6 @@
 # {cite:t}`bouniot2025alexnet` reports that the first does not matter and that shrinkage solves the second. We look at
 # two trained networks first, reproduce the figure, and then ask on which inputs it holds.
 #
-# ```{admonition} What you will learn
-# :class: tip
-# * how far the score of a real layer depends on the number of images;
-# * why averaging, summing and flattening agree for independent positions, and need not in a network;
-# * a formula for the bias, and a rule for the number of points;
-# * two ways in which shrinkage misleads.
-# ```
-#
 # You need the score from {doc}`01_the_affinity_score`, and its closed form there.
 
 # %% tags=["remove-cell", "setup"]

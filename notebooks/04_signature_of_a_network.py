@@ -19,14 +19,6 @@
 # **A network is not equally non-linear everywhere.** It has many activations, each of which meets its own data. This chapter
 # measures the affinity score of every one of them while images pass through, and reads the list of
 # numbers, the **non-linearity signature**: first of two trained networks, then of any network that you name.
-#
-# ```{admonition} What you will learn
-# :class: tip
-# * what a residual connection looks like in a signature;
-# * what exactly is measured, and where;
-# * how a feature map becomes a point of a cloud, a choice that moves the scores;
-# * how steady a signature is, and what training changes in it.
-# ```
 
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the library, or not.

@@ -20,14 +20,6 @@
 # non-linear on the way, or less?** The paper {cite}`bouniot2025alexnet` compares the signatures of 36 networks and
 # answers: less, until the transformers came. This chapter looks at what single designs do in trained networks, makes the
 # paper's figures with small analogues of its networks, and tests whether what one sees is a trend.
-#
-# ```{admonition} What you will learn
-# :class: tip
-# * what a squeeze layer, a residual sum, a dense connection or a smaller patch does to a signature;
-# * how to test a trend on eight designs;
-# * why the range of 150 scores must not be compared with the range of 7;
-# * how to run the same comparison on the paper's own networks, or with one of yours among them.
-# ```
 
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the library, or not.
@@ -59,11 +51,9 @@ check_parameters(globals())
 import affscore
 import numpy as np
 import pandas as pd
-from affscore.analysis import along_depth, common_language_effect_size, trends
+from affscore.analysis import trends
 from affscore.figures import raw_signature, table, timeline
 from affscore.papers import history, short_name, short_names, study_models
-from affscore.papers.all_results import AllResults
-from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
 from affscore.survey.shipped import trained_networks
 from IPython.display import Markdown
@@ -241,17 +231,6 @@ detected = tested.index[
     (tested["p_value"] < 0.05) & (tested["low"] * tested["high"] > 0)
 ]
 years = 2019 - decade["year"].min()
-by_name_of_family = decade.groupby("family")[
-    ["median", "spread", "skewness"]
-].mean()
-pure, inception, searched = (
-    by_name_of_family.reindex([name]).iloc[0]
-    for name in ("Pure convnets", "Inception", "EfficientNets")
-)
-later, older = (
-    decade.loc[decade["year"].gt(2019) == late, "max"]
-    for late in (True, False)
-)
 verdict = (
     "We detect no trend."
     if len(tested)
@@ -267,16 +246,7 @@ changes = ", ".join(
     for name, row in tested.iterrows()
 )
 allowed = f" The intervals allow these changes in {years:.0f} years: {changes}. Where one is wide, a trend may still exist."
-points = (
-    f"Point 2: the mean range is {pure['spread']:.2f} for AlexNet and the VGGs, {inception['spread']:.2f} for Inception.",
-    f"Point 3: EfficientNets have a mean median of {searched['median']:.2f}, a skewness of {searched['skewness']:+.2f}.",
-    f"Point 4: the largest score is at most {later.max():.2f} after 2019, at least {older.min():.2f} before. "
-    f"The lowest medians are those of {' and '.join(by_name_of_family['median'].nsmallest(2).index)}.",
-)
-Markdown(
-    f"**{verdict}**{allowed if changes else ''}\n\n"
-    + "\n".join(f"* {point}" for point in points if "nan" not in point)
-)
+Markdown(f"**{verdict}**{allowed if changes else ''}")
 
 # %% [markdown]
 # ## A fair spread
@@ -294,17 +264,6 @@ Markdown(
 # $$
 # \mathbb E\,(\max - \min) = \sum_{i=1}^{k} \frac{\binom{i-1}{m-1} - \binom{k-i}{m-1}}{\binom{k}{m}}\; s_{(i)} .
 # $$
-
-# %% tags=["hide-input"]
-deepest = decade["activations"].nlargest(5).index
-shallowest = decade["activations"].nsmallest(5).index
-ends = decade.loc[[*shallowest, *deepest.difference(shallowest)]]
-headings = {
-    "activations": "activations",
-    "spread": "range",
-    "rarefied range": f"range of {few} scores",
-}
-table(ends, headings)
 
 # %% tags=["remove-input"]
 ranks = decade[["activations", "spread", "rarefied range"]].corr("spearman")
@@ -341,19 +300,6 @@ raw_signature(
 )
 
 # %% [markdown]
-# The kinds, averaged over each of these networks:
-
-# %% tags=["hide-input"]
-kinds = pd.DataFrame(
-    {
-        name: by_name[name].summary.groupby("kind")["score"].mean()
-        for name in representatives
-    }
-).T
-order = ["hidden", "first", "second", "after-sum", "squeeze", "gate"]
-table(kinds[[kind for kind in order if kind in kinds]])
-
-# %% [markdown]
 # What the paper reports on ImageNet:
 #
 # * **Inception.** Branches of different length and kernel size run in parallel; GoogLeNet's scores lie between 0.6
@@ -370,11 +316,8 @@ table(kinds[[kind for kind in order if kind in kinds]])
 # not the identity. Gates are the most nearly affine activations of EfficientNet-B4, stem and transitions those of
 # DenseNet-161. Inception v3 has no wider range than GoogLeNet, though.
 #
-# ```{admonition} A residual block that starts as its shortcut
-# :class: caution
-# The recipe of the mini zoo ({ref}`mini-zoo`) starts each residual block with a
-# branch of zero, and scores near 1 partly reflect this. The networks on CIFAR-10 above started otherwise.
-# ```
+# The recipe of the mini zoo ({ref}`mini-zoo`) starts each residual block with a branch of zero, and scores near 1 partly reflect this. The networks
+# on CIFAR-10 above started otherwise.
 #
 # ## Depth in the mini zoo
 #
@@ -389,44 +332,6 @@ resnets = [name for name in by_name if short_name(name).startswith("resnet")]
 raw_signature(
     [by_name[name] for name in resnets], titles=resnets
 ) if resnets else None
-
-# %% [markdown]
-# The tables have the means of the three thirds of a VGG, and for each ResNet the mean score after a sum (of all,
-# and of the deeper half) and elsewhere. *AUC* is the probability that a score after a sum exceeds one
-# elsewhere (the common-language effect size): 0.5 means no difference.
-
-
-# %% tags=["hide-input"]
-def of_thirds(names):
-    parts = along_depth({name: signatures[name] for name in names})
-    headings = {
-        "activations": "activations",
-        "first third": "first third",
-        "middle": "middle",
-        "last third": "last third",
-        "correlation": "correlation with depth",
-        "mean": "mean",
-    }
-    return table(parts.join(decade[["mean", "activations"]]), headings)
-
-
-of_thirds(vggs) if vggs else None
-
-# %% tags=["hide-input"]
-rows = {}
-for name in resnets:
-    scored = by_name[name].summary.dropna(subset="score")
-    after = scored[scored["kind"] == "after-sum"]
-    inside = scored.loc[scored["kind"] != "after-sum", "score"]
-    deeper_half = after["depth"] > after["depth"].median()
-    rows[name] = {
-        "activations": len(scored),
-        "after a sum": after["score"].mean(),
-        "deeper half of these": after.loc[deeper_half, "score"].mean(),
-        "elsewhere": inside.mean(),
-        "AUC": common_language_effect_size(after["score"], inside),
-    }
-table(pd.DataFrame.from_dict(rows, orient="index"), digits={"activations": 0})
 
 # %% [markdown]
 # Both agree with the paper. With depth the mean score after a
@@ -446,53 +351,14 @@ raw_signature(
     [by_name[name] for name in vits], columns=3, titles=vits
 ) if vits else None
 
-# %% tags=["hide-input"]
-of_thirds(vits) if vits else None
-
 # %% [markdown]
 # On the mini zoo only the low start agrees: the networks with patches of 16 begin low and are flat from the second
 # activation on, flatter than those with larger patches. No last layer rises steeply, and ViT-H/14, with the smallest
 # patches, becomes more non-linear with depth. All this is one training of each network.
 #
-# ````{admonition} Why a small network on digits need not agree
-# :class: note
-# * **The data.** An activation is as non-linear as its input lets it be ({doc}`02_activation_functions`). Ten digits
-#   in grey are easier than a thousand classes in colour. A network may need fewer non-linear activations for them; the
-#   medians above say whether the mini zoo does.
-# * **The size.** A mini network has tens of channels where the original has hundreds, and the score compares clouds
-#   in that many dimensions. The mini ResNet-152 has fewer blocks than the original, the mini ViT-H ten layers for 32.
-# * **The training.** The original weights come from recipes that changed with the years, some with more data than
-#   ImageNet, so a trend over years in the paper is one of designs **and** of recipes. The mini zoo was trained in
-#   minutes, with one kind of recipe whose length and rate differ from family to family.
-#
-# Where both agree, the design is a likely cause, unless the common recipe would do the same to any design; where they
-# differ, look at data and training first. To see the paper's own networks, run this notebook with
+# Each statement of the paper has its test and verdict in {doc}`80_the_ledger`. To see the paper's own networks, run this notebook with
 # `notebooks/params/paper.yml` ({doc}`../book/how_to_run_with_your_model`).
-# ````
 #
-# ## What holds, and under which choices
-#
-# One row for each conclusion of the paper that this chapter looks at: the verdict under the papers' own choice of
-# reduction, order, covariance and coupling, and in how many of the equally defensible choices it holds
-# ({doc}`09_a_multiverse_of_signatures`). The tests are in {doc}`80_the_ledger`; they are on the results that come with
-# the package, whatever the parameters of this chapter are.
-
-# %% tags=["hide-input"]
-ledger = Ledger(AllResults.gather())
-conclusions = ledger.conclusions(
-    "transitions-linearise",
-    "squeeze-layers-linearise",
-    "large-patches-plateau",
-    "pure-convnets-low-spread",
-    "inception-widens",
-    "spread-grows-until-2020",
-    "less-non-linear-until-2020",
-    "vits-most-non-linear",
-    "efficientnets-skewed",
-)
-table(conclusions.drop(columns="networks"))
-
-# %% [markdown]
 # ## What we found
 
 # %% tags=["remove-input", "findings"]

@@ -21,14 +21,6 @@
 # accuracy on ImageNet. In three of the groups the best of seven such numbers explains accuracy better than depth,
 # size and number of operations do. This chapter does the same with eight trained networks and with small analogues of the
 # paper's, and then asks what the paper leaves open.
-#
-# ```{admonition} What you will learn
-# :class: tip
-# * which statistic of a signature goes with accuracy, and how sure one can be of that;
-# * what $R^2$ is, and which of its variants the paper seems to have printed;
-# * how easily the best of seven statistics explains anything at all when there are five networks;
-# * why nine networks of two families are hardly more than two points.
-# ```
 
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the library, or not.
