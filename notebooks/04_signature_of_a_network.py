@@ -18,7 +18,8 @@
 #
 # **A network is not equally non-linear everywhere.** It has many activations, each of which meets its own data. This chapter
 # measures the affinity score of every one of them while images pass through, and reads the list of
-# numbers, the **non-linearity signature**: first of two trained networks, then of any network that you name.
+# numbers, the **non-linearity signature**: first of two trained networks, then of any network that you name. At the end it says what a score means as a
+# number, and where those of trained networks lie.
 
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the library, or not.
@@ -50,9 +51,11 @@ check_parameters(globals())
 import warnings
 
 import affscore
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
+from affscore.analysis import reference_ranges
 from affscore.figures import raw_signature, table
 from affscore.survey.shipped import trained_networks
 from IPython.display import Markdown
@@ -130,25 +133,6 @@ print(result)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-signature", "caption": "In this example, a small residual network on digits, the first ReLU bends its data most and the last one, after a sum, least: the affinity score of every activation over its depth, coloured by what kind of activation it is (paper Fig. 10; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot. Horizontal axis: depth of the activation in the network; vertical axis: affinity score. One point for each activation; the first activation of a block and the one that follows its residual sum have a colour and a marker each."}}
 raw_signature(result)
-
-# %% [markdown]
-# The same, as a table. *Depth* is the largest number of activations on a path from the image to this one, so parallel
-# branches share a depth. *Channels* is the dimension $c$: the score compares two clouds of $n$ points in $\mathbb R^c$.
-
-# %% tags=["hide-input"]
-headings = {
-    "layer": "layer",
-    "call": "call",
-    "activation": "activation",
-    "kind": "kind",
-    "depth": "depth",
-    "width": "channels",
-    "score": "score",
-}
-table(
-    result.summary.set_index("layer", drop=False).rename_axis(None),
-    dict(list(headings.items())[1:]),
-)
 
 # %% [markdown]
 # ## What counts as an activation
@@ -250,10 +234,6 @@ def compared(signatures):
     return pd.DataFrame(rows).T
 
 
-of_digits = compared(dict(zip(titles, reductions, strict=True)))
-table(of_digits.rename_axis(result.table["model"].iloc[0]))
-
-# %% tags=["hide-input"]
 of_resnet = compared(
     {
         title: trained_networks(*choice)["resnet56"]
@@ -272,71 +252,146 @@ table(of_resnet.rename_axis("resnet56"))
 # axis is followed from the layer that makes it, and a ViT-B/16 has twelve activations of width 3072.
 # `reduction="published"` does as the published code does.
 #
-# ## How steady is it?
+# (reading-one)=
+# ## Reading one
 #
-# A score is a statistic of $n$ images. With fewer images it varies more, and it is biased upwards, since a map with
-# $c \times c$ coefficients is fitted to $n$ points ({doc}`03_estimating_it_well`).
+# You have measured a network, and the list says 0.62, 0.97, 0.48. Is that much? The score is one minus a distance, and distances are roots. Where each input is coupled with its own output, as in
+# most layers, a score $\rho$ belongs to the correlation $\kappa = 1 - (1 - \rho)^2$ between the outputs and the
+# affine image of the inputs ({prf:ref}`pairing <prop-paired>`). The scale is not linear: much of the interesting
+# range lies between 0.5 and 0.9, and 0.9 already means a correlation of 0.99. Beside each score stands the share of the
+# activations of networks trained on photographs (CIFAR-10 and ImageNet) that score lower.
 
 # %% tags=["hide-input"]
-used = int(result.table["n"].max())  # less than n where images are few
-steadiness = {used: result}
-for size in sorted({max(used // 2, 2), max(used // 4, 2)}, reverse=True):
-    steadiness[size] = affscore.signature(
-        network, dataset, n=size, criteria=False, **options
-    )
-steady = compared(steadiness).assign(
-    batches=[s.table["batch"].nunique() for s in steadiness.values()],
-    std=[s.summary["score_std"].mean() for s in steadiness.values()],
-)
-steady["n"] = [f"{size}" for size in steadiness]
-headings = {
-    "batches": "batches",
-    "mean score": "mean score",
-    "std": "std over batches",
-    "largest change": f"largest change from n = {used}",
+shipped = affscore.load_results()
+rows = shipped[
+    (shipped["units"] == "activations")
+    & (shipped["reduction"] == "mean")
+    & (shipped["order"] == "activate-first")
+    & (shipped["weights"] != "random")
+]
+seen = rows["dataset"].str.extract("(digits|cifar|imagenet)")[0]
+WORDS = {"cifar": "CIFAR-10", "imagenet": "ImageNet"}
+rows = rows.assign(images=seen.replace(WORDS))
+PLACES = {
+    "first": "first in a block",
+    "second": "second in a block",
+    "after-sum": "after a sum",
+    "hidden": "outside of blocks",
+    "gate": "gate",
+    "squeeze": "before a gate",
 }
-table(steady.set_index("n"), headings, digits=3)
+
+levels = [0.99, 0.97, 0.95, 0.9, 0.8, 0.7, 0.62, 0.5, 0.3, 0.0]
+scale = pd.DataFrame({"score": levels})
+scale["correlation"] = 1 - (1 - scale["score"]) ** 2
+photographs = rows[rows["images"] != "digits"]
+photographs = photographs.groupby(["images", "model", "index", "kind"])[
+    "score"
+].mean()
+scale["below"] = [(photographs < score).mean() for score in levels]
+scale["reading"] = [
+    "affine for most purposes, or saturated: look which",
+    "nearly affine: few score more, nearly all of them after a sum",
+    "nearly affine: after a sum, a gate",
+    "bends little",
+    "a usual ReLU of a trained network",
+    "a usual ReLU within a block",
+    "a ReLU of a wide standard normal cloud: half of it is cut off",
+    "a ReLU most of whose outputs are zero",
+    "few networks have one; rare activity, or heavy tails",
+    "no affine map is better than an independent cloud; not reached",
+]
+table(
+    scale,
+    {
+        "score": "score",
+        "correlation": "correlation κ",
+        "below": "lower on photographs (%)",
+        "reading": "reading",
+    },
+    digits={"correlation": 4, "below": 0},
+).set_index("score")
 
 # %% [markdown]
-# ## What training changes
+# ## Reference ranges
 #
-# The same architecture with random weights has a signature, too. In the paper an untrained VGG16
-# {cite}`simonyan2015very` becomes more and more nearly affine with depth, and training brings the non-linearity back.
+# Where do trained networks lie? The ranges below hold the middle nine tenths of the scores, for one specification (reduction
+# `mean`, order `activate-first`, Ledoit–Wolf, exact coupling, $n = 512$). The kinds are those of {doc}`../book/activations`.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training", "caption": "In this example most activations are more nearly affine with random weights (right) than after training (left; paper Fig. 9, there for VGG16; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth: the network with the given weights, and the same architecture with the weights it is built with."}}
-name = spec.partition("@")[0]
-trained_or_not = [result]
-if result.metadata["weights"] not in ("random", "as built"):
-    # a file of one's own without weights gives the network as built
-    untrained = affscore.load_model(
-        name if ".py:" in name else f"{name}@random", seed
-    )
-    trained_or_not.append(
-        affscore.signature(untrained, dataset, n=n, criteria=False, **options)
-    )
-raw_signature(trained_or_not)
-
-# %% tags=["remove-input"]
-if len(trained_or_not) == 2:
-    now, before = (s.scores for s in trained_or_not)
-    sentence = (
-        f"{(before > now).sum()} of {len(now)} activations are more nearly "
-        f"affine with random weights; the mean score is {np.nanmean(before):.2f} "
-        f"before and {np.nanmean(now):.2f} after training."
-    )
-else:
-    sentence = "This network has the weights with which it was built."
-Markdown(sentence)
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-ranges", "caption": "Scores after a sum are near 1, and those within blocks spread widely. A row for each place and activation with at least eight scores; the number of activations stands behind its name. Drawn by `affscore.figures.score_ranges`."}, "image": {"alt": "Horizontal bars, one for each place and activation, for networks on digits, CIFAR-10 and ImageNet. Bars after a sum end near 1; those of the first and second activation of a block reach from about 0.5 to 0.9."}}
+ranges = reference_ranges(
+    rows, ["images", "kind", "activation"]
+).reset_index()
+ranges = ranges[ranges["activations"] >= 8].assign(
+    place=lambda t: t["kind"].map(PLACES).fillna(t["kind"])
+)
+largest_first = {"ImageNet": 0, "CIFAR-10": 1}
+shown = ranges.sort_values(
+    ["images", "place", "activation"],
+    key=lambda c: c.map(largest_first).fillna(2) if c.name == "images" else c,
+    ignore_index=True,
+)
+affscore.figures.score_ranges(
+    shown,
+    [
+        f"{one.activation} {one.place} ({one.activations})"
+        for one in shown.itertuples()
+    ],
+    shown["images"],
+)
+plt.show()
 
 # %% [markdown]
-# Training moves the images onto the bends of the default network. ({doc}`11_what_training_does` follows nine architectures
-# through their training; `FILE.py:factory@WEIGHTS` gives both panels for a file of your own.)
+# ```{admonition} How far to trust these ranges
+# :class: caution
+# They describe few networks: eight on CIFAR-10, three on ImageNet (512 images each) and the small ones on digits. The
+# activations of a network depend on each other. A score outside is a reason to look, not an error. Under another reduction
+# or order the ranges are others ({doc}`09_a_multiverse_of_signatures`).
+# ```
+#
+# ### What you see, and what to do
+#
+# **0.6 after a sum.** Unusual: sums of a shortcut and a branch are mostly above zero, where ReLU is the identity. Look whether
+# the shortcut is alive (its share of the variance), whether the activation stands before the sum instead (pre-activation
+# blocks), and whether the network is trained. In a block, before the sum, 0.6 is usual.
+#
+# **0.99.** Three different things score near 1. *Affine*: inputs mostly on one side of the kink; `cka` and `r2` are near 1, too.
+# *Saturated or dead*: the output is constant, the score is 1 by definition, and the column `flag` says `constant output`.
+# *Averaged away*: with the reduction `mean` the average over hundreds of positions can be affine while the activation bends
+# every single one. Measure again with `reduction="sample"`: if the score falls, it was the averaging
+# ({doc}`03_estimating_it_well`).
+#
+# **Nearly everything above 0.9.** The network may be untrained, above all if it has SiLUs and gates. Check the weights
+# (`signature.metadata["weights"]`) and the accuracy.
+#
+# **Dead channels.** A channel that is always zero adds nothing to the variance of the output. With the empirical covariance the
+# score is that of the other channels. Ledoit–Wolf, though, gives every channel some variance, also a dead one, and the score
+# falls.
+#
+# | first look at | because |
+# |---|---|
+# | `print(signature)` and `signature.notes` | what is wrong with a number is said there |
+# | `signature.metadata` | weights, images, $n$, reduction, order: compare only like with like |
+# | `kind` beside each score | ranges differ by place |
+# | `score_std` | what another batch does |
+# | `affscore.multiverse(...)` | whether a conclusion depends on the specification |
+#
+# Whether one network is more non-linear than another is a question with an interval: {ref}`comparing`.
 #
 # ## What we found
 
 # %% tags=["remove-input", "findings"]
 plain, residual = (of_eleven.loc[name] for name in ("plainnet56", "resnet56"))
 moved = of_resnet["largest change"].iloc[1:]
+each = photographs.reset_index()
+after = each.loc[each["kind"] == "after-sum", "score"]
+inside = each.loc[each["kind"].isin(["first", "second"]), "score"]
+explained = {
+    name: 100
+    * each.groupby(name)["score"].transform("mean").var()
+    / each["score"].var()
+    for name in ("kind", "model")
+}
 Markdown(f"""
 * A residual network alternates: of the 55 ReLUs of a trained ResNet-56 those \
 after a sum score **{residual["after a sum"]:.2f}** on average and those inside \
@@ -345,9 +400,10 @@ shortcuts has a mean of {plain["elsewhere"]:.2f} and no such bands.
 * How feature maps become vectors is part of the measurement: on ResNet-56 it \
 moves single scores by up to {moved.max():.2f}, where batches of images move \
 them by {residual["± between batches"]:.3f}.
-* {result.table["model"].iloc[0]} on {dataset} ({len(result.scores)} \
-activations): scores from {np.nanmin(result.scores):.2f} to \
-{np.nanmax(result.scores):.2f}. {sentence}
+* On photographs the median score is {after.median():.2f} after a sum and \
+{inside.median():.2f} within blocks. The place explains \
+{explained["kind"]:.0f} % of the variance of scores, the network \
+{explained["model"]:.0f} %.
 """)
 
 # %% [markdown]

@@ -193,8 +193,7 @@ Markdown(
 # %% [markdown]
 # ## 5. The whole chapter with your model
 #
-# {doc}`04_signature_of_a_network` asks more of a network: other reductions, how steady the scores are, what training
-# changed. It runs with yours by
+# {doc}`04_signature_of_a_network` asks more of a network: other reductions, and what its scores say. It runs with yours by
 #
 # ```sh
 # papermill --cwd notebooks notebooks/04_signature_of_a_network.ipynb \
