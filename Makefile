@@ -24,8 +24,7 @@ SITE := _build/html/index.html
 
 SOURCES := $(sort $(wildcard notebooks/[0-9][0-9]_*.py))
 NOTEBOOKS := $(SOURCES:notebooks/%.py=$(EXECUTED)/notebooks/%.ipynb)
-# With two notebooks at once (make -j2), two that keep both cores busy run alone: one comes first, one last.
-FIRST := $(EXECUTED)/notebooks/15_redshift.ipynb
+# With two notebooks at once (make -j2), one that keeps both cores busy comes last, alone.
 LAST := $(EXECUTED)/notebooks/03_estimating_it_well.ipynb
 # What no import shows: the numbers and weights that the package ships.
 LIBRARY_DATA := $(shell find affscore -type f ! -name '*.py' ! -name '*.pyc')
@@ -175,7 +174,6 @@ $(EXECUTED)/notebooks/%.ipynb: notebooks/%.py notebooks/%.ipynb $(PARAMS) $(LIBR
     scripts/execute_notebook.py scripts/notebook_files.py | $(INSTALLED) $(EXECUTED)/.checked
 	@OMP_WAIT_POLICY=PASSIVE $(BIN)/python scripts/execute_notebook.py $< --params $(PARAMS) --output $@
 
-$(filter-out $(FIRST),$(NOTEBOOKS)): | $(FIRST)
 $(LAST): | $(filter-out $(LAST),$(NOTEBOOKS))
 
 # One page begins with a file of networks.

@@ -43,11 +43,13 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %% tags=["hide-input"]
+from itertools import pairwise
+
 import affscore
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
-import torch.nn.functional as F
 from affscore import affinity_score, experiments
 from affscore.figures import table
 from affscore.survey.shipped import trained_networks
@@ -168,10 +170,7 @@ table(summary.sort_values("average"), headings, decimals)
 # $$ (eq-2-limit)
 #
 # A correlation of one variable, which `affscore.experiments.limit_score` computes by quadrature. It replaces nearly all of
-# the 1080 optimal transport problems:
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-limit", "caption": "Nearly every score of {numref}`fig-2-domain` is the limit {eq}`eq-2-limit` (dashed line); the exceptions are outputs that fall and outputs that are constant (ours; `affscore.figures.domain_limit`)."}, "image": {"alt": "Scatter plot of measured score against limit. Blue circles lie along the diagonal from 0 to 1, with a few exceptions. Red triangles stand in a short column at limit 0, with scores up to 0.1. Black squares are constant outputs: their score is 1, and their limit is either 1 or 0."}}
-affscore.figures.domain_limit(domain)
+# the 1080 optimal transport problems.
 
 # %% tags=["remove-input"]
 flat = domain["constant"]
@@ -309,112 +308,58 @@ table(tails, digits=3)
 # $$
 #
 # It is the same function with the axis compressed by two. The factor and the shift do not count for the score, and so Tanh
-# of a cloud with mean $m$ and standard deviation $s$ has exactly the score of Sigmoid of a cloud with $2m$ and $2s$:
-
-# %% tags=["hide-input"]
-rows = {}
-for mean, std in ((0, 0.5), (0, 2), (-3, 1), (-6, 2)):
-    x = torch.from_numpy(mean + std * noise)
-    rows[f"mean {mean}, std {std:g}"] = {
-        "Tanh(x)": affinity_score(x, torch.tanh(x), covariance).value,
-        "Sigmoid(2 x)": affinity_score(
-            2 * x, torch.sigmoid(2 * x), covariance
-        ).value,
-        "Sigmoid(x)": affinity_score(x, torch.sigmoid(x), covariance).value,
-    }
-twins = pd.DataFrame(rows).T
-assert (twins["Tanh(x)"] - twins["Sigmoid(2 x)"]).abs().max() < 1e-6
-table(twins, digits=3)
-
-# %% [markdown]
+# of a cloud with mean $m$ and standard deviation $s$ has exactly the score of Sigmoid of a cloud with $2m$ and $2s$.
+#
 # So the comparison was not fair: six standard deviations up to 2 reach far on the axis of Tanh and half as far on
 # that of Sigmoid; up to 4, Sigmoid would reach the same scores. A network learns the scale of its pre-activations,
 # and then the two are equivalent.
 #
-# ## Where the number format draws the line
+# ## What random networks compute
 #
-# In exact arithmetic Sigmoid, Tanh, GELU and SiLU are never constant. On a computer they are: $\tanh(20)$ differs from 1 by
-# $8 \cdot 10^{-18}$, which no double precision number near 1 can express. Variation that is below a few units of
-# rounding is no property of the function, so the library takes such an output as constant. Networks compute in single
-# precision, and there the line comes sooner:
+# Draw the weights of a network at random, evaluate it on every pixel of a square, and show its output as a grey image. {cite:t}`teney2024neural` look at
+# such images to learn which functions an architecture prefers before any training. Here each stands above the scores of its network: two
+# inputs, six hidden layers of 32 units without biases, and normal weights times the factor above the image.
 
-# %% tags=["hide-input"]
-rows = {}
-for dtype in (torch.float64, torch.float32):
-    bits = f"{torch.finfo(dtype).bits} bits"
-    sweep = experiments.domain_sweep(
-        ["sigmoid", "tanh", "gelu", "silu"],
-        stds=[0.1],
-        points=200,
-        width=100,
-        covariance=covariance,
-        dtype=dtype,
-        seed=seed,
-        n_jobs=jobs,
-    )
-    for name, means in sweep[~sweep["constant"]].groupby("activation")[
-        "mean"
-    ]:
-        rows.setdefault(name, {}).update(
-            {f"from mean, {bits}": means.min(), f"to, {bits}": means.max()}
-        )
-edges = pd.DataFrame(rows).T.rename_axis("varies")
-table(edges.loc[["sigmoid", "tanh", "gelu", "silu"]], digits=1)
 
-# %% tags=["remove-input"]
-last = {}
-for dtype in (torch.float64, torch.float32):
-    x = torch.linspace(-12, -4, 8001, dtype=dtype)
-    last[torch.finfo(dtype).bits] = x[F.gelu(x) == 0].max().item()
-Markdown(
-    f"GELU is exactly zero up to $x = {last[64]:.2f}$ in 64 bits, and up to "
-    f"{last[32]:.2f} in 32."
-)
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-random", "caption": "A ReLU and a Tanh network, their weights multiplied by five factors. Below each image: mean \u00b1 standard deviation of the affinity scores of its six hidden layers. The ReLU row is one image; the Tanh row goes from a plane to noise, and its scores fall (ours, after the third notebook of the authors' repository)."}, "image": {"alt": "Two rows of five grey images. The ReLU row shows the same soft fan of wedges five times, with the same scores. In the Tanh row the first image is a smooth ramp, the second a little bent, the third has soft wedges, the fourth sharp streaks, and the last is a noisy star; the mean scores fall."}}
+def random_network(activation, factor):
+    torch.manual_seed(seed)
+    layers = []
+    for inputs, outputs in pairwise([2, *[32] * 6, 1]):
+        layers += [torch.nn.Linear(inputs, outputs, bias=False), activation()]
+        torch.nn.init.normal_(layers[-2].weight, std=factor / inputs**0.5)
+    return torch.nn.Sequential(*layers[:-1]).requires_grad_(False)
+
+
+side = torch.linspace(1, -1, 128)
+pixels = torch.cartesian_prod(side, -side).flip(1)
+some = pixels[torch.randperm(len(pixels), generator=torch.manual_seed(seed))]
+with affscore.figures.house_style():
+    figure, grid = plt.subplots(2, 5, figsize=(7, 3.4), layout="constrained")
+    for row, activation in zip(
+        grid, (torch.nn.ReLU, torch.nn.Tanh), strict=True
+    ):
+        row[0].set_ylabel(activation.__name__)
+        for axes, factor in zip(row, (0.5, 1, 2, 4, 8), strict=True):
+            network = random_network(activation, factor)
+            scores = affscore.signature(
+                network, some[:128], criteria=False
+            ).scores
+            axes.imshow(network(pixels).reshape(128, 128), cmap="gray")
+            axes.set(title=f"weights × {factor}", xticks=[], yticks=[])
+            axes.set_xlabel(f"{scores.mean():.2f} ± {scores.std():.2f}")
+plt.show()
 
 # %% [markdown]
-# GELU is $x \Phi(x)$ with the normal distribution function $\Phi$, and PyTorch computes $\Phi(x)$ as
-# $\frac12 (1 + \operatorname{erf}(x / \sqrt 2))$. Where the error function rounds to -1, GELU becomes exactly zero. That is
-# the left edge of its low region in {numref}`fig-2-domain`: a property of 64-bit numbers, and not of GELU. In 32 bits
-# it lies further to the right. SiLU has no such subtraction and goes on to the end of the interval. Between the edge and
-# the mean from which GELU varies what is left of it is partly rounding, so that even there the precise scores mean little.
-#
-# A few of the circles in {numref}`fig-2-limit` sit at this line, too, far below the diagonal at a limit of 1. They belong to Tanh at means
-# around 18 and 20: most coordinates are constant there, and in a few a single value stands out by one or two units of
-# rounding.
+# For $c > 0$, $\operatorname{ReLU}(c x) = c \operatorname{ReLU}(x)$, so without biases a factor on all weights goes through every layer, and neither a score nor
+# the image notices it. A Tanh of a narrow input is a straight line, one of a wide input a sign. Over sizes of the weights the score follows the complexity of the
+# function; it is no measure of it, as a mean over layers does not add up and complexity does.
 #
 # ## What the papers say, tested
 #
-# The paper draws its conclusions from figure 6 in words; its first version {cite}`bouniot2023understanding` (figure 1
-# there) had three of the nine activations and the first two statements.
-
-# %% tags=["remove-input"]
-lowest, bent, touched, average = (
-    summary[column] for column in ("lowest", "bent", "touched", "average")
-)
-means = domain["mean"].nunique()
-Markdown(f"""
-| statement | on our numbers |
-|---|---|
-| GELU and ReLU get close to 0, Sigmoid does not. | Lowest scores: {lowest["gelu"]:.3f}, {lowest["relu"]:.3f} and \
-{lowest["sigmoid"]:.2f}. ReLU's is a handful of spikes, GELU's mostly a falling branch that ends in rounding. Sigmoid would \
-get there with wider clouds. |
-| ReLU bends only near its kink, Sigmoid and GELU over much of the axis. | Bent at {bent["relu"]}, {bent["sigmoid"]} and \
-{bent["gelu"]} of {means} means, touched at {touched["relu"]}, {touched["sigmoid"]} and {touched["gelu"]}. In single \
-precision GELU's range is shorter. |
-| SiLU and HardSwish have low scores over long stretches of the axis. | Averages of {average["silu"]:.2f} and \
-{average["hardswish"]:.2f}; the lowest of all is {average.idxmin()}'s. But nearly all of it is the falling branch: on these \
-inputs they act like -x. |
-| Tanh gets much lower than Sigmoid in spite of its similar shape. | {lowest["tanh"]:.2f} against \
-{lowest["sigmoid"]:.2f}. It is the same function on a stretched axis; equally stretched inputs have equal scores. |
-| Over many inputs the average score of LeakyReLU lies above those of ReLU and ReLU6. | {average["leaky_relu"]:.2f}, \
-{average["relu"]:.2f} and {average["relu6"]:.2f}. |
-| The variants of ReLU look very much alike. | LeakyReLU and ReLU do. ReLU6 has a second kink and a second dip. |
-| Rounding ReLU's kink widens the stretch of low scores (section 3.3). | With the same reservation: the smoothness brings \
-the falling branch along. |
-""")
-
-# %% [markdown]
-# To quantify the reservation, we take only those scores whose input and output rise together. ReLU, GELU, SiLU and
+# The paper draws its conclusions from figure 6 in words (their verdicts: {doc}`80_the_ledger`); its first version {cite}`bouniot2023understanding`, figure 1
+# there, had three of the nine activations. One reservation goes for SiLU, GELU and HardSwish: their low scores over long stretches of the axis are nearly all
+# on the falling branch. To quantify it, we take only those scores whose input and output rise together. ReLU, GELU, SiLU and
 # HardSwish are then within a few hundredths of each other:
 
 # %% tags=["hide-input"]
@@ -428,18 +373,6 @@ without = pd.DataFrame(
     }
 ).loc[["relu", "gelu", "silu", "hardswish"]]
 table(without, digits={"falling (%)": 0})
-
-# %% tags=["remove-input"]
-hinge = 1 - np.sqrt(1 - np.sqrt(4 / 5))
-step = 1 - np.sqrt(1 - np.sqrt(3 / 4))
-Markdown(f"""
-A single broad input hides all that {{numref}}`fig-2-domain` shows. Seen from
-the whole interval $[-20, 20]$ all nine functions are either a hinge or a step,
-with a correlation of $\\sqrt{{4/5}}$ or $\\sqrt{{3/4}}$ with a uniform
-input and a score of {hinge:.2f} or {step:.2f}; the dashed baselines lie between
-{baseline.min():.2f} and {baseline.max():.2f}. (The paper describes its baseline
-as a sample that covers the interval; ours is one reading of that.)
-""")
 
 # %% [markdown]
 # ## What we found
@@ -468,7 +401,6 @@ the input turned around {silu.iloc[2]:.2f}.
 #   The last is typical for SiLU and GELU and need not be non-linear at all.
 # * A score of exactly 1 may mean that nothing arrived: the flag for constant outputs tells.
 # * Tanh and Sigmoid are the same function at different scales, and score alike at their own scale.
-# * Where Tanh, Sigmoid and GELU saturate is decided by the number format.
 #
 # ## Exercises
 #

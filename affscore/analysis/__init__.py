@@ -65,9 +65,6 @@ from affscore.analysis.regression import Fit as Fit
 from affscore.analysis.regression import explained_by_all as explained_by_all
 from affscore.analysis.regression import fit as fit
 from affscore.analysis.regression import plain_r2 as plain_r2
-from affscore.analysis.seeds import SeedInterval as SeedInterval
-from affscore.analysis.seeds import mean_over_seeds as mean_over_seeds
-from affscore.analysis.seeds import rank_correlation_over_seeds as rank_correlation_over_seeds
 from affscore.analysis.selection import BestFitTest as BestFitTest
 from affscore.analysis.selection import best_fit_lead as best_fit_lead
 from affscore.analysis.selection import best_fit_test as best_fit_test

@@ -22,16 +22,6 @@ from affscore.experiments.limits import points_needed as points_needed
 from affscore.experiments.one_linear import decisions_changed as decisions_changed
 from affscore.experiments.random_inputs import heavy_tailed_sample as heavy_tailed_sample
 from affscore.experiments.random_inputs import power_law_correlation as power_law_correlation
-from affscore.experiments.random_mlps import RandomMLP as RandomMLP
-from affscore.experiments.random_mlps import mean_frequency as mean_frequency
-from affscore.experiments.random_mlps import mean_scores as mean_scores
-from affscore.experiments.random_mlps import mlp_scores as mlp_scores
-from affscore.experiments.random_mlps import output_image as output_image
-from affscore.experiments.random_mlps import square as square
-from affscore.experiments.redshift import networks_of as networks_of
-from affscore.experiments.redshift import redshift_changes as redshift_changes
-from affscore.experiments.redshift import redshift_correlations as redshift_correlations
-from affscore.experiments.redshift import redshift_networks as redshift_networks
 from affscore.experiments.reductions import reduction_scores as reduction_scores
 from affscore.experiments.steps import ScoreSteps as ScoreSteps
 from affscore.experiments.steps import score_steps as score_steps

@@ -33,7 +33,6 @@ def domain_sweep(
     points: int = 1000,
     width: int = 300,
     covariance: CovarianceName = "ledoit-wolf",
-    dtype: torch.dtype = torch.float64,
     seed: int = 0,
     n_jobs: int = 1,
     progress: bool = False,
@@ -54,7 +53,6 @@ def domain_sweep(
         points: n.
         width: d.
         covariance: "ledoit-wolf" or "empirical".
-        dtype: The type in which the activations are computed: it decides where they saturate.
         seed: Seed of the samples, >= 0.
         n_jobs: Processes; -1 for one per core.
         progress: Whether to show a bar.
@@ -80,7 +78,7 @@ def domain_sweep(
 
     def scores_of_one_sample(i: int, mean: float, j: int, std: float) -> list[dict[str, Any]]:
         noise = torch.from_numpy(np.random.default_rng((seed, i, j)).standard_normal((points, width)))
-        x = (mean + std * noise).to(dtype)
+        x = mean + std * noise
         # far from their bend several functions give back what they got: one score for all
         unchanged = cache(lambda: affinity_score(x, x, covariance))
         rows = []

@@ -6,7 +6,6 @@ from affscore.figures.accuracy import accuracy_fits as accuracy_fits
 from affscore.figures.accuracy import best_under_permutation as best_under_permutation
 from affscore.figures.activations import activation_domain as activation_domain
 from affscore.figures.activations import activity as activity
-from affscore.figures.activations import domain_limit as domain_limit
 from affscore.figures.blocks import shares_of_kinds as shares_of_kinds
 from affscore.figures.blocks import unexplained_shares as unexplained_shares
 from affscore.figures.clustering import comparison as comparison
@@ -33,8 +32,6 @@ from affscore.figures.other_data import class_signatures as class_signatures
 from affscore.figures.other_data import data_deviations as data_deviations
 from affscore.figures.plane_clouds import coupling as coupling
 from affscore.figures.plane_clouds import scheme as scheme
-from affscore.figures.random_mlps import image_gallery as image_gallery
-from affscore.figures.random_mlps import score_against_frequency as score_against_frequency
 from affscore.figures.redundancy import criterion_dots as criterion_dots
 from affscore.figures.redundancy import criterion_scatter as criterion_scatter
 from affscore.figures.repeats import against_batch_size as against_batch_size

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import MARKERS, OUTPUT, PAGE_WIDTH, PALETTE, house_style, legend_below, page, series_style
+from affscore.figures.style import OUTPUT, PAGE_WIDTH, PALETTE, house_style, legend_below, page, series_style
 
 NAMES = {
     "gelu": "GELU", "hardswish": "HardSwish", "hardtanh": "HardTanh", "leaky_relu": "LeakyReLU", "relu": "ReLU",
@@ -81,48 +81,6 @@ def activation_domain(
             below.set_xlabel("mean of the input")
     legend_below(figure, 4)
     figure.align_ylabels()
-    return figure
-
-
-@house_style()
-def domain_limit(table: pd.DataFrame) -> Figure:
-    r"""Draw measured scores against their limit :math:`1 - \sqrt{1 - \operatorname{corr}}`, in three groups.
-
-    Constant outputs, inputs on which the activation mostly falls (a limit of zero) and all others have a
-    colour and a marker each. On the dashed line the two numbers agree.
-
-    Args:
-        table: What :func:`affscore.experiments.domain_sweep` returns.
-
-    Returns:
-        The figure, as wide as a page.
-
-    Raises:
-        AffscoreError: An empty table.
-
-    Source: ours; the formula is that of notebook 1.
-
-    >>> from affscore.experiments import domain_sweep
-    >>> table = domain_sweep(["relu", "silu"], means=[-9.0, 2.0], stds=[1.0], points=50, width=20)
-    >>> figure = domain_limit(table)
-    >>> [len(points.get_offsets()) for points in figure.axes[0].collections]
-    [2, 1, 1]
-    """
-    if table.empty:
-        raise AffscoreError("expected at least one score to draw, got an empty table")
-    flat, zero = table["constant"], table["limit"] == 0
-    kinds = (
-        ("the output varies, and rises with the input on the whole", PALETTE["blue"], table[~flat & ~zero]),
-        ("the output falls with the input on the whole", OUTPUT, table[~flat & zero]),
-        ("the output of the sample is constant", PALETTE["black"], table[flat]),
-    )
-    figure, (axes,) = page(1, 4.3, xlabel=r"limit $1 - \sqrt{1 - \mathrm{corr}}$", ylabel=r"measured score $\rho$")
-    axes.plot([0, 1], [0, 1], color=PALETTE["grey"], linestyle="--", linewidth=1.0, zorder=1)
-    for (label, colour, chosen), marker in zip(kinds, MARKERS, strict=False):
-        look: Any = {"marker": marker, "facecolors": "none", "edgecolors": colour, "linewidths": 0.8, "zorder": 2}
-        axes.scatter(chosen["limit"], chosen["score"], s=18, label=f"{label} ({len(chosen)})", **look)
-    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    legend_below(figure, 1)
     return figure
 
 

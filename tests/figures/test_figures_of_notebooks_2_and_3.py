@@ -9,7 +9,7 @@ from matplotlib.legend import Legend
 
 from affscore import AffscoreError
 from affscore.experiments import activation_graphs
-from affscore.figures import activation_domain, activity, bias_against_points, domain_limit, drift, reductions
+from affscore.figures import activation_domain, activity, bias_against_points, drift, reductions
 from affscore.figures.style import PAGE_WIDTH
 
 
@@ -104,21 +104,6 @@ class TestActivity:
     def test_empty(self):
         with pytest.raises(AffscoreError, match="empty table"):
             activity(pd.DataFrame(columns=["zeros", "score", "group"]), pd.Series(dtype=float))
-
-
-class TestDomainLimit:
-    def test_three_groups(self, domain):
-        domain.loc[0, "constant"] = True
-        domain.loc[[1, 2], "limit"] = 0.0
-        (axes,) = domain_limit(domain).axes
-        rising, falling, constant = axes.collections
-        assert [len(group.get_offsets()) for group in (rising, falling, constant)] == [24, 2, 1]
-        np.testing.assert_allclose(constant.get_offsets(), domain.loc[[0], ["limit", "score"]])
-        np.testing.assert_allclose(falling.get_offsets(), domain.loc[[1, 2], ["limit", "score"]])
-
-    def test_empty(self, domain):
-        with pytest.raises(AffscoreError, match="empty table"):
-            domain_limit(domain[:0])
 
 
 class TestReductions:
