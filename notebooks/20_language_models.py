@@ -494,7 +494,7 @@ Markdown(
 #
 # These families differ in more than the architecture: text against digits, four activations against up to a hundred, 512
 # channels against fewer than 64. With as many channels as samples a score comes out too high
-# ({doc}`10_batch_size_and_seed`), so the language models' true scores are lower. The comparison describes; it explains
+# ({doc}`03_estimating_it_well`), so the language models' true scores are lower. The comparison describes; it explains
 # nothing.
 # ```
 #

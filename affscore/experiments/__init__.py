@@ -13,7 +13,6 @@ from affscore.experiments.by_position import scores_by_position as scores_by_pos
 from affscore.experiments.character_losses import bits_a_character as bits_a_character
 from affscore.experiments.character_losses import character_losses as character_losses
 from affscore.experiments.estimation import bias_and_spread as bias_and_spread
-from affscore.experiments.estimation import bias_checks as bias_checks
 from affscore.experiments.estimation import estimation_sweep as estimation_sweep
 from affscore.experiments.estimation import extrapolation_errors as extrapolation_errors
 from affscore.experiments.limits import limit_score as limit_score

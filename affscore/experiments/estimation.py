@@ -16,7 +16,7 @@ from affscore.experiments.activations import Activation, named_activations, scor
 from affscore.experiments.limits import Matrix, limit_score, paired_limit
 from affscore.experiments.parallel import run_all
 from affscore.experiments.random_inputs import power_law_correlation
-from affscore.transport import affinity_score, first_order_bias
+from affscore.transport import affinity_score
 from affscore.transport.covariance import CovarianceName
 from affscore.transport.extrapolation import extrapolated_affinity_scores
 
@@ -198,41 +198,3 @@ def extrapolation_errors(
     squares = table.assign(**{name: table[name] ** 2 for name in ("as_measured", "extrapolated")})
     keys = ["distribution", "activation", "covariance", "n", "d", "limit"]
     return squares.groupby(keys, sort=False).mean().pow(0.5).reset_index()
-
-
-def bias_checks(sweep: pd.DataFrame, ratios: Sequence[float] = (2.0, 4.0, 8.0, 16.0)) -> pd.DataFrame:
-    """What subtracting the first-order bias leaves, and how well halving the sample finds the bias.
-
-    Args:
-        sweep: What :func:`estimation_sweep` returns, for one activation and one width; ``ratios`` and their halves.
-        ratios: The ratios n/d to look at.
-
-    Returns:
-        A row for each ``exponent`` and ``ratio``. Of the empirical covariance: ``bias``, ``after_subtraction`` of
-        :func:`affscore.transport.first_order_bias` at the measured score, and ``by_halving``, the mean score at half
-        the points minus that at all. With shrinkage: ``shrunk_bias`` and ``shrunk_by_halving``.
-
-    Source: ours.
-
-    >>> sweep = estimation_sweep(["relu"], [20], [20, 40], repeats=2)
-    >>> bias_checks(sweep, [2.0]).round(2).index.tolist()
-    [(0.0, 2.0)]
-    """
-    means = sweep.groupby(["covariance", "exponent", "ratio"])["error"].mean()
-    plain = sweep[sweep["covariance"] == "empirical"]
-    first_order = [
-        first_order_bias(1 - (1 - raw) ** 2, ratio) for raw, ratio in zip(plain["raw"], plain["ratio"], strict=True)
-    ]
-    corrected = (plain["error"] - first_order).groupby([plain["exponent"], plain["ratio"]]).mean()
-    rows = {}
-    for exponent in sweep["exponent"].unique():
-        empirical, shrunk = means["empirical", exponent], means["ledoit-wolf", exponent]
-        for ratio in ratios:
-            rows[exponent, ratio] = {
-                "bias": empirical[ratio],
-                "after_subtraction": corrected[exponent, ratio],
-                "by_halving": empirical[ratio / 2] - empirical[ratio],
-                "shrunk_bias": shrunk[ratio],
-                "shrunk_by_halving": shrunk[ratio / 2] - shrunk[ratio],
-            }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["exponent", "ratio"])

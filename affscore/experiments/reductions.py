@@ -24,24 +24,19 @@ def reduction_scores(
     points: int = 1000,
     channels: int = 100,
     positions: int = 9,
-    shared: float = 0.0,
     covariance: CovarianceName = "ledoit-wolf",
     reductions: Sequence[str] = REDUCTIONS,
     seed: int = 0,
 ) -> pd.DataFrame:
-    r"""Score activations on random feature maps that are averaged, summed or flattened.
+    """Score activations on random feature maps that are averaged, summed or flattened.
 
-    A map has ``channels`` times ``positions`` standard normal entries. Entries of different channels are
-    independent; two positions of the same channel have the correlation ``shared``:
-
-    .. math:: x_{icp} = \sqrt{r}\, g_{ic} + \sqrt{1 - r}\, z_{icp}.
+    A map has ``channels`` times ``positions`` independent standard normal entries.
 
     Args:
         activations: Names, or functions of tensors by name.
         points: n, the number of maps.
         channels: Channels of a map.
         positions: Positions of a map.
-        shared: r in [0, 1]: 0 for independent positions, 1 for maps that are constant over the positions.
         covariance: "ledoit-wolf" or "empirical".
         reductions: Which of :data:`REDUCTIONS` to score; "flatten" takes most of the time.
         seed: Seed of the sample.
@@ -51,7 +46,7 @@ def reduction_scores(
         of (r(X), r(s(X))), reduce_first that of (r(X), s(r(X))) with the average as r. All lie in [0, 1].
 
     Raises:
-        AffscoreError: An unknown activation or reduction, or a correlation outside [0, 1].
+        AffscoreError: An unknown activation or reduction.
 
     Source: figure 7, top left (appendix E), and definition 3.1.
 
@@ -59,13 +54,10 @@ def reduction_scores(
     >>> table.round(1).values.tolist()
     [[0.6, 0.6, 0.6, 0.6]]
     """
-    if not 0 <= shared <= 1:
-        raise AffscoreError(f"the correlation of two positions must be in [0, 1], got {shared}")
     if unknown := [name for name in reductions if name not in REDUCTIONS]:
         raise AffscoreError(f"there is no reduction {unknown[0]!r} here; known are {', '.join(REDUCTIONS)}")
     rng = np.random.default_rng(seed)
-    own, common = rng.standard_normal((points, channels, positions)), rng.standard_normal((points, channels, 1))
-    x = torch.from_numpy(shared**0.5 * common + (1 - shared) ** 0.5 * own)
+    x = torch.from_numpy(rng.standard_normal((points, channels, positions)))
     scores = {
         name: {way: affinity_score(*_reduced(x, function, way), covariance).value for way in reductions}
         for name, function in named_activations(activations).items()

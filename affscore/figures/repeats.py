@@ -8,9 +8,8 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from affscore.errors import AffscoreError
 from affscore.figures.style import (
@@ -128,16 +127,9 @@ def _draw_bundle(axes: Any, members: pd.DataFrame, group: str, look: dict[str, A
 
 @house_style()
 def against_batch_size(
-    rows: pd.DataFrame,
-    value: str,
-    *,
-    panels: str,
-    series: str,
-    ylabel: str,
-    error: str = "",
-    power: float | None = None,
+    rows: pd.DataFrame, value: str, *, panels: str, series: str, ylabel: str, error: str = ""
 ) -> Figure:
-    """Draw a number over the batch size, both axes by factors where a power is asked for.
+    """Draw a number over the batch size.
 
     Args:
         rows: A row for each ``n``, panel and line, as of :func:`affscore.analysis.against_reference`.
@@ -146,8 +138,6 @@ def against_batch_size(
         series: The column in which the lines of a panel differ; a value looks the same in all panels.
         ylabel: What the number is.
         error: The column of the standard error, for a bar; none unless given.
-        power: An exponent: the vertical axis is logarithmic, and dashed lines fall as this power of n. Without it the
-            vertical axis is linear and has a line at zero.
 
     Returns:
         The figure, as wide as a page.
@@ -158,8 +148,8 @@ def against_batch_size(
     Source: ours.
 
     >>> rows = pd.DataFrame({"n": [64, 128], "chance": [0.02, 0.014], "data": "digits", "model": "net"})
-    >>> figure = against_batch_size(rows, "chance", panels="data", series="model", ylabel="chance", power=-0.5)
-    >>> figure.axes[0].get_yscale(), figure.axes[0].get_title()
+    >>> figure = against_batch_size(rows, "chance", panels="data", series="model", ylabel="chance")
+    >>> figure.axes[0].get_xscale(), figure.axes[0].get_title()
     ('log', 'digits')
     """
     there = rows.dropna(subset=value)
@@ -174,25 +164,11 @@ def against_batch_size(
             bars = line[error] if error else None
             look: Any = {"color": colour, "marker": marker, "linestyle": "-", "linewidth": 1.2}
             axes.errorbar(line["n"], line[value], bars, label=literal(name), **look)
-        if power is None:
-            axes.axhline(0, color=PALETTE["black"], linewidth=0.7, linestyle="-")
-        else:
-            _guide(axes, own, value, power)
+        axes.axhline(0, color=PALETTE["black"], linewidth=0.7, linestyle="-")
         sizes = sorted(set(own["n"]))
         axes.set_xscale("log")
         axes.set_xticks(sizes, [f"{size}" for size in sizes])
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_title(literal(title))
-    legend_below(figure, min(len(looks) + (power is not None), 4))
+    legend_below(figure, min(len(looks), 4))
     return figure
-
-
-def _guide(axes: Axes, rows: pd.DataFrame, value: str, power: float) -> None:
-    """A dashed line of a power of n through the geometric mean of the numbers."""
-    sizes = np.array(sorted(set(rows["n"])), dtype=float)
-    middle = np.exp(np.mean(np.log(rows[value]) - power * np.log(rows["n"])))
-    axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.plot(sizes, middle * sizes**power, "--", color=PALETTE["grey"], label=f"$n^{{{power:g}}}$", zorder=1)

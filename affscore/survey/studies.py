@@ -101,7 +101,7 @@ def load_study(name: str) -> pd.DataFrame:
     in a score; a training enlarges how another processor rounds.
 
     Args:
-        name: Of chapter 10 "batch-size", "batch-size-cifar", "batch-size-large-cifar" and "seeds"; of 11 "untrained",
+        name: Of chapter 3 "batch-size", "batch-size-cifar", "batch-size-large-cifar" and "seeds"; of 11 "untrained",
             "untrained-cifar", "seeds" and "seeds-course"; of 12 "shortcuts"; of 13 "other-data", "other-data-cifar",
             "other-data-photographs", "classes" and "classes-cifar"; of 14 "other-training"; of 16 "regions" and
             "regions-width", and the segments that their networks were followed along, "regions-paths" and

@@ -22,19 +22,6 @@ class TestReductions:
             expected = limit_score(ACTIVATIONS[name], 0.0, 1 / 3)
             assert scores.loc[name, "reduce_first"] == pytest.approx(expected, abs=0.01)
 
-    def test_equal_positions_are_one_position(self):
-        scores = reduction_scores(["relu"], points=200, channels=60, positions=3, shared=1.0).loc["relu"]
-        assert scores["mean"] == pytest.approx(scores["reduce_first"], abs=1e-9)
-
-    def test_correlated_positions_look_more_affine_on_average(self):
-        scores = reduction_scores(["relu"], points=300, channels=60, positions=9, shared=0.3).loc["relu"]
-        assert scores["mean"] > scores["reduce_first"] + 0.05
-
-    @pytest.mark.parametrize("shared", [-0.1, 1.1, float("nan")])
-    def test_bad_correlation(self, shared):
-        with pytest.raises(AffscoreError, match=r"\[0, 1\]"):
-            reduction_scores(["relu"], shared=shared)
-
     def test_some_of_the_reductions(self):
         chosen = ["flatten", "mean"]
         some = reduction_scores(["relu"], points=60, channels=10, reductions=chosen)

@@ -37,21 +37,7 @@ def test_a_line_for_each_size_in_the_order_of_the_activations():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["n = 32", "n = 64"]
 
 
-def test_a_power_is_a_straight_line_through_the_middle():
-    figure = against_batch_size(curves(), "bias", panels="data", series="model", ylabel="bias", power=-1)
-    assert [axes.get_title() for axes in figure.axes] == ["digits", "photos"]
-    for axes in figure.axes:
-        assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-        *_, guide = axes.lines
-        assert guide.get_label() == "$n^{-1}$"
-        # between the curves 1/n and 2/n
-        np.testing.assert_allclose(guide.get_ydata(), 2**0.5 / np.array([32, 64, 128]))
-        assert [label.get_text() for label in axes.get_xticklabels()] == ["32", "64", "128"]
-    # a third axis label would be written over the first ones
-    assert figure.axes[1].get_ylabel() == ""
-
-
-def test_without_a_power_there_is_a_line_at_zero_and_bars_are_errors():
+def test_there_is_a_line_at_zero_and_bars_are_errors():
     rows = curves()
     rows.loc[(rows["model"] == "b") & (rows["data"] == "photos"), "bias"] = np.nan
     figure = against_batch_size(rows, "bias", panels="data", series="model", ylabel="bias", error="error")

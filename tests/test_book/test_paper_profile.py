@@ -24,7 +24,7 @@ from affscore.survey.studies import load_study
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((REPOSITORY / "notebooks").glob("0[4-8]_*.ipynb"))
-BATCH_SIZE = REPOSITORY / "notebooks" / "10_batch_size_and_seed.ipynb"
+BATCH_SIZE = REPOSITORY / "notebooks" / "03_estimating_it_well.ipynb"
 TRAINING = REPOSITORY / "notebooks" / "11_what_training_does.ipynb"
 OTHER_TRAINING = REPOSITORY / "notebooks" / "14_same_architecture_other_training.ipynb"
 OTHER_DATA = REPOSITORY / "notebooks" / "13_other_data_sets.ipynb"
