@@ -60,16 +60,11 @@ from affscore.figures import (
     dendrogram,
     distance_heatmap,
     score_distributions,
-    score_histograms,
     table,
 )
-from affscore.papers.all_results import AllResults
-from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
 from affscore.survey.shipped import shipped_signature
 from IPython.display import Markdown
-
-pd.set_option("display.max_colwidth", None)  # conclusions are sentences
 
 # %% [markdown]
 # ## Eight networks on photographs
@@ -210,35 +205,12 @@ found = rivals(distances, signatures, families)
 shown(found)
 
 # %% tags=["remove-input"]
-only_length = analysis.length_distances(signatures)
-mantel = [
-    analysis.mantel_test(one, only_length, permutations, seed).correlation
-    for one in (distances, analysis.per_step(distances, signatures))
-]
-lead = analysis.family_lead(distances, only_length, families, seed=seed)
-decided = abs(lead.value) > 2 * lead.error
-linkages = {
-    method: analysis.family_agreement(
-        distances, families, method, 9, seed
-    ).value
-    for method in ("average", "complete", "single")
-}
 signature_finds, length_finds = found.loc[
     ["DTW distance", "length alone"], "near"
 ]
 Markdown(
     f"**{100 * signature_finds:.0f} % of the networks have a relative as their "
-    f"nearest neighbour; by length alone it is {100 * length_finds:.0f} %.** The "
-    "tree says less. Its adjusted Rand index is "
-    + ", ".join(
-        f"{value:.2f} with {name} linkage" for name, value in linkages.items()
-    )
-    + ". Its lead over the lengths alone is "
-    f"{lead.value:.2f} ± {lead.error:.2f} (jackknife over networks), which "
-    + ("is more than two errors" if decided else "decides nothing")
-    + ". The distance does follow the difference in length (rank correlation, "
-    "as in Mantel's test {cite}`mantel1967detection`, "
-    f"{mantel[0]:.2f}); per step {mantel[1]:.2f} is left of that."
+    f"nearest neighbour; by length alone it is {100 * length_finds:.0f} %.**"
     if np.isfinite(signature_finds)
     else "No two of these networks are of one family, so there are no "
     "families to find."
@@ -297,30 +269,6 @@ nine = [name for name in chosen if name in signatures] or list(signatures)[:9]
 distance_heatmap(distances.loc[nine, nine])
 plt.show()
 
-# %% [markdown]
-# To avoid the choice of nine: the mean distance of AlexNet and the VGGs to the members of each family, oldest first.
-
-
-# %% tags=["hide-input"]
-def to_the_early(matrix):
-    others = matrix.mask(np.eye(len(matrix), dtype=bool))
-    apart = others[about["family"] == "Pure convnets"].mean()
-    return apart.groupby(about["family"]).mean()
-
-
-years = about.groupby("family")["year"].min().sort_values(kind="stable")
-means = pd.DataFrame(
-    {
-        "DTW distance": to_the_early(distances),
-        "per step": to_the_early(analysis.per_step(distances, signatures)),
-    }
-)
-table(means.loc[years.index].dropna().rename_axis(None), digits=3)
-
-# %% [markdown]
-# On the mini zoo neither column rises steadily with the years. Swin and ConvNeXt are nearer to the early networks than
-# the ViTs are, as in the paper, but the differences are small and have no error bar.
-
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distributions", "caption": "All scores of one network of each family: on the mini zoo the ResNet has a second group near 1, and the scores of the ViT are not low, as they are in the paper. Shapes are density estimates, where there are 15 scores or more (paper Fig. 5 C; `affscore.figures.score_distributions`)."}, "image": {"alt": "For each of nine networks a column of points, the affinity scores of its activations, with a shape around them that is wide where there are many."}}
 score_distributions(
     {name: signatures[name] for name in nine},
@@ -329,95 +277,16 @@ score_distributions(
 plt.show()
 
 # %% [markdown]
-# ## What a shortcut does
+# Paper Fig. 5 D, the same network with and without residual connections, is the subject of {doc}`12_what_a_residual_connection_does`. The paper's statements
+# have their tests and verdicts in {doc}`80_the_ledger`.
 #
-# Paper Fig. 5 D has the same network with and without residual connections, with 20 layers, on CIFAR-10. So do we.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-plain-and-residual", "caption": "The same network of 20 layers, trained on CIFAR-10 without and with residual connections: only with them do the two activations of a block part (paper Fig. 5 D, top; `affscore.figures.score_histograms`)."}, "image": {"alt": "Two histograms of affinity scores. Without shortcuts the scores of both activations of a block overlap between 0.6 and 0.9; with shortcuts those after a sum lie at 0.7 to 0.98 and those inside a block at 0.55 to 0.7."}}
-titles = {
-    "first": "first of a block",
-    "second": "second of a block",
-    "after-sum": "after a sum",
-    "hidden": "stem",
-}
-
-
-def by_kind(result):
-    scores = result.summary.dropna(subset="score")
-    return {
-        titles.get(kind, kind): rows["score"]
-        for kind, rows in scores.groupby("kind")
-    }
-
-
-score_histograms(
-    {
-        f"{kind}, 20 layers": by_kind(twins[f"{kind} 20"])
-        for kind in ("plain", "residual")
-    }
-)
-plt.show()
-
-# %% tags=["remove-input"]
-apart = {}
-for name, result in twins.items():
-    parts = by_kind(result)
-    second = parts.get("after a sum", parts.get("second of a block"))
-    apart[name] = analysis.common_language_effect_size(
-        second, parts["first of a block"]
-    )
-ends = {
-    kind: [value for name, value in apart.items() if name.startswith(kind)]
-    for kind in ("plain", "residual")
-}
-Markdown(
-    "A score after a sum exceeds one inside a block in "
-    f"{100 * min(ends['residual']):.0f} % to {100 * max(ends['residual']):.0f} % of all "
-    "pairs, over the four residual networks. Without shortcuts the second "
-    "activation of a block exceeds the first in "
-    f"{100 * min(ends['plain']):.0f} % to {100 * max(ends['plain']):.0f} %, where chance is "
-    "50 %. The paper calls the distribution with shortcuts *bimodal*; "
-    "whether there are two modes, and not only two groups, is another "
-    "question, and {doc}`12_what_a_residual_connection_does` answers it on "
-    "19 pairs."
-)
-
-# %% [markdown]
-# ## What holds, and under which choices
-#
-# Each conclusion of the paper that this chapter looks at, with the verdict under the papers' own choice of reduction,
-# order, covariance and coupling, and in how many of the equally defensible choices it holds
-# ({doc}`09_a_multiverse_of_signatures`). The tests are in {doc}`80_the_ledger`, on the results that come with the
-# package.
-
-# %% tags=["hide-input"]
-conclusions = Ledger(AllResults.gather()).conclusions(
-    "after-sums-more-linear",
-    "upper-group-is-linear",
-    "resnets-bimodal",
-    "shortcuts-make-two-modes",
-    "densenets-skewed-against-vits",
-    "back-to-convnets",
-    "vggs-alike",
-    "families-are-found",
-    "no-outliers",
-)
-table(
-    conclusions.set_index("tested on", append=True).rename_axis([None, None]),
-    {"verdict": "verdict", "under other choices": "under other choices"},
-)
-
-# %% [markdown]
 # ## What we found
 
 # %% tags=["remove-input", "findings"]
 found_here = (
     f"Of the {len(signatures)} networks on {dataset}, "
     f"{100 * signature_finds:.0f} % have a relative as their nearest neighbour, "
-    f"{100 * length_finds:.0f} % by length alone. The tree is weaker evidence: that "
-    "it finds families beyond their lengths "
-    + ("is decided" if decided else "cannot be decided")
-    + f" (lead {lead.value:.2f} ± {lead.error:.2f})."
+    f"{100 * length_finds:.0f} % by length alone."
     if np.isfinite(signature_finds)
     else f"Of the {len(signatures)} networks on {dataset} no two are of one "
     "family."

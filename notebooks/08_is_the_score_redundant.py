@@ -21,9 +21,6 @@
 # correlate five of them with the score, network by network, and find none that does. On the real networks that come
 # with this package the answer is less clear-cut: three of the five keep the sign
 # of their correlation with the score in every one of them, and so do two other criteria.
-#
-# You will learn what the criteria measure, how much a correlation over a dozen activations is worth, and how to test
-# redundancy, by predicting the scores of one kind of network with weights from another.
 
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the library, or not.
@@ -58,7 +55,6 @@ import numpy as np
 import pandas as pd
 from affscore.analysis import (
     CRITERIA_OF_TABLE_1,
-    correlations_by_kind,
     criterion_correlations,
     criterion_values,
     explained_by_all,
@@ -76,13 +72,10 @@ from affscore.papers import (
     table_1_again,
     table_1_families,
 )
-from affscore.papers.all_results import AllResults
-from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
 from affscore.survey.shipped import shipped_signature
-from IPython.display import Markdown, display
+from IPython.display import Markdown
 
-pd.set_option("display.max_colwidth", None)  # conclusions are sentences
 criteria = list(CRITERIA_OF_TABLE_1)
 TITLES = {
     "cka": "linear CKA",
@@ -210,20 +203,6 @@ families = network_table(summaries)["family"].to_dict()
 criterion_dots(correlations, families, printed_table("table2_correlations"))
 plt.show()
 
-# %% tags=["remove-input"]
-noted = correlations[correlations["note"] != ""]
-about_noted = Markdown(
-    "```{note}\n"
-    f"{len(noted)} of {len(correlations)} correlations could not be computed "
-    "or leave activations out: "
-    + "; ".join(
-        f"{row.model}, {TITLES[row.criterion]}: {row.note}"
-        for row in noted.itertuples()
-    )
-    + ".\n```"
-)
-display(about_noted) if len(noted) else None
-
 # %% [markdown]
 # Means over the networks of a family, and in brackets what table 1 prints:
 
@@ -281,26 +260,6 @@ for name, source in sources.items():
     ]
 table(pd.DataFrame(columns).rename(index=TITLES).rename_axis(None))
 
-# %% tags=["remove-input"]
-both_ways = {}
-for name, source in sources.items():
-    counts = sign_counts(source).loc[criteria, ["positive", "negative"]]
-    both_ways[name] = [
-        TITLES[one] for one in counts.index[counts.min(axis=1) > 0]
-    ]
-Markdown(
-    "Criteria that go both ways: "
-    + "; ".join(
-        f"on photographs {', '.join(some) or 'none'}"
-        if name == "photographs"
-        else f"among this chapter's networks {', '.join(some) or 'none'}"
-        if name == "here"
-        else f"in the printed table 2 {', '.join(some) or 'none'}"
-        for name, some in both_ways.items()
-    )
-    + "."
-)
-
 # %% [markdown]
 # ```{admonition} The two printed tables do not quite agree
 # :class: dropdown
@@ -311,30 +270,6 @@ Markdown(
 # the average of the norm from -0.467 to -0.475, away from the printed -0.44. In table 2 the rows of DenseNet-161 and
 # DenseNet-169 are the same in all five columns, which may be a slip. {doc}`80_the_ledger` has every number.
 # ```
-#
-# ## Two groups in one correlation
-#
-# In a residual network the activations after a sum score higher than the others
-# ({doc}`07_a_signature_for_every_architecture`). Whatever is higher in one group correlates with the score, even if
-# nothing does within either: Simpson's paradox (exercise 8.2). So take each group alone, in the ResNets on CIFAR-10:
-
-# %% tags=["hide-input"]
-parts = {
-    "all": "all",
-    "after-sum": "after a sum",
-    "others": "inside a block, and the stem",
-}
-within = correlations_by_kind(
-    {name: one for name, one in shipped.items() if kinds[name] == "Residual"}
-).rename(index=parts)
-table(
-    within.rename_axis([None, None]), {"activations": "activations", **five}
-)
-
-# %% [markdown]
-# Here the groups do not explain the correlations: those of sparsity, norm and $R^2$ stay strong in both. On the mini
-# zoo they do, in part. In its deep ResNets the correlation of sparsity with the score vanishes among the activations
-# that do not follow a sum.
 #
 # ## All five together
 #
@@ -359,28 +294,18 @@ headings = {"within": "within (%)", "from_others": "from others (%)"}
 table(of_kinds, headings, digits=0)
 
 # %% [markdown]
-# ## What holds, and under which choices
+# The paper's statements have their tests and verdicts in {doc}`80_the_ledger`.
 #
-# Each conclusion of the paper that this chapter looks at, with the verdict under the papers' own choice, and in how many
-# of the equally defensible choices it holds ({doc}`09_a_multiverse_of_signatures`). The tests are in
-# {doc}`80_the_ledger`, on the results that come with the package. Criteria depend on reduction and order, not on
-# covariance or coupling; printed tables cannot be asked again.
-
-# %% tags=["hide-input"]
-conclusions = Ledger(AllResults.gather()).conclusions(
-    "no-criterion-says-the-same",
-    "cka-fits-densenets-only",
-    "steadiest-criterion",
-)
-table(
-    conclusions.set_index("tested on", append=True).rename_axis([None, None]),
-    {"verdict": "verdict", "under other choices": "under other choices"},
-)
-
-# %% [markdown]
 # ## What we found
 
 # %% tags=["remove-input", "findings"]
+both_ways = {
+    name: (
+        signs.loc[criteria, ["positive", "negative"]].min(axis=1) > 0
+    ).sum()
+    for name, source in sources.items()
+    for signs in [sign_counts(source)]
+}
 here_too = (
     together[["within", "from_others"]].astype(float).mean()
     if several
@@ -400,8 +325,8 @@ Markdown(
     "fitted to the other kinds of networks, the paper's five explain "
     f"{100 * explained['from_others']:.0f} % of the variance of the scores.\n"
     "* Across families it is not. "
-    f"{len(both_ways['printed'])} of 5 criteria go both ways in the printed "
-    f"table 2, {len(both_ways['here'])} of 5 among the {len(summaries)} "
+    f"{both_ways['printed']} of 5 criteria go both ways in the printed "
+    f"table 2, {both_ways['here']} of 5 among the {len(summaries)} "
     f"networks on {dataset}"
     + (
         ", where weights from other families explain "
@@ -420,7 +345,7 @@ Markdown(
 # ## Takeaways
 #
 # * Test redundancy by prediction: fit on some families, test on others.
-# * Report an interval with a correlation over activations, and look within the groups that you know of.
+# * Report an interval with a correlation over activations.
 # * To rank the layers of one convolutional network, the sparsity that its ReLUs add is nearly as good as the score, and
 #   cheaper. To compare families, it is not.
 #
