@@ -55,18 +55,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
-from affscore import AffscoreError, analysis
+from affscore import AffscoreError
 from affscore.figures import bundles_of_signatures, scores_over_steps, table
 from affscore.options import Specification
-from affscore.papers.all_results import AllResults
-from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure, stored_multiverses
 from affscore.survey.shipped import shipped_signature
 from affscore.survey.studies import load_study, study_of, under
 from IPython.display import Markdown
 from torch.nn.functional import cross_entropy
-
-pd.set_option("display.max_colwidth", None)  # conclusions are sentences
 
 # %% [markdown]
 # ## Eight networks on photographs
@@ -168,28 +164,10 @@ inside, sums = (
     by_place.loc[("residual", name)]
     for name in ("first of a block", "after a sum")
 )
-residual = photographs[photographs["shortcuts"] == "residual"]
-apart = {
-    group: np.mean(
-        [
-            analysis.common_language_effect_size(
-                one.loc[one["kind"] == "after-sum", "score"],
-                one.loc[one["kind"] == "first", "score"],
-            )
-            for _, one in rows.groupby("network")
-        ]
-    )
-    for group, rows in residual.groupby("group")
-}
 Markdown(
     "In a residual network training bends the inside of the blocks (by "
     f"{inside[ON] - inside[TRAINED]:.2f}) and hardly touches what follows a "
-    f"sum (by {sums[ON] - sums[TRAINED]:.2f}). But it does not make the two "
-    "groups of {doc}`12_what_a_residual_connection_does`: a score after a "
-    "sum exceeds one inside a block in "
-    f"{100 * apart[ON]:.0f} % of all pairs before training and in "
-    f"{100 * apart[TRAINED]:.0f} % after it. With norms off it is "
-    f"{100 * apart[OFF]:.0f} %."
+    f"sum (by {sums[ON] - sums[TRAINED]:.2f})."
 )
 
 # %% [markdown]
@@ -291,28 +269,12 @@ scores_over_steps(course[course["seed"] == 1], "small VGG-16, seed 1")
 plt.show()
 
 # %% tags=["remove-input"]
-wide = course.pivot_table(
-    index=["seed", "step"], columns="index", values="score"
-)
-began = wide.xs(0, level="step")
-away = wide.sub(began, level="seed").pow(2).sum(axis=1).pow(0.5)
-ways = pd.DataFrame(
-    {
-        "distance": away / away.groupby("seed").transform("max"),
-        "accuracy": course.groupby(["seed", "step"])["accuracy"].first(),
-    }
-)
-over_seeds = ways.groupby("step").mean()
+accuracy = course.groupby("step")["accuracy"].mean()
 level = course.groupby("step")["score"].mean()
-halfway = {
-    name: over_seeds.index[over_seeds[name] >= over_seeds[name].max() / 2][0]
-    for name in over_seeds
-}
+halfway = accuracy.index[accuracy >= accuracy.max() / 2][0]
 Markdown(
-    f"Over the nine trainings half of the way (the distance from the first "
-    f"signature) is made in the first {halfway['distance']} of "
-    f"{over_seeds.index[-1]} steps, and half of the accuracy comes in the "
-    f"first {halfway['accuracy']}. The mean score takes a detour: from "
+    f"Over the nine trainings half of the accuracy comes in the first {halfway} "
+    f"of {accuracy.index[-1]} steps. The mean score takes a detour: from "
     f"{level.iloc[0]:.2f} up to {level.max():.2f} at step {level.idxmax()}, "
     f"then down to {level.iloc[-1]:.2f}. **The network bends after it has "
     "learned most of what it will.**"
@@ -351,20 +313,8 @@ plt.show()
 # last bit. One that is interrupted resumes with its record: put `tracker.state_dict()` into the checkpoint. For Lightning
 # and Hugging Face's Trainer there are callbacks: {doc}`../book/how_to_run_with_your_model`.
 #
-# ## What holds, and under which choices
+# The paper's statements have their tests and verdicts in {doc}`80_the_ledger`.
 #
-# The columns are those of {doc}`80_the_ledger`. (The networks on CIFAR-10 are no VGGs, so they are not asked there.)
-
-# %% tags=["hide-input"]
-conclusions = Ledger(AllResults.gather()).conclusions(
-    "training-bends", "seeds-change-little"
-)
-table(
-    conclusions.set_index("tested on", append=True).rename_axis([None, None]),
-    {"verdict": "verdict", "under other choices": "under other choices"},
-)
-
-# %% [markdown]
 # ## What we found
 
 # %% tags=["remove-input", "findings"]
@@ -380,7 +330,7 @@ Markdown(
     f"score {off['last'].mean():.2f} on average. With norms it is "
     f"{untrained_real['last'].mean():.2f}.\n"
     f"* The bending comes late. In nine small trainings half of the accuracy "
-    f"is there after {halfway['accuracy']} of {over_seeds.index[-1]} steps, "
+    f"is there after {halfway} of {accuracy.index[-1]} steps, "
     f"while the mean score rises from {level.iloc[0]:.2f} to "
     f"{level.max():.2f}; it ends at {level.iloc[-1]:.2f}."
 )

@@ -62,13 +62,10 @@ from affscore.papers.alexnet_to_transformers.figure_05_d import (
     SECOND,
     groups_of_scores,
 )
-from affscore.papers.all_results import AllResults
-from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure_multiverses, stored_multiverses
 from affscore.survey.studies import load_study, study_of, under
-from IPython.display import Markdown, display
+from IPython.display import Markdown
 
-pd.set_option("display.max_colwidth", None)  # conclusions are sentences
 if len(residual) != len(plain):
     raise AffscoreError(
         f"each network needs its twin: got {len(residual)} residual "
@@ -190,28 +187,9 @@ order = [f"{what}, {kind} (%)" for what in shown for kind in kinds.values()]
 order = {name: name for name in order if name in by_depth}
 table(by_depth.rename_axis(["images", "layers"]), order, digits=1)
 
-# %% tags=["remove-input"]
-as_good = mine.pivot_table(
-    index=["on", "depth"], columns="network", values="accuracy"
-)
-good = as_good.index[as_good.diff(axis=1).iloc[:, -1].abs() < 0.02]
-alike = (
-    mine.set_index(["on", "depth"])
-    .loc[good]
-    .groupby("network")["separation"]
-    .mean()
-)
-caveat = Markdown(
-    "```{admonition} A failed training is no twin\n:class: caution\n\n"
-    "Deep networks without shortcuts are trained less well. Where the "
-    "accuracies of both differ by less than 2 points ("
-    + ", ".join(f"{depth} layers on {on}" for on, depth in good)
-    + f"), the shares are {100 * alike.get('residual', np.nan):.0f} % with shortcuts "
-    f"and {100 * alike.get('plain', np.nan):.0f} % without.\n```"
-)
-display(caveat) if len(good) else None
-
 # %% [markdown]
+# Deep networks without shortcuts are trained less well, and a failed training is no twin.
+#
 # ## Are there two modes?
 #
 # *Bimodal* is a claim about a density, and tests of it know the scores alone, not which activation has which.
@@ -241,7 +219,6 @@ ours = rejected[rejected["network"] == "residual"]
 by_order = ours[ours["reduction"] == "mean"].groupby("order")["one mode"]
 by_order = by_order.mean()
 counts = under(rejected).groupby("network")[TESTS].sum()
-deep = under(rejected).query("depth > 30").groupby("network")["one Gaussian"]
 Markdown(
     f"Under the papers' own choice one mode is rejected for "
     f"{counts.loc['residual', 'one mode']} of {len(with_it)} residual "
@@ -249,15 +226,7 @@ Markdown(
     f"ones, one Gaussian for {counts.loc['residual', 'one Gaussian']} and "
     f"{counts.loc['plain', 'one Gaussian']}. With few layers both tests are "
     "weak: 13 scores in two groups look like one wide group. "
-    + (
-        "With more than 30 layers one Gaussian is rejected for "
-        f"{deep.sum()['residual']} of {deep.size()['residual']} residual "
-        f"networks and {deep.sum()['plain']} of {deep.size()['plain']} plain "
-        "ones. "
-        if len(deep)
-        else ""
-    )
-    + "It also depends on the order: Silverman's test sees two modes in "
+    "It also depends on the order: Silverman's test sees two modes in "
     f"{100 * by_order.get('reduce-first', np.nan):.0f} % of the residual "
     "networks where averages come before the activation, as definition 3.1 "
     f"has it, and in {100 * by_order.get('activate-first', np.nan):.0f} % in the "
@@ -265,52 +234,10 @@ Markdown(
 )
 
 # %% [markdown]
-# ## Are the modes the two activations?
-#
-# Two Gaussians, fitted without looking at the activations, give two groups. Do these agree with the two activations of a
-# block (adjusted Rand index {cite}`hubert1985comparing`, 1 for the same groups and 0 for chance)? And is one Gaussian
-# rejected within a kind, for the first activations alone and for the others alone?
-
-# %% tags=["hide-input"]
-within = mine.assign(
-    in_first=mine["first"] < 0.05, in_second=mine["second"] < 0.05
-)
-columns = {
-    "agreement": "agreement of the groups",
-    "in_first": "one Gaussian rejected within the first (%)",
-    "in_second": "within the second, or after a sum (%)",
-}
-found = within.groupby(["on", "network"])[list(columns)].mean()
-table(
-    found.rename_axis(["images", "network"]),
-    columns,
-    digits={"agreement": 2} | dict.fromkeys(["in_first", "in_second"], 0),
-)
-
-# %% [markdown]
-# With shortcuts the groups that a fit finds are largely the two activations, and without them they have nothing to do with
-# them. So the separation is the finding, and *bimodal* the weaker way to say it: whether a density has two modes depends on
+# So the separation is the finding, and *bimodal* the weaker way to say it: whether a density has two modes depends on
 # how wide both groups are, and on the number of scores; that the groups are apart does not.
-# On CIFAR-10 they are apart before any training ({doc}`11_what_training_does`).
+# On CIFAR-10 they are apart before any training ({doc}`11_what_training_does`). The paper's statements have their tests and verdicts in {doc}`80_the_ledger`.
 #
-# ## What holds, and under which choices
-#
-# The columns are those of {doc}`80_the_ledger`.
-
-# %% tags=["hide-input"]
-conclusions = Ledger(AllResults.gather()).conclusions(
-    "shortcuts-make-two-modes",
-    "shortcuts-make-two-components",
-    "groups-are-kinds",
-    "after-sums-more-linear",
-    "upper-group-is-linear",
-)
-table(
-    conclusions.set_index("tested on", append=True).rename_axis([None, None]),
-    {"verdict": "verdict", "under other choices": "under other choices"},
-)
-
-# %% [markdown]
 # ## What we found
 
 # %% tags=["remove-input", "findings"]
