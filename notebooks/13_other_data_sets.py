@@ -14,18 +14,17 @@
 # ---
 
 # %% [markdown]
-# # Other data sets
+# # Other data, other training
 #
 # A signature belongs to a network *and* to data. Appendix H of the paper {cite}`bouniot2025alexnet` measures 33 networks on
 # CIFAR-10, CIFAR-100 and noise, finds the first two nearer to ImageNet than the third (paper Fig. 15), and concludes that they are
 # semantically closer. This chapter makes the figure again, tests the conclusion, and then goes from other data to a part
 # of the data: the images of one class.
 #
-# You will learn
-#
-# * how far a signature moves on other data, and how far the choice of images alone moves it,
-# * whether a small distance says that the data mean the same,
-# * how to test whether scores depend on the class of the images, and in which activations they do.
+# And is a signature the mark of an architecture, or of how it was trained? The paper measures a ResNet-50 in 17 trainings,
+# most of them without labels, and says both: the mean score "remains almost unchanged" (paper Table 3), and yet clustering
+# the signatures finds the methods (paper Figs. 16 and 17). It has one training of each, and so cannot separate methods from seeds.
+# Here a small ResNet-18 is trained in five ways, from three seeds each, no two of which begin with the same weights.
 
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the library, or not.
@@ -44,6 +43,8 @@ others: list[str] = []  # other data; none: altered digits, and noise
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images of reference in all; 0: those of the study, or all
 other_images: int = 0  # of each other data set; 0: likewise, of noise n
+checkpoints: list[str] = []  # MODEL@FILE, as METHOD-1.pth; none: the study's
+permutations: int = 4999  # of the test by nearest neighbours
 store: str = "../_build/results"  # folder of results, seen from this notebook
 jobs: int = 2  # networks to measure at once, where results are missing
 device: str = "auto"  # cpu, cuda or auto
@@ -55,23 +56,35 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %% tags=["hide-input"]
+from pathlib import Path
+
 import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from affscore import analysis, papers
+from affscore import AffscoreError, analysis, papers
 from affscore.figures import (
-    class_ratios,
     class_signatures,
     data_deviations,
+    dendrogram,
+    distance_heatmap,
     table,
+)
+from affscore.papers.alexnet_to_transformers.figure_16 import (
+    method_of,
+    name_of,
+    with_encoder,
+)
+from affscore.papers.alexnet_to_transformers.table_3 import (
+    means_of_criteria,
+    spread_over_methods,
 )
 from affscore.papers.all_results import AllResults
 from affscore.papers.estimate import mean_of
-from affscore.papers.ledger import Ledger
+from affscore.papers.printed import printed_table
+from affscore.survey import load_or_measure
 from affscore.survey.studies import load_study, study_on_data, under
 from IPython.display import Markdown
-from scipy.stats import spearmanr
 
 networks = models or papers.study_models("mini:")
 names = papers.short_names(networks)
@@ -140,39 +153,9 @@ data_deviations(real, ["euclidean"], chance="other images of the first data")
 plt.show()
 
 
-# %% tags=["hide-input"]
-def by_data(deviations, *more):
-    """Means over networks for each data set."""
-    over = deviations["euclidean"] / deviations["chance"]
-    return (
-        deviations.assign(over=over)
-        .groupby([*more, "dataset"], sort=False)
-        .agg(
-            networks=("model", "nunique"),
-            distance=("euclidean", "mean"),
-            spread=("euclidean", "std"),
-            dtw=("dtw", "mean"),
-            over=("over", "median"),
-            change=("mean_change", "mean"),
-        )
-    )
-
-
-headings = {
-    "networks": "networks",
-    "distance": "mean distance",
-    "spread": "SD over networks",
-    "dtw": "mean DTW distance",
-    "over": "times that of other images",
-    "change": "change of the mean score",
-}
-moved = by_data(real, "trained")
-shown = table(moved, headings, digits={"over": 1})
-shown.rename_axis(["trained on", "measured on"])
-
 # %% [markdown]
-# *Times that of other images* is the distance over that between signatures on other images of the same data, estimated from how
-# scores vary between two halves of the images; the median over the networks. The caption of the paper's figure says Euclidean distance, its
+# The bars are distances between signatures on other images of the same data, estimated from how scores vary between two halves of the images. The
+# caption of the paper's figure says Euclidean distance, its
 # text dynamic time warping ({doc}`07_a_signature_for_every_architecture`), which may align other activations with each other and is
 # never larger.
 
@@ -211,13 +194,24 @@ data_deviations(deviations, chance=f"other images of {dataset}")
 plt.show()
 
 # %% tags=["hide-input"]
-means = by_data(deviations)
-known = study[study["n"] == study["n"].max()]
-known = known.groupby(["dataset", "model"])["accuracy"].first()
-means["accuracy"] = known.astype(float).groupby("dataset").mean()
-digits = {"over": 1, "accuracy": 0}
-shown = headings | {"accuracy": "accuracy (%)"}
-table(means, {k: v for k, v in shown.items() if k != "networks"}, digits)
+over = deviations["euclidean"] / deviations["chance"]
+distance_to = (
+    deviations.assign(over=over)
+    .groupby("dataset", sort=False)
+    .agg(
+        distance=("euclidean", "mean"),
+        spread=("euclidean", "std"),
+        dtw=("dtw", "mean"),
+        over=("over", "median"),
+    )
+)
+headings = {
+    "distance": "mean distance",
+    "spread": "SD over networks",
+    "dtw": "mean DTW distance",
+    "over": "times that of other images",
+}
+table(distance_to, headings, digits={"over": 1})
 
 # %% tags=["remove-input"]
 printed = papers.printed_table("figure15_deviation")
@@ -235,31 +229,12 @@ furthest_of = (
 counted = ", ".join(
     f"{count} on {data}" for data, count in furthest_of.items()
 )
-over = (deviations["euclidean"] / deviations["chance"]).min()
-depth = {
-    data: spearmanr(rows["euclidean"], rows["activations"]).statistic
-    for data, rows in deviations.groupby("dataset", sort=False)
-}
-listed = ", ".join(f"{value:.2f} on {data}" for data, value in depth.items())
-on_depth = (
-    f"\n\n**{'Most of a distance is depth' if min(depth.values()) > 0.7 else 'Depth is a part of a distance'}.** The distance "
-    "is a root of a sum over activations (exercise 13.1); its rank correlation with their number is "
-    f"{listed}. Compare data sets within a network, not networks."
-)
 Markdown(
     f"The paper prints {theirs}, for other networks and data, so that only the order can be compared. Here the networks are furthest "
-    f"away {counted}; each distance is at least {over:.1f} times that of other images."
-    + (on_depth if len(furthest_of) and len(deviations) > 12 else "")
+    f"away {counted}; each distance is at least {over.min():.1f} times that of other images."
 )
 
 # %% [markdown]
-# ```{admonition} An average, and one choice
-# :class: note
-# Noise is furthest on average where activations come before averages, as in the published code. With the order that the paper prints,
-# inverted digits are as far as noise. And a single network may differ: ViTs and AlexNet are nearer to noise than to inverted digits.
-# That other data move a signature by more than other images do holds under every choice.
-# ```
-#
 # ## Is it semantics?
 #
 # "[...] suggesting that these data sets are semantically closer to Imagenet" is one explanation of a small distance. Digits
@@ -277,11 +252,6 @@ Markdown(
 # same network. So measure the score *conditional on the label*, and compare each class with 49 random subsets **of the same size**: scores of few
 # images are too high ({doc}`03_estimating_it_well`), and subsets have that bias, too. If the label said nothing, a class would be one
 # more random subset, so that permuting classes and subsets gives p-values without further assumptions.
-#
-# ```sh
-# affscore signature mini:digitsnet --dataset digits:3 --n 58 --images 58
-# affscore signature mini:digitsnet --dataset digits --n 58 --images 58 --seed 1
-# ```
 #
 # Four networks on CIFAR-10, 250 images at a time, and eight small ones on digits, 58 at a time:
 
@@ -345,92 +315,191 @@ table(
     digits={"q": 1, "p": 3, "change": 3},
 )
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-layers", "caption": "The class matters more in late activations. The ratio $q_l$ along each network: how far classes are from the mean of random subsets, in standard deviations of these (`affscore.figures.class_ratios`)."}, "image": {"alt": "Two panels, CIFAR-10 and digits, with a line for each network, on a logarithmic axis from about 1 to 10. Nearly all points are above the dashed line at 1; most lines rise towards the end of the network, with much zigzag."}}
-class_ratios(
-    {
-        kind: {name: one.layers["ratio"] for name, one in some.items()}
-        for kind, some in effects.items()
-    }
-)
-plt.show()
-
 # %% tags=["remove-input"]
 of_all = [one for some in effects.values() for one in some.values()]
-trends = [
-    spearmanr(range(len(one.layers)), one.layers["ratio"]).statistic
-    for one in of_all
-]
-changes = [one.change for one in of_all]
-rises = sum(value > 0 for value in trends)
+ratios = [one.ratio for one in of_all]
+seen = sum(one.p_value < 0.05 for one in of_all)
 Markdown(
-    f"The rank correlation of $q_l$ with the place in the network is positive in {rises} of {len(trends)} networks (mean "
-    f"{np.mean(trends):.2f}). The mean score of a network hardly changes: by {min(changes):+.3f} to {max(changes):+.3f}, mean over "
-    "the classes. Classes move the profile, not its level."
+    f"**The images of one class have a signature of their own**, in {seen} of {len(of_all)} networks (permutation test): "
+    f"{min(ratios):.1f} to {max(ratios):.1f} times as far away as random subsets of the same size."
 )
 
 # %% [markdown]
 # An activation can be affine on each class and bent on all of them together, where its bend lies between the classes
 # (exercise 13.3). The score of all images is no average over classes.
 #
-# ## What holds, and under which choices
+# ## Five ways to the same architecture
 #
-# The columns are those of {doc}`80_the_ledger`.
+# | method | what is minimised |
+# |---|---|
+# | supervised | cross entropy of the labels, on images that are moved at random |
+# | label noise | the same; 40 % of the training images have a label drawn at random |
+# | rotation | no labels: by how many quarters of a turn was the image rotated? {cite}`gidaris2018unsupervised` |
+# | contrastive | no labels: two distortions of an image shall be near each other (SimCLR {cite}`chen2020simple`) |
+# | distillation | no labels: the softened outputs of a trained network, another architecture {cite}`hinton2015distilling` |
+#
+# Without labels a linear layer is fitted to what the network has learned, so that all of them classify digits. That layer
+# comes after the last activation, and no score depends on it.
 
 # %% tags=["hide-input"]
-conclusions = Ledger(AllResults.gather()).conclusions(
-    "noise-is-further-than-cifar",
-    "nearer-data-are-like-the-first",
-    "other-data-move-signatures",
-    "class-more-than-draw",
-    "late-activations-know-the-class",
+gathered = AllResults.gather()
+files = {one: Path(one.partition("@")[2]) for one in checkpoints}
+missing = [
+    one for one, file in files.items() if file.suffix and not file.is_file()
+]
+there = [one for one in checkpoints if one not in missing]
+few = 0 < len(there) < 3  # too few to compare
+trainings = gathered.mini.checkpoints
+if there and not few:
+    options = {"device": device, "seed": seed, "progress": False}
+    options |= {"n": n, "images": images or None, "jobs": jobs}
+    encoders = [with_encoder(one, Path(store) / "encoders") for one in there]
+    measured = load_or_measure(encoders, dataset, store, **options)
+    trainings = {name_of(file): one for file, one in measured.items()}
+    listed = ", ".join(there)
+    if len(trainings) < len(there):
+        raise AffscoreError(
+            f"two checkpoints have one name; rename a file of {listed}"
+        )
+    if len({tuple(one.summary["layer"]) for one in trainings.values()}) > 1:
+        raise AffscoreError(
+            f"expected trainings of one architecture, got {listed}"
+        )
+methods = [method_of(name) for name in trainings]
+# some methods have several seeds, so both spreads are known
+repeated = 1 < len(set(methods)) < len(methods)
+distances = analysis.distance_matrix(
+    {
+        name: one.scores[np.isfinite(one.scores)]
+        for name, one in trainings.items()
+    }
 )
-table(
-    conclusions.set_index("tested on", append=True),
-    {"verdict": "verdict", "under other choices": "under other choices"},
+means = means_of_criteria(trainings)
+spread = spread_over_methods(means, methods) if repeated else None
+
+# %% tags=["remove-input"]
+said = f"{len(trainings)} trainings of one architecture by {len(set(methods))} methods are compared."
+if missing:
+    said += f" Not found: {len(missing)} of {len(checkpoints)} checkpoints: {', '.join(missing)}."
+if few:
+    said += (
+        " Fewer than three are there: these are the trainings of the study."
+    )
+Markdown(said) if checkpoints else None
+
+# %% [markdown]
+# On the 15 trainings of the study, contrastive learning has a branch of its own in the clustering, far from all others, and rotation is
+# apart from the rest. Supervision, label noise and distillation mix: all three teach the names of the digits.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-trainings-tree", "caption": "Contrastive learning and rotation have branches of their own, what teaches the names of digits mixes: the clustering of the trainings by average linkage; colours and markers are the methods (paper Fig. 16; `affscore.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a training in each row with the colour and marker of its method. The further left two branches meet, the farther apart are their signatures."}}
+tree = analysis.linkage(distances)
+dendrogram(tree, list(trainings), methods)
+plt.show()
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-trainings", "caption": "The contrastive trainings are near each other and far from all others: DTW distances between the signatures, in the order of the clustering (paper Fig. 17; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each training, in shades of grey from white, distance zero on the diagonal, to black. Trainings by the same method lie side by side where they form light blocks."}}
+distance_heatmap(distances, analysis.leaf_order(distances, tree))
+plt.show()
+
+# %% [markdown]
+# ### Are these methods, or seeds?
+#
+# Every clustering has groups. Two tests ask whether they are the methods:
+#
+# * **by the whole signature**: is the nearest neighbour of a network of its own method more often than when the methods
+#   are permuted over the networks? (As for families in {doc}`07_a_signature_for_every_architecture`.)
+# * **by the mean score, and each other criterion**: a one-way analysis of variance. $F$ divides the mean square
+#   between methods by that within them, which is what seeds do.
+
+# %% tags=["hide-input"]
+if repeated:
+    near = analysis.nearest_neighbour_accuracy(
+        distances, methods, permutations, seed
+    )
+    shown = spread.assign(p=spread["p_value"].map("{:.2g}".format))
+    headings = {"mean": "mean", "std": "SD of all", "seeds": "SD of seeds"}
+    headings |= {"F": "F", "p": "p-value"}
+else:
+    near, shown = None, means.agg(["mean", "std"]).T
+    headings = {"mean": "mean", "std": "SD of all"}
+digits = {"mean": 3, "std": 3, "seeds": 3, "F": 1}
+table(shown, headings, digits)
+
+# %% tags=["remove-input"]
+Markdown(
+    f"By the whole signature, {100 * near.value:.0f} % of the networks have a nearest neighbour of their own method; under permutation it is "
+    f"{100 * near.permuted:.0f} % on average (p = {near.p_value:.2g})."
+    if repeated
+    else "No method was trained twice here, so that methods and seeds cannot be separated."
 )
 
 # %% [markdown]
+# Each criterion is the mean over the activations of a network: the affinity score, linear CKA between input and output, the
+# norm of their difference, the change of the share of zeros, and that of the entropy ({doc}`08_is_the_score_redundant`).
+#
+# ### Which criterion is the steadiest?
+#
+# The paper compares standard deviations: 0.04 for the score, 404.61 for the norm. But these criteria have units of their own:
+# the norm grows with the number of images and of channels. Divided by the mean, as a coefficient of variation, or by
+# what seeds do, they can be compared:
+
+# %% tags=["hide-input"]
+steadiness = pd.DataFrame({"variation": means.std() / means.mean().abs()})
+headings = {"variation": "coefficient of variation (%)"}
+if repeated:
+    steadiness["seeds"] = spread["ratio"]
+    headings["seeds"] = "SD in units of that of seeds"
+theirs = printed_table("table3_resnet50_robustness").rename(
+    index={"affinity_score": "score", "linear_cka": "cka"}
+)
+steadiness["paper"] = (theirs["std"] / theirs["mean"]).astype(float)
+headings["paper"] = "the paper's, of 17 ResNet-50 (%)"
+table(steadiness, headings, digits={"variation": 1, "seeds": 1, "paper": 0})
+
+# %% tags=["remove-input"]
+variation = steadiness["variation"]
+steadier = variation.index[variation < variation["score"]]
+Markdown(
+    f"By the coefficient of variation the score is number {len(steadier) + 1} of {len(variation)} here, after "
+    f"{', '.join(steadier) or 'none'}; in the paper's table it is the first."
+)
+
+# %% [markdown]
+# With checkpoints of your own, as the public ones of SwAV, DINO and MoCo, name them in the parameter `checkpoints`. Of a self-supervised release the encoder is
+# taken (`affscore.papers.alexnet_to_transformers.figure_16.with_encoder`). A file is called after its method, with a
+# number at the end where there are several (or as paper Fig. 16 names it, as `resnet50_moco_800`). The paper's statements have their tests and verdicts in
+# {doc}`80_the_ledger`.
+#
 # ## What we found
 
 # %% tags=["remove-input", "findings"]
-ratios = [one.ratio for one in of_all]
-seen = sum(one.p_value < 0.05 for one in of_all)
 times = (real["euclidean"] / real["chance"]).median()
 away = {
     of: f"{row['sum']} of {row['size']}" for of, row in furthest.iterrows()
 }
-words |= {
-    f"digits-{way}": f"{way} digits"
-    for way in ("noisy", "inverted", "shuffled")
-}
-nearest, farthest = (
-    words.get(name, name)
-    for name in means["distance"].agg(["idxmin", "idxmax"])
-)
-ends = (
-    f"The mean distance over {deviations['model'].nunique()} networks goes from {means['distance'].min():.2f} for {nearest} "
-    f"to {means['distance'].max():.2f} for {farthest}."
-)
-meaning = f"**How far depends on the data.** {ends}"
-if {"digits-inverted", "digits-shuffled"} <= set(means.index):
+meaning = "**How far depends on the data.**"
+if {"digits-inverted", "digits-shuffled"} <= set(distance_to.index):
     apart = deviations.pivot_table(
         index="model", columns="dataset", values="euclidean"
     )
     lead = mean_of(apart["digits-shuffled"] - apart["digits-inverted"])
-    readable = "Inverted digits, which anyone can read, are"
     meaning = (
-        f"**Data that mean the same are nearer here.** {readable} nearer than shuffled ones, by {lead:.2f}. {ends}"
-        if lead.above()
-        else f"**A small distance does not say that data mean the same.** {readable} no nearer than shuffled ones, "
-        f"which nobody can (difference {lead:.2f}). {ends}"
+        "**A small distance does not show that data mean the same.** That inverted digits, which anyone can read, are nearer than "
+        f"shuffled ones, which nobody can, {'holds' if lead.above() else 'is not seen'} (difference {lead:.2f})."
+    )
+by_method = means["score"].groupby(methods).mean()
+low, high = by_method.agg(["idxmin", "idxmax"])
+trained = f"**Mean scores of trainings go from {by_method[low]:.2f} ({low}) to {by_method[high]:.2f} ({high})**"
+if repeated:
+    trained += (
+        f", p = {spread.loc['score', 'p_value']:.2g}; seeds of one method vary by {spread.loc['score', 'seeds']:.3f}. The nearest "
+        f"signature is of the same method for {100 * near.value:.0f} % of the networks, {100 * near.permuted:.0f} % by chance"
     )
 Markdown(f"""
 * **Other data move the signature of a trained network {times:.0f} times as far as other images of the same data** (median over \
 eleven networks trained on ImageNet and CIFAR-10). Noise is the furthest for {away["CIFAR-10"]} networks trained on CIFAR-10 and \
 for {away["ImageNet"]} trained on ImageNet.
-* {meaning}
-* **The images of one class have a signature of their own**, in {seen} of {len(of_all)} networks (permutation test): \
-{min(ratios):.1f} to {max(ratios):.1f} times as far away as random subsets of the same size, most of all in late activations.
+* {meaning} The images of one class have a signature of their own, in {seen} of {len(of_all)} networks.
+* {trained}.
 """)
 
 # %% [markdown]
@@ -439,6 +508,8 @@ for {away["ImageNet"]} trained on ImageNet.
 # * Report the data with a signature, and how far other images of the same data move it.
 # * Read a small distance as similar distributions of activations, not as similar meaning.
 # * Compare the images of one class with random subsets of the same size, never with all images.
+# * To say that a clustering finds methods takes several trainings of each, with seeds of their own, and a test.
+# * Compare spreads of different criteria in units of something: of the mean, or of what seeds do.
 #
 # ## Exercises
 #
@@ -646,6 +717,90 @@ print(
 # * 1: a yardstick: other images of the same data, and equal numbers of images.
 # * 1: a test over networks, with enough of them.
 # * 1: a result that would refute each.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 13.6 The smallest p-value
+# :label: ex-13-6
+# :nonumber:
+#
+# *Compute · 10 minutes · easy.* Aim: know what a permutation test can reach before running it.
+#
+# Two methods, two seeds each: four networks. The test by nearest neighbours permutes the methods over the networks. What is
+# the smallest p-value that it can give? Hand in the number.
+# ```
+#
+# ```{admonition} Hint for 13.6
+# :class: dropdown hint
+# In how many ways can four networks be divided into two pairs?
+# ```
+
+# %%
+answer = None  # your answer here: a number
+# affscore.exercises.check("13.6", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-13-6
+# :class: dropdown
+# ```
+#
+# Four networks can be divided into two pairs in three ways, and one of them is the right one.
+
+# %%
+affscore.exercises.check("13.6", 1 / 3)
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 13.7 How many seeds does a verdict need?
+# :label: ex-13-7
+# :nonumber:
+#
+# *Prove · 20 minutes · medium.* Aim: plan the size of a study from the resolution of its test.
+#
+# A study has $m$ methods with $k$ seeds each. The test by nearest neighbours permutes the $mk$ labels; its statistic does not change when
+# methods swap their names. (a) Prove that its p-value is at least $m!\,(k!)^m / (mk)!$ over all permutations. (b) Which is the smallest $k$ with which two methods
+# can reject at 0.05, and which for five methods? (c) What does (a) say of the paper's figure, with $k = 1$?
+# ```
+#
+# ```{admonition} Hint for 13.7
+# :class: dropdown hint
+# Count the permutations of labels that leave the partition of the networks into groups as it is.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-13-7
+# :class: dropdown
+# ```
+#
+# (a) The statistic depends only on which networks share a label, that is, on the partition into $m$ groups of $k$. Permuting the networks inside each group ($(k!)^m$ ways)
+# and the names of the groups ($m!$ ways) gives the observed partition again, so at least $m!\,(k!)^m$ of the $(mk)!$ permutations have the observed value of
+# the statistic, or more. The p-value is the share of permutations that reach it.
+#
+# (b) The bound for two methods is $2\,(k!)^2 / (2k)!$: 1/3 for $k = 2$, 1/10 for $k = 3$, 1/35 for $k = 4$. So four seeds. For five methods
+# with two seeds it is $5! \cdot 2^5 / 10! = 1/945$: two are enough, if all goes well.
+#
+# (c) With $k = 1$ the bound is $m!/m! = 1$: no result could have rejected. A clustering of one training each cannot show that it finds methods.
+
+# %%
+from math import factorial
+
+for m, k in [(2, 2), (2, 3), (2, 4), (5, 2), (17, 1)]:
+    least = factorial(m) * factorial(k) ** m / factorial(m * k)
+    print(f"{m} methods, {k} seeds: p ≥ {least:.3g}")
+
+# %% [markdown]
+# **Rubric** (6 points)
+#
+# * 2: the statistic depends on the partition only, and the count $m!\,(k!)^m$.
+# * 1: from the count to the bound on the p-value.
+# * 2: four seeds for two methods, two for five, with the numbers.
+# * 1: with one training each the p-value is 1.
 #
 # ```{solution-end}
 # ```

@@ -124,7 +124,7 @@ WAYS: dict[str, Way] = {
     "contrastive": contrastive,
     "distillation": distillation,
 }
-"""Those of chapter 14, by the name that a table has in its column ``way``."""
+"""Those of chapter 13, by the name that a table has in its column ``way``."""
 
 NOISES = {f"noise-{share}": share for share in (0.2, 0.4, 0.6, 0.8, 1.0)}
 

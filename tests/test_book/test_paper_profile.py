@@ -26,7 +26,6 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((REPOSITORY / "notebooks").glob("0[4-8]_*.ipynb"))
 BATCH_SIZE = REPOSITORY / "notebooks" / "03_estimating_it_well.ipynb"
 TRAINING = REPOSITORY / "notebooks" / "11_what_training_does.ipynb"
-OTHER_TRAINING = REPOSITORY / "notebooks" / "14_same_architecture_other_training.ipynb"
 OTHER_DATA = REPOSITORY / "notebooks" / "13_other_data_sets.ipynb"
 ADVANTAGE = REPOSITORY / "notebooks" / "17_nonlinear_advantage.ipynb"
 REGIONS = REPOSITORY / "notebooks" / "16_are_all_linear_regions_equal.ipynb"
@@ -111,16 +110,19 @@ def test_a_chapter_with_the_profile_of_the_papers(chapter, imagenet, downloads, 
         assert {spec.partition("@")[0] for spec in SMALL} <= kept
 
 
+def few_others(imagenet):
+    """Four networks, and a folder of images in the place of CIFAR, which would be downloaded."""
+    few = ["resnet18", "densenet121", "mnasnet0_5", "mnasnet0_75"]
+    models = [spec for spec in SMALL if spec.partition("@")[0] in few]
+    return {"models": models, "others": [f"folder:{imagenet}/val", "random"], "other_images": IMAGES}
+
+
 @pytest.mark.notebook
 @pytest.mark.slow
 def test_other_data_with_the_profile_of_the_papers(imagenet, downloads, store, tmp_path, monkeypatch):
-    """With a folder of images in the place of CIFAR, which would be downloaded."""
-    few = ["resnet18", "densenet121", "mnasnet0_5", "mnasnet0_75"]
-    others = {"others": [f"folder:{imagenet}/val", "random"], "other_images": IMAGES}
-    others["models"] = [spec for spec in SMALL if spec.partition("@")[0] in few]
-    outputs, text, _ = executed(OTHER_DATA, imagenet, downloads, store, tmp_path, monkeypatch, **others)
+    outputs, text, _ = executed(OTHER_DATA, imagenet, downloads, store, tmp_path, monkeypatch, **few_others(imagenet))
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 4
-    assert "over 4 networks" in text
+    assert "Fewer than three are there: these are the trainings of the study." in text
 
 
 @pytest.mark.notebook
@@ -156,11 +158,11 @@ def test_checkpoints_with_the_profile_of_the_papers(imagenet, downloads, store, 
     for seed, name in enumerate(names[:3]):
         torch.manual_seed(seed)
         torch.save(torchvision.models.resnet18().state_dict(), tmp_path / f"{name}.pth")
-    more = {"checkpoints": [f"resnet18@{tmp_path}/{name}.pth" for name in names]}
-    outputs, text, _ = executed(OTHER_TRAINING, imagenet, downloads, store, tmp_path, monkeypatch, **more)
+    more = few_others(imagenet) | {"checkpoints": [f"resnet18@{tmp_path}/{name}.pth" for name in names]}
+    outputs, text, _ = executed(OTHER_DATA, imagenet, downloads, store, tmp_path, monkeypatch, **more)
     assert "3 trainings of one architecture by 2 methods" in text
     assert "Not found: 1 of 4 checkpoints: " in text
-    assert sum("image/png" in output.get("data", {}) for output in outputs) == 3
+    assert "Fewer than three are there" not in str(outputs)
 
 
 @pytest.mark.notebook
