@@ -47,13 +47,8 @@ import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from affscore.analysis import (
-    PARTS,
-    shares_of_parts,
-    unexplained,
-    unexplained_by_kind,
-)
-from affscore.figures import shares_of_kinds, table, unexplained_shares
+from affscore.analysis import PARTS, unexplained, unexplained_by_kind
+from affscore.figures import table, unexplained_shares
 from affscore.network import affine_fit
 from affscore.papers.estimate import mean_of
 from affscore.papers.networks import network_table
@@ -203,143 +198,13 @@ shares = shares.reindex(families.index)[KINDS]
 unexplained_shares(shares, families.to_dict())
 plt.show()
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-19-parts", "caption": "With means over positions, activations have the largest part in all families but two: attention in ViTs, linear layers in ConvNeXts. What each kind adds to the unexplained shares of all parts of a network, mean over those of a family. Linear layers are affine: theirs is what the reduction leaves (`affscore.figures.shares_of_kinds`)."}, "image": {"alt": "A bar for each family. Activations fill most of the bar in convolutional networks, linear layers most of the rest. In ViTs attention and activations have the largest parts; in Swins activations have the largest."}}
-parts = shares_of_parts(first, ["model"]).reindex(families.index)
-one_position = study[
-    (study["reduction"] == "sample") & (study["sample"] == "all")
-]
-parts_there = shares_of_parts(one_position, ["model"])
-parts_there = parts_there.reindex(families.index)
-of_families = parts.groupby(families.to_numpy(), sort=False).mean()
-shares_of_kinds(of_families[list(PARTS)])
-plt.show()
-
-
 # %% tags=["remove-input"]
-transformers = families.isin(["ViTs", "Swins"])
-small = families.index.str.startswith("mini:")
-batch_norm = first[first["activation"].str.startswith("batchnorm")]
-largest_of_norm = unexplained(batch_norm["affine_fit"]).max()
-convnets = parts[small & ~transformers].mean()
-convnets_there = parts_there[small & ~transformers].mean()
-convnext = of_families.loc["ConvNeXts"]
+with_norm = families.isin(["ViTs", "Swins", "ConvNeXts"])
+of_both = shares.loc[with_norm, ["activation", "normalisation"]].mean()
 Markdown(
-    f"With means over positions, activations have "
-    f"{convnets['activation']:.0%} of the sum in the small convolutional "
-    f"networks. Linear layers have {convnets['linear']:.0%}: they are "
-    "affine, so this much is the reduction. ConvNeXts are an exception: "
-    f"{convnext['activation']:.0%} against {convnext['linear']:.0%}. With "
-    f"one position, activations have {convnets_there['activation']:.0%}, "
-    f"linear layers {convnets_there['linear']:.0%} and pooling "
-    f"{convnets_there['pooling']:.0%}: convolutions and pooling look at "
-    "other positions. In ViTs attention has, with means, "
-    f"{of_families.loc['ViTs', 'attention']:.0%} and activations "
-    f"{of_families.loc['ViTs', 'activation']:.0%}; in Swins "
-    f"{of_families.loc['Swins', 'attention']:.0%} and "
-    f"{of_families.loc['Swins', 'activation']:.0%}. Batch normalisation "
-    f"leaves at most {largest_of_norm:.1g} unexplained: rounding."
-)
-
-# %% [markdown]
-# ## What holds under every choice
-#
-# We compare kinds within each network: the difference of their unexplained shares, and over the networks of a group its mean
-# with Student's interval, at 95 % for all six comparisons together (Bonferroni). There are eight choices: mean or
-# sampled position, all images or half of them, mean or median over the blocks of a kind.
-
-
-# %% tags=["hide-input"]
-def compared(one, other, group):
-    """A comparison under every choice; the first is the default."""
-    found = []
-    for reduction in ("mean", "sample"):
-        of_reduction = study[study["reduction"] == reduction]
-        for summary in ("mean", "median"):
-            for _, rows in of_reduction.groupby("sample"):
-                kinds = unexplained_by_kind(rows, ["model"], summary)
-                kinds = kinds[kinds.index.isin(families.index[group])]
-                found.append(mean_of((kinds[one] - kinds[other]).dropna()))
-    return found
-
-
-is_vit, is_swin = families == "ViTs", families == "Swins"
-pooled = families.isin(["Pure convnets", "Inception"])
-# batch normalisation is affine: there is nothing to compare
-layer_norm = families.isin(["ViTs", "Swins", "ConvNeXts"])
-residual = shares["residual"].notna()
-COMPARISONS = {
-    "attention above activations, ViTs": ("attention", "activation", is_vit),
-    "activations above attention, Swins": (
-        "activation",
-        "attention",
-        is_swin,
-    ),
-    "activations above layer normalisation": (
-        "activation",
-        "normalisation",
-        layer_norm,
-    ),
-    "activations above max pooling": ("activation", "pooling", pooled),
-    "activations above whole residual blocks": (
-        "activation",
-        "residual",
-        residual,
-    ),
-    "activations above linear layers": ("activation", "linear", small),
-}
-together = len(COMPARISONS)
-verdicts = {}
-for name, comparison in COMPARISONS.items():
-    found = compared(*comparison)
-    holds = [one.above(together=together) for one in found]
-    half = len(holds) // 2  # means over positions first, then samples
-    low, high = found[0].interval(together)
-    verdicts[name] = {
-        "networks": int(comparison[2].sum()),
-        "difference": f"{found[0].value:+.3f} [{low:+.3f}, {high:+.3f}]",
-        "mean": holds[:half].count(True),
-        "position": holds[half:].count(True),
-        "reversed": holds.count(False),
-        "undecided": holds.count(None),
-    }
-verdicts = pd.DataFrame.from_dict(verdicts, orient="index")
-verdicts["holds"] = verdicts["mean"] + verdicts["position"]
-choices = int(verdicts[["holds", "reversed", "undecided"]].iloc[0].sum())
-table(
-    verdicts,
-    {
-        "networks": "networks",
-        "difference": "difference (default)",
-        "mean": f"holds for means, of {choices // 2}",
-        "position": f"for a position, of {choices // 2}",
-        "reversed": "reversed in",
-        "undecided": "undecided in",
-    },
-)
-
-# %% tags=["remove-input"]
-norms = verdicts.loc["activations above layer normalisation"]
-in_vits = verdicts.loc["attention above activations, ViTs"]
-in_swins = verdicts.loc["activations above attention, Swins"]
-whole_blocks = verdicts.loc["activations above whole residual blocks"]
-max_pooling = verdicts.loc["activations above max pooling"]
-Markdown(
-    "**That activations leave more unexplained than layer normalisation "
-    f"holds under {norms['holds']} of {choices} choices** "
-    f"({norms['difference']}, over the {norms['networks']} networks that "
-    "have it; batch normalisation leaves nothing). Activations leave more "
-    "than the whole "
-    f"residual blocks around them under {whole_blocks['mean']} of "
-    f"{choices // 2} choices with means over positions, and under "
-    f"{whole_blocks['position']} with one position, where the convolutions "
-    "of the block look at others. Whether attention or activations leave "
-    f"more is undecided: in ViTs attention does under {in_vits['mean']} of "
-    f"{choices // 2} choices with means and {in_vits['position']} with a "
-    "position, where it is charged for looking at others; in Swins "
-    f"activations do under {in_swins['holds']} of {choices}. Max pooling "
-    f"leaves less than activations under {max_pooling['mean']} of "
-    f"{choices // 2} choices with means, and more under "
-    f"{max_pooling['reversed']} with a position."
+    f"In the {with_norm.sum()} networks with layer normalisation activations leave {of_both['activation']:.0%} unexplained on "
+    f"average, the normalisation {of_both['normalisation']:.0%}. Whether attention or activations leave more depends on the "
+    "reduction: with one sampled position attention is charged for looking at others."
 )
 
 # %% [markdown]
@@ -395,22 +260,14 @@ Markdown(
 # ## What we found
 
 # %% tags=["remove-input", "findings"]
-both = {one["activation"] > 0.5 for one in (convnets, convnets_there)}
-most = {(True,): "true", (False,): "false"}.get(tuple(both), "undecided")
 Markdown(
     f"* **One affine map explains {1 - whole.mean():.0%} of the logits' "
     "variance on digits**: a map of the pixels, on average over "
     f"{len(whole)} networks "
     f"({1 - whole.max():.0%} to {1 - whole.min():.0%}).\n"
-    "* **Activations leave more unexplained than layer normalisation**, under "
-    f"{norms['holds']} of {choices} choices; batch normalisation is affine. "
-    "Whether most of the departure of a convolutional network's parts sits in "
-    f"activations is {most}: on digits {convnets['activation']:.0%} with means "
-    f"over positions (linear layers, the control, {convnets['linear']:.0%}; "
-    f"in ConvNeXts {convnext['activation']:.0%} against "
-    f"{convnext['linear']:.0%}), {convnets_there['activation']:.0%} with one "
-    f"position ({convnets_there['linear']:.0%}). Nor is it decided for "
-    "attention and activations of transformers.\n"
+    "* **Activations leave more unexplained than layer normalisation**, "
+    f"{of_both['activation']:.0%} against {of_both['normalisation']:.0%}; "
+    "batch normalisation is affine.\n"
     "* **The affinity score cannot compare blocks of different kinds**: a "
     f"random linear layer of 64 channels has {turned.loc[64, 'score']:.2f}, "
     f"a ReLU {relu.loc[64, 'score']:.2f}. It counts a rotation as a "

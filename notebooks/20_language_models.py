@@ -19,12 +19,6 @@
 # The paper measures networks of images, and names language models as future work (section 5) {cite}`bouniot2025alexnet`. This
 # chapter begins it, with networks that every reader can train: transformers that predict the next character of Python's
 # own docstrings, with an ordinary and with a gated feed-forward part, and a pretrained encoder of sentences.
-#
-# You will learn
-#
-# * how the signature of a language model looks by layer, by kind of feed-forward part, and by position in the text,
-# * what training does to it,
-# * which findings on networks of images carry over, and which small networks cannot decide.
 
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the library, or not.
@@ -55,22 +49,16 @@ import pandas as pd
 import torch
 import torch.nn.functional as F
 from affscore.experiments import bits_a_character, character_losses
-from affscore.figures import bits_along_training, scores_along, table
+from affscore.figures import scores_along, table
 from affscore.options import Specification
 from affscore.papers.alexnet_to_transformers.language_models import (
     fall_in_training,
     gap_at_equal_loss,
     gap_of_gates,
-    less_families,
     rise_over_blocks,
     signs,
     under_each,
 )
-from affscore.papers.all_results import AllResults
-from affscore.papers.estimate import mean_of
-from affscore.papers.ledger import Ledger
-from affscore.papers.networks import network_table
-from affscore.survey import stored_multiverses
 from affscore.survey.studies import load_study, under
 from affscore.zoo.data.docstrings import docstrings, fingerprint_of_docstrings
 from IPython.display import Markdown
@@ -156,22 +144,13 @@ Markdown(
 # newer models do with GELU or SiLU. Both have 512 channels at the GELU, so their scores have the same bias; the gated
 # one has more parameters. `python scripts/make_studies.py --only language` makes it again.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-20-bits", "caption": "All six networks learn more than pairs of characters say, those with gates most. Held-out loss; the three lines of a kind lie nearly on each other. Dotted: predictions by counts of characters and of pairs (`affscore.figures.bits_along_training`)."}, "image": {"alt": "Six falling curves from above 6.5 bits a character at step 0. They pass the line for single characters within fifty steps, reach that for pairs of characters at about step 150, and end well below it."}}
-course = load_study("language-course")
-of = dict(list(course.groupby("network", sort=False)))
-counts = study[["by_character", "by_pair"]].iloc[0]
-bits_along_training(
-    {NAMES[name]: rows for name, rows in of.items()},
-    {
-        "single characters": counts["by_character"],
-        "pairs of characters": counts["by_pair"],
-    },
-)
-plt.show()
-
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-20-course", "caption": "Training lowers the score of every GELU, from about 0.95 to about 0.75 to 0.8. Mean over three seeds, and the band from the least to the largest; paired coupling, 512 held-out windows (`affscore.figures.scores_along`)."}, "image": {"alt": "Two panels, without and with gates, each with four curves that begin near 0.95 and fall while the network trains. The first two blocks end lowest."}}
+course = load_study("language-course")
 scores_along(
-    {NAMES[name]: rows for name, rows in of.items()},
+    {
+        NAMES[name]: rows
+        for name, rows in course.groupby("network", sort=False)
+    },
     "step",
     "optimisation steps",
 )
@@ -209,40 +188,14 @@ Markdown(
 # %% [markdown]
 # Before training the weights are small, so a GELU sees inputs near 0, where it is almost linear.
 #
-# ## By layer, and by kind
-#
-# Brackets hold 95 % intervals over the three seeds.
-
-# %% tags=["hide-input"]
-final = under(trained)
-rows = {}
-for place, some in final.groupby("index"):
-    apart = {
-        name: rows_of["score"] for name, rows_of in some.groupby("network")
-    }
-    one, other = (mean_of(apart[name]) for name in NAMES)
-    start = under(study[study["way"] == "untrained"])
-    start = start[start["index"] == place]["score"].mean()
-    rows[f"block {place + 1}"] = {
-        "untrained": start,
-        "GELU": f"{one:.3f}",
-        "GELU, gated": f"{other:.3f}",
-        "difference": f"{other - one:+.3f}",
-    }
-by_layer = pd.DataFrame(rows).T
-table(by_layer, {name: name for name in by_layer}, digits={"untrained": 3})
+# ## By kind
 
 # %% tags=["remove-input"]
+final = under(trained)
 gap, rise = gap_of_gates(final), rise_over_blocks(final)
 gated = signs(under_each(trained, gap_of_gates))
 equal, gap_then = gap_at_equal_loss(course)
 rising = signs(under_each(trained, rise_over_blocks))
-open_ways = {
-    f"covariance {covariance} with {order}"
-    for (covariance, order), some in trained.groupby(["covariance", "order"])
-    if signs(under_each(some, gap_of_gates))[2]
-}
-left_open = " and ".join(sorted(open_ways)) or "none"
 word = {True: "more linear", False: "more non-linear", None: "undecided"}
 verdict_gated = word[gap.above()]
 Markdown(
@@ -251,7 +204,7 @@ Markdown(
     f"{'' if gap.above() is not None else ' or more non-linear'}: "
     f"their mean score is {gap:+.3f} from the others' under the "
     f"papers' choice; higher under {gated[0]} of {choices} specifications, "
-    f"lower under {gated[1]}, undecided under {gated[2]} (of {left_open}). "
+    f"lower under {gated[1]}, undecided under {gated[2]}. "
     f"From the first to "
     f"the last block the score changes by {rise:+.3f}: it rises "
     f"under {rising[0]} specifications, falls under {rising[1]}, and is "
@@ -288,24 +241,6 @@ plt.show()
 
 
 # %% tags=["remove-input"]
-def later(rows, column="score", early=8):
-    """The last position's mean score less that of an early one."""
-    end = rows["position"].max()
-    first, last = (
-        rows[rows["position"] == place]
-        .groupby(["network", "seed"])[column]
-        .mean()
-        for place in (early, end)
-    )
-    return mean_of(last - first)
-
-
-ways = [
-    later(some, column)
-    for _, some in positions.groupby("covariance")
-    for column in ("score", "paired")
-]
-along = signs(ways)
 at_first = usual[usual["position"] == 0]
 alone = at_first["score"].mean()
 distinct = int(at_first["distinct"].max())
@@ -315,10 +250,7 @@ Markdown(
     f"At a single position the networks are "
     f"{'more' if single < averaged else 'less'} non-linear than the average "
     f"over positions shows: {single:.2f} at the last one, against "
-    f"{averaged:.2f}. From position 9 to the last the mean score changes by "
-    f"{later(usual):+.3f} (higher under {along[0]} of {len(ways)} choices of "
-    f"covariance and coupling, lower under {along[1]}, undecided under "
-    f"{along[2]}). At the first position there are at most {distinct} "
+    f"{averaged:.2f}. At the first position there are at most {distinct} "
     f"different inputs, one for each character that occurs there, and the "
     f"score of {alone:.2f} is about these few points."
 )
@@ -395,123 +327,8 @@ Markdown(
 # %% [markdown]
 # One network and one text have no interval over trainings. It is here as an example of a real one.
 #
-# ## What survives of the findings on images
+# The paper's statements have their tests and verdicts in {doc}`80_the_ledger`.
 #
-# On images the paper finds that vision transformers are more non-linear than the networks before them (claim 27 of
-# {doc}`80_the_ledger`). Beside the language models stand the small networks of the {ref}`mini zoo <mini-zoo>`, trained on digits:
-# median and standard deviation of the scores of a network, averaged over those of a family.
-
-# %% tags=["hide-input"]
-zoo = {
-    one.metadata["model"]: one
-    for one in stored_multiverses()
-    if one.metadata["model"].startswith("mini:")
-    and one.metadata["weights"] != "random"
-}
-seen = pd.concat([one.table.assign(model=name) for name, one in zoo.items()])
-seen = seen[seen["reduction"] != "published"]
-seen = seen.groupby([*words, "model", "index"])["score"].mean().reset_index()
-family = network_table(zoo)["family"]
-seen["family"] = seen["model"].map(family)
-read = trained.assign(
-    model=trained["weights"], family=trained["network"].map(NAMES)
-)
-MINILM = "MiniLM, pretrained"
-real = encoder.assign(family=MINILM)
-both = pd.concat([seen, read, real])[[*words, "family", "model", "score"]]
-spreads = (
-    both.groupby([*words, "family", "model"])["score"]
-    .agg(["median", "std"])
-    .reset_index()
-)
-
-
-def shown_as(values):
-    return f"{mean_of(values, (0, 1)):.2f}"
-
-
-here_ = under(spreads).groupby("family")
-families = pd.DataFrame(
-    {
-        "networks": here_.size(),
-        "median": here_["median"].apply(shown_as),
-        "spread": here_["std"].apply(shown_as),
-    }
-)
-order = here_["median"].mean().sort_values().index
-table(
-    families.loc[order].rename_axis(None),
-    {
-        "networks": "networks",
-        "median": "median score",
-        "spread": "standard deviation of the scores",
-    },
-)
-
-# %% tags=["remove-input"]
-CONVNETS = ["Pure convnets", "Inception", "ResNets", "DenseNets"]
-TEXT = list(NAMES.values())
-
-
-def compared(column, others):
-    """Text less other families: under the papers' choice, and all."""
-    statistic = partial(
-        less_families, column=column, some=TEXT, others=others
-    )
-    return statistic(under(spreads)), signs(under_each(spreads, statistic))
-
-
-bent, bent_choices = compared("median", CONVNETS)
-vits, vits_choices = compared("median", ["ViTs", "Swins"])
-narrow, narrow_choices = compared("std", CONVNETS)
-
-
-def judged(estimate, above, below):
-    decided = estimate.above()
-    return "undecided" if decided is None else above if decided else below
-
-
-finding_bent = judged(bent, "no: they are more linear", "yes")
-finding_narrow = judged(narrow, "no: it is wider", "yes")
-Markdown(
-    f"* **More non-linear than convnets?** Under the papers' choice: "
-    f"{finding_bent}. Medians differ by {bent:+.3f} from the mean of four "
-    f"families of convnets (an interval over families and trainings); "
-    f"higher under {bent_choices[0]} of {choices} specifications, lower "
-    f"under {bent_choices[1]}, undecided under {bent_choices[2]}.\n"
-    f"* **Like vision transformers?** From ViTs and Swins the medians differ "
-    f"by {vits:+.3f}; higher under {vits_choices[0]}, lower under "
-    f"{vits_choices[1]}, undecided under {vits_choices[2]}.\n"
-    f"* **A narrow spread?** Under the papers' choice: {finding_narrow}. The "
-    f"standard deviation within a network differs by {narrow:+.3f}; higher "
-    f"under {narrow_choices[0]}, lower under {narrow_choices[1]}, undecided "
-    f"under {narrow_choices[2]}."
-)
-
-# %% [markdown]
-# ```{admonition} Different data, widths and depths
-# :class: caution
-#
-# These families differ in more than the architecture: text against digits, four activations against up to a hundred, 512
-# channels against fewer than 64. With as many channels as samples a score comes out too high
-# ({doc}`03_estimating_it_well`), so the language models' true scores are lower. The comparison describes; it explains
-# nothing.
-# ```
-#
-# ## What the paper says, and what we see
-#
-# The columns are those of {doc}`80_the_ledger`.
-
-# %% tags=["hide-input"]
-conclusions = Ledger(AllResults.gather()).conclusions(
-    "gates-show-in-language-models", "training-bends-language-models"
-)
-table(
-    conclusions.set_index("tested on", append=True).rename_axis([None, None]),
-    {"verdict": "verdict", "under other choices": "under other choices"},
-)
-
-# %% [markdown]
 # ## What we found
 
 # %% tags=["remove-input", "findings"]
@@ -521,12 +338,6 @@ gates = {
     None: "Whether gated units are more or less non-linear is undecided",
 }[gap.above()]
 fewest = min(fallen[name][0] for name in NAMES)
-carried = {
-    True: "Language models are more linear than small convnets",
-    False: "Language models are more non-linear than small convnets",
-    None: "Whether language models are more non-linear than small convnets "
-    "is undecided",
-}[bent.above()]
 Markdown(
     "* **Training makes a language model more non-linear**: the mean score "
     f"falls by {falls['char_gpt'].value:.2f}, and by "
@@ -535,11 +346,8 @@ Markdown(
     "specifications).\n"
     f"* **{gates}**: {gap:+.3f} in the mean score; higher under "
     f"{gated[0]} of {choices} specifications, lower under {gated[1]} (exact "
-    "and paired coupling agree, so each counts twice); undecided under "
-    f"{left_open}.\n"
-    f"* **{carried}**: medians differ by {bent:+.2f} under the papers' "
-    f"choice; higher under {bent_choices[0]} of {choices} specifications, "
-    f"lower under {bent_choices[1]}."
+    "and paired coupling agree, so each counts twice), undecided under "
+    f"{gated[2]}."
 )
 
 # %% [markdown]
