@@ -20,13 +20,6 @@
 # regions whose affine maps are nearly the same bend less than a few that differ. They count regions along paths through the
 # data (*density*), and measure the area between the network and its chords (*absolute deviation*). Both are computed exactly
 # here, and compared with the affinity score.
-#
-# You will learn
-#
-# * how all linear regions along a segment are found, exactly,
-# * why their number says little about non-linearity, and what says more,
-# * what absolute deviation measures beside non-linearity,
-# * where the affinity score agrees with it, and where it does not.
 
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the library, or not.
@@ -61,7 +54,6 @@ import torch
 from affscore import AffscoreError
 from affscore.figures import (
     against_width,
-    bundles_of_signatures,
     logits_along_path,
     mosaic,
     table,
@@ -73,8 +65,6 @@ from affscore.linear_regions import (
     closed_paths,
     on_plane,
 )
-from affscore.papers.all_results import AllResults
-from affscore.papers.ledger import Ledger
 from affscore.papers.linear_regions.networks import (
     mean_correlation,
     past_the_threshold,
@@ -435,72 +425,15 @@ two_measures(
 plt.show()
 
 # %% [markdown]
-# The signature also says where: the first activation stays as it is, and late ones bend.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-signatures", "caption": "Signatures after four ways of training, thin lines for the seeds and a thick one for their mean. Wrong labels leave the first activation as it is and lower the scores of the late ones (`affscore.figures.bundles_of_signatures`)."}, "image": {"alt": "Two panels, one for each architecture, of affinity scores over the depth in four bundles of lines. At the first activations the bundles lie on each other; at the last three those with wrong labels lie 0.1 to 0.3 below vanilla training."}}
-shown_ways = [
-    way
-    for way in ("vanilla", "augmented", "noise-0.2", "noise-1.0")
-    if way in set(trained["way"])
-]
-signatures = (
-    under(studies[study])
-    .query("way in @shown_ways")
-    .rename(columns={"way": "group", "seed": "line"})
-)
-bundles_of_signatures(signatures, panels="network")
-plt.show()
-
-# %% tags=["hide-input"]
-measures = {
-    **names,
-    "total_variation": "total variation",
-    "test_error": "test error",
-}
-groups = {
-    str(network): rows
-    for network, rows in trained.groupby("network", sort=False)
-}
-table(
-    pd.DataFrame(
-        {
-            f"mean score of {network}": {
-                label: str(trend(rows, "way", name, "score"))
-                for name, label in measures.items()
-            }
-            for network, rows in groups.items()
-        }
-    ).rename_axis("rank correlation with")
-)
-
-# %% [markdown]
-# Rank correlations of the mean score over the ways of training, means over seeds (p by all permutations). The score goes with the absolute deviation. It
-# goes as well with the test error, with the size of the logits (their total variation), and with the density, and we see no agreement with
+# Over the ways of training the score goes with the absolute deviation. It goes as well with the test error, with the size of the logits, and with the
+# density, and we see no agreement with
 # the relative deviation. These trainings differ in one thing, and anything that follows the share of wrong labels would agree. Over widths
 # score and absolute deviation part: past the threshold the deviation falls and so does the score, while the density rises.
 #
 # The two look at different things. The deviation compares the whole function with a chord, in units of logits, near one image. The
 # score compares each activation with an affine map, over the whole data set.
 #
-# ## What holds, and under which choices
-#
-# The columns are those of {doc}`80_the_ledger`.
-
-# %% tags=["hide-input"]
-conclusions = Ledger(AllResults.gather()).conclusions(
-    "density-is-noisy",
-    "wide-networks-are-locally-linear",
-    "score-sees-deviation",
-    "score-sees-relative-deviation",
-    "score-rises-with-width",
-)
-table(
-    conclusions.set_index("tested on", append=True),
-    {"verdict": "verdict", "under other choices": "under other choices"},
-)
-
-# %% [markdown]
-# No choice of a specification touches the first two, which are not about scores. The last three are ours, not the poster's.
+# The statements have their tests and verdicts in {doc}`80_the_ledger`.
 #
 # ## With your own network
 #
@@ -517,16 +450,8 @@ table(
 # of_data_set(table)                                # means and deviations
 # ```
 #
-# Or with papermill: `-y "networks: [path/to/file.py:factory@weights.pt]"` for the first figures.
-#
-# The poster's networks, on CIFAR-10 and CIFAR-100 with 1,024 paths each, are trained and measured by one command, which resumes where it
-# was stopped (days on one GPU); `-p study regions-cifar10` shows them on this page, and the ledger compares them with the printed numbers:
-#
-# ```sh
-# STUDIES=regions-cifar10,regions-cifar100,regions-cifar10-resnet18
-# python scripts/make_studies.py --only $STUDIES --out _build/results/studies
-# affscore ledger --results _build/results
-# ```
+# Or with papermill: `-y "networks: [path/to/file.py:factory@weights.pt]"` for the first figures. The poster's networks take days on a GPU to train:
+# `python scripts/make_studies.py --only regions-cifar10 --out _build/results/studies`, and `-p study regions-cifar10` shows them on this page.
 #
 # ## What we found
 
@@ -547,7 +472,7 @@ size = (
 seen, bent = (
     {
         name: trend(rows, "way", deviation, "score")
-        for name, rows in groups.items()
+        for name, rows in trained.groupby("network", sort=False)
     }
     for deviation in ("absolute_deviation", "relative_deviation")
 )
