@@ -20,13 +20,6 @@
 # channel, and see when it breaks. This page does so with small networks, asks whether the score knows which activations
 # are needed, and closes with all three measures of this book on the same networks.
 #
-# You will learn
-#
-# * how a channel of a trained network is made linear, and how training finds those that are not needed,
-# * how deep a network with shortcuts is: the average path length,
-# * when non-linearity is needed: early in training, late, or hardly at all,
-# * which of the three measures answers which question.
-#
 # **Early** means that channels are made linear from the start of training, **late** that the network is trained as usual first. How much is left is
 # said by the *path length*: how many non-linear units lie between an input and the output, on average. Two numbers in brackets are a 95 % interval over seeds.
 
@@ -64,20 +57,14 @@ from affscore import AffscoreError
 from affscore.experiments import decisions_changed
 from affscore.figures import (
     accuracy_curves,
-    bundles_of_signatures,
     core_network,
     table,
     two_measures,
 )
 from affscore.nonlinear_advantage import average_path_length, to_prelu, train
-from affscore.papers.all_results import AllResults
 from affscore.papers.estimate import mean_of
-from affscore.papers.ledger import Ledger
 from affscore.papers.linear_regions.networks import with_scores
-from affscore.papers.nonlinear_advantage.abstract import EQUAL
 from affscore.papers.nonlinear_advantage.cores import (
-    PLAIN,
-    beside_plain,
     cores,
     survival,
     survival_correlations,
@@ -88,13 +75,10 @@ from affscore.papers.nonlinear_advantage.curves import (
     compared,
     gap,
     lost_when_affine,
-    seeds_of,
     trainings,
 )
-from affscore.survey.shipped import shipped_signature
 from affscore.survey.studies import load_studies, stored_studies, under
 from IPython.display import Markdown
-from scipy.stats import spearmanr
 from torch import nn
 
 studies, note = stored_studies(store) | load_studies(), ""
@@ -324,129 +308,6 @@ table(
 # difficult a task is, which can mean either; the ledger calls a task hard where an affine network loses ten points.
 # ```
 #
-# ## From when on?
-#
-# Between early and late, the penalty can begin at any epoch of ordinary training:
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-starts", "caption": "The penalty begins with training, after 20 or 50 % of ordinary training, or after all of it; lines are means over the three seeds that have all of them. On the sum of two digits all later starts lie together, and apart from the early one (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels with four curves each. On the sum of two digits the early curve falls below three units, the other three together below one. On digits all four lie together within one point."}}
-starts = sorted(trained["start"].dropna().unique())
-several = {
-    pair: seeds
-    for pair in compared(trained)
-    if (seeds := seeds_of(trained, *pair, *starts))
-}  # the tasks, and of these the seeds, that have all of them
-begun = pd.concat(
-    [
-        trained[
-            (trained["network"] == network)
-            & (trained["task"] == task)
-            & trained["seed"].isin(seeds)
-        ]
-        for (network, task), seeds in several.items()
-    ]
-).sort_values("start")
-accuracy_curves(in_words(begun), "napl", "when", "task", "omega", LENGTH)
-plt.show()
-
-
-# %% tags=["hide-input"]
-def points(later, earlier, network, task):
-    ahead = gap(begun, network, task, later, earlier)
-    return f"{100 * ahead:.1f}"
-
-
-compared_starts = {
-    (
-        WORDS.get(task, task),
-        in_words(pd.DataFrame({"start": [start], "task": ""}))["when"][0],
-    ): {
-        "ahead of early (points)": points(start, EARLY, network, task),
-        "behind late (points)": points(LATE, start, network, task)
-        if start < LATE
-        else "",
-    }
-    for network, task in several
-    for start in starts
-    if start > EARLY
-}
-table(
-    pd.DataFrame(compared_starts).T.rename_axis(
-        ["task", "the penalty begins"]
-    )
-)
-
-# %% [markdown]
-# A penalty that begins after a fifth of training ends within a few points of a late one. Whether any start is better than an early one three seeds do not
-# decide.
-#
-# ## Two widths, two depths, and plain networks
-#
-# The same, late, for networks of 7 or 13 ReLUs, the smaller one also with twice the channels (*wide*). Beside them stand plain networks of 1 to 7 ReLUs (on the sum 3 to 7) without shortcuts,
-# which are as wide as makes their parameters as many as those of *residual14*: networks of the same depth, not by pruning but by design.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-sizes", "caption": "Networks of three sizes, late, and plain networks of the same number of parameters, each at its depth; means over seeds. On the sum of two digits partially linear networks are ahead of plain ones of the same depth; on digits plain ones of three and more layers are a point ahead (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels over the path length. Curves of three residual networks, and one of plain networks that lies below them at small lengths."}}
-sizes = pd.concat(
-    [trained, trainings(studies["advantage-sizes"])], ignore_index=True
-)
-is_plain = sizes["network"].str.startswith(PLAIN)
-chosen = sizes[
-    sizes["start"].isna() | (sizes["start"] == LATE)
-]  # untouched ones are the right ends of the lines
-chosen = chosen[chosen["task"].isin(sizes[is_plain]["task"])]
-series = chosen["network"].where(
-    ~chosen["network"].str.startswith(PLAIN), "plain, widened"
-)
-along = chosen["omega"].where(
-    ~chosen["network"].str.startswith(PLAIN), chosen["napl"]
-)
-accuracy_curves(
-    in_words(chosen).assign(series=series, along=along),
-    "napl",
-    "series",
-    "task",
-    "along",
-    LENGTH,
-)
-plt.show()
-
-# %% tags=["hide-input"]
-beside = beside_plain(sizes)
-plain = {
-    (WORDS.get(one.task, one.task), one.depth): {
-        "plain, widened (%)": f"{100 * one.plain:.1f}",
-        "residual14, partly linear (%)": f"{100 * one.partial:.1f}",
-        "ahead (points)": f"{100 * (one.partial - one.plain):.1f}",
-    }
-    for one in beside
-}
-table(pd.DataFrame(plain).T.rename_axis(["task", "depth"]))
-
-# %% [markdown]
-# A shallow plain network of 3 x 3 convolutions sees little of the image at once: eleven pixels of sixteen with three of them, where the two digits are 32 wide. Linear layers
-# see more without a further non-linearity. That is a part of the advantage, and perhaps the larger one.
-#
-# The paper says that what is left forms a *core network* of nearly constant depth and width. How large it is where it first costs five points (the effective
-# width is the mean number of non-linear channels, over activations that have any; our definition):
-
-# %% tags=["hide-input"]
-on_both = sizes[sizes["task"].isin(sizes[is_plain]["task"])]
-untouched = on_both[on_both["start"].isna()]
-at = {
-    "untouched": untouched,
-    "five points lost": cores(on_both),
-    f"{EQUAL:.0%} accuracy": cores(on_both, EQUAL),
-}
-sized = {
-    f"{what}, {level}": some.groupby(["task", "network"], sort=False)[
-        column
-    ].mean()
-    for level, some in at.items()
-    for column, what in {"napl": "path length", "width": "width"}.items()
-}
-core = pd.DataFrame(sized).dropna().rename(index=WORDS)
-table(core.sort_index(level="task", sort_remaining=False), digits=1)
-
-# %% [markdown]
 # ## The core network
 #
 # Where the non-linear channels are that stay:
@@ -484,61 +345,10 @@ axes = ("affinity score before", "share that stays")
 two_measures(survived, "score", "survival", "task_name", "part", axes)
 plt.show()
 
-# %% tags=["hide-input"]
-columns_of = {
-    "score": "with the score",
-    "index": "with the place in the network",
-    "partial": "with the score, place and sums fixed",
-}
-by_seed = survival_correlations(survived)
-correlations = {
-    heading: {
-        WORDS.get(task, task): f"{mean_of(some[name].dropna(), (-1, 1)):.2f}"
-        for task, some in by_seed.groupby("task", sort=False)
-    }
-    for name, heading in columns_of.items()
-}
-inside = {
-    WORDS.get(
-        task, task
-    ): f"{mean_of(some.groupby('seed')['auc'].mean().dropna(), (0, 1)):.2f}"
-    for task, some in survived.groupby("task", sort=False)
-}
-inside_words = "inside an activation (chance: 0.5)"
-table(
-    pd.DataFrame({**correlations, inside_words: inside}).rename_axis(
-        "survival, rank correlation"
-    )
-)
-
 # %% [markdown]
-# The first three columns are over the activations of a network. Those with low scores keep more channels. But early activations keep more whatever
+# Activations with low scores keep more channels. But early activations keep more whatever
 # their scores, and those after a sum keep fewer and score higher. With both held fixed the tasks disagree in sign, and nothing clear is left.
 #
-# The last column is over the channels of one activation: how likely one that stays had a lower score than one that went. There the score knows a
-# little: the interval of each task lies above 0.5. With the tasks counted together five seeds do not decide it.
-#
-# What the penalty does to the signature:
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-signatures", "caption": "Affinity signatures before the penalty and at the end, for the weights in {numref}`fig-advantage-core`; thin lines are seeds. Activations that lost all channels score 1 (`affscore.figures.bundles_of_signatures`)."}, "image": {"alt": "A panel for each task with two bundles of lines over the activations. After the penalty the lines are higher, and at 1 where no channel is left."}}
-keys = ["network", "task", "seed", "layer", "call"]
-ends = pd.concat(kept.values())
-ends = ends.merge(scores[[*keys, "score", "depth"]], on=keys)
-bundles = pd.concat(
-    [
-        ends.assign(group="before"),
-        ends.assign(group="after", score=ends["score_after"]),
-    ],
-    ignore_index=True,
-)
-bundles_of_signatures(
-    bundles.assign(line=bundles["seed"], task=bundles["task"].replace(WORDS)),
-    "task",
-    columns=2,
-)
-plt.show()
-
-# %% [markdown]
 # ## Choosing channels without training
 #
 # `affscore.linearize` makes the least needed channels of a trained network linear at once: those with the highest affinity scores, random ones, or those
@@ -562,52 +372,8 @@ Markdown(
 
 # %% [markdown]
 # Without training it costs a lot, whatever chooses. A high score says that an affine map comes close to ReLU on this channel, not that the identity does: where
-# inputs are mostly negative ReLU is nearly constant, and a slope of 1 lets through all that it blocked. So criteria are compared after five
-# more epochs, in which the chosen channels stay linear (scores are measured on the test images, which does not show them the labels):
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-criteria", "caption": "Accuracy five epochs after channels became linear, by the criterion that chose them. No difference is seen between affinity scores and chance. Trained slopes lose least; but their network was trained with a weak penalty, the others as long without one, so that this compares networks, too (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels with three curves over the percentage of channels that stay non-linear, for affinity, random and slope."}}
-criteria = studies["advantage-criteria"]
-accuracy_curves(
-    in_words(criteria.assign(start=LATE, percent=100 * criteria["keep"])),
-    "percent",
-    "by",
-    "task",
-    "keep",
-    "channels that were to stay non-linear (%)",
-)
-plt.show()
-
-# %% tags=["hide-input"]
-means = criteria.groupby(["task", "by"], sort=False)[
-    ["accuracy_before", "accuracy_after", "accuracy"]
-].mean()
-table(
-    means.rename(index=WORDS).rename_axis(["task", "criterion"]),
-    {
-        "accuracy_before": "before (%)",
-        "accuracy_after": "at once (%)",
-        "accuracy": "after five epochs (%)",
-    },
-    digits=1,
-)
-
-# %% [markdown]
-# Means over the shares that are kept, and seeds.
-#
-# ## Translation
-#
-# The paper has a Transformer that translates, too. Ours reads numbers in French words and writes them in digits (*quatre vingt dix sept*: 97), all of
-# whose digits must be right. Its ReLUs are in the feed-forward parts:
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-translation", "caption": "Translation: accuracy on held-out numbers against the path length. Even with no ReLU left it translates: attention and normalisation are not linear, and are not counted (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "One panel with two nearly flat curves, early and late, over the normalised average path length from 0 to 1."}}
-translated = trainings(studies["advantage-translation"])
-pulled = in_words(translated[translated["start"].isin(WHEN)])
-accuracy_curves(pulled, "napl", "when", "task", "omega", LENGTH)
-plt.show()
-
-# %% [markdown]
-# A path length of 0 does not make this network affine: softmax, products of attention and layer normalisation are left. For Transformers
-# average path length measures only a part of the non-linearity. The affinity score has the same limit; it looks at activations only.
+# inputs are mostly negative ReLU is nearly constant, and a slope of 1 lets through all that it blocked. After five more epochs of training no difference is
+# seen between channels that were chosen by affinity scores and by chance.
 #
 # ## Three measures on the same networks
 #
@@ -618,31 +384,20 @@ plt.show()
 # %% tags=["hide-input"]
 folder, ways = "../examples", {"vanilla": "right", "noise-1.0": "wrong"}
 scans = affscore.zoo.digits("test")[0][:200]
-one_linear, whole = [], {}
-
-
-def one_by_one(name, scores, panel):
-    """The activations of a network, with scores and what changes."""
-    network = affscore.load_model(name)
-    prepare = affscore.zoo.card_of(network).preprocessing
-    samples = torch.stack([prepare(scan) for scan in scans])
-    changed = decisions_changed(network, samples)["changed"]
-    return pd.DataFrame({"score": scores, "changed": changed, "panel": panel})
-
-
+whole = {}
 of_regions = under(studies["regions"])
 paths = with_scores(of_regions, studies["regions-paths"])
 for way, kind in ways.items():
     chosen = "network == 'vgg8' and seed == 1 and way == @way"
-    found = one_by_one(
+    network = affscore.load_model(
         f"{folder}/region_networks.py:vgg8"
-        f"@{folder}/weights/vgg8-{way}-1.safetensors",
-        of_regions.query(chosen)["score"].to_numpy(),
-        "vgg8, two ways",
-    ).assign(network=f"{kind} labels")
-    one_linear.append(found)
+        f"@{folder}/weights/vgg8-{way}-1.safetensors"
+    )
+    prepare = affscore.zoo.card_of(network).preprocessing
+    samples = torch.stack([prepare(scan) for scan in scans])
+    changed = decisions_changed(network, samples)["changed"]
     whole[f"{kind} labels"] = paths.query(chosen).iloc[0].to_dict() | {
-        "changed": found["changed"].mean()
+        "changed": changed.mean()
     }
 table(
     pd.DataFrame(whole).T.rename_axis("vgg8, trained on"),
@@ -657,48 +412,8 @@ table(
 )
 
 # %% [markdown]
-# All three find the network with wrong labels the more non-linear one, by different amounts. Do they agree on the activations within a network? Beside the two stand
-# six networks of the mini zoo:
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-three", "caption": "In both vgg8, ResNet-34 and AlexNet activations with low scores lose more decisions; in the other VGGs and SqueezeNet they do not. Each activation by its affinity score, and by the decisions that change when it alone becomes linear; each panel has its own axes (`affscore.figures.two_measures`)."}, "image": {"alt": "Three panels of points with the affinity score on the horizontal axis and the percentage of decisions that change on the vertical one. Left, both vgg8: points fall from left to right, near 10 percent for right labels and near 80 for wrong ones. Middle, ResNets and AlexNet: points below 10 percent, higher at low scores. Right, VGGs and SqueezeNet: no order."}}
-zoo = {
-    "alexnet": "ResNets and AlexNet",
-    "resnet18": "ResNets and AlexNet",
-    "resnet34": "ResNets and AlexNet",
-    "vgg11": "other VGGs, SqueezeNet",
-    "vgg16": "other VGGs, SqueezeNet",
-    "squeezenet1_1": "other VGGs, SqueezeNet",
-}
-one_linear += [
-    one_by_one(
-        f"mini:{name}",
-        shipped_signature(f"shipped:mini:{name}").scores,
-        panel,
-    ).assign(network=name)
-    for name, panel in zoo.items()
-]
-alone = pd.concat(one_linear).assign(
-    percent=lambda rows: 100 * rows["changed"]
-)
-labels = ("affinity score", "decisions changed (%)")
-two_measures(alone, "score", "percent", "panel", "network", labels)
-plt.show()
-
-# %% tags=["remove-input"]
-agree = {
-    name: spearmanr(some["score"], some["changed"]).statistic
-    for name, some in alone.groupby("network", sort=False)
-}
-listed = ", ".join(f"{name} {value:+.2f}" for name, value in agree.items())
-low = sum(value < -0.5 for value in agree.values())
-Markdown(
-    f"**A low score is no measure of need**: the rank correlation of score and changed decisions over the activations of a network "
-    f"is below -0.5 in {low} of {len(agree)} networks ({listed})."
-    if low < len(agree)
-    else f"**Activations with low scores are needed more** in all {low} networks, by rank correlation ({listed})."
-)
-
-# %% [markdown]
+# All three find the network with wrong labels the more non-linear one, by different amounts.
+#
 # The three measures ask different things:
 #
 # | | looks at | answers | does not see |
@@ -707,37 +422,13 @@ Markdown(
 # | linear regions, deviation | the whole function, near an image | how far from its chord does the function bend? | where in the network; data elsewhere |
 # | nonlinear advantage | the network, while it is retrained | can the task do without this non-linearity? | how far an activation bends |
 #
-# ## What the paper claims, what we see
-
-# %% tags=["hide-input"]
-names = [
-    "linear-early-costs-more",
-    "gap-vanishes-on-easy-tasks",
-    "many-channels-can-go",
-    "slow-decay-then-collapse",
-    "better-than-widened-plain-networks",
-    "core-of-constant-size",
-    "core-depends-on-the-task",
-    "low-scores-survive",
-    "low-channels-survive",
-    "affinity-chooses-channels-well",
-]
-conclusions = Ledger(AllResults.gather()).conclusions(*names)
-table(
-    conclusions.set_index("tested on", append=True),
-    {"verdict": "verdict", "under other choices": "under other choices"},
-)
-
-# %% [markdown]
-# The last three are ours. What the abstract means by a *nearly constant* core is our reading: of equal depth and width in networks of
-# several sizes. A claim holds if it holds on every task (or pair) that its test is about; {doc}`80_the_ledger` has the tests and numbers.
+# The paper's statements have their tests and verdicts in {doc}`80_the_ledger`.
 #
 # ```{admonition} What this rests on
 # :class: note
 # Of the paper its abstracts and a summary were at hand. They do not state its recipes: epochs, learning rates, weights $\omega$, which epochs
-# are *early*, how ResNets were fitted to CIFAR, what is scored in WMT14. The profile of the paper (`make_studies.py --only advantage-cifar10`, and
-# so on) has recipes of ours. That late linearisation is better the paper calls in line with how the tangent kernel of a network changes early in training; that is not
-# measured here.
+# are *early*, how ResNets were fitted to CIFAR. The profile of the paper (`make_studies.py --only advantage-cifar10`, and
+# so on) has recipes of ours.
 # One architecture carries most of this page, on pictures of digits.
 # ```
 #
@@ -757,7 +448,7 @@ when = (
     else f"It matters when non-linearity goes on {'every' if behind else 'no'} task"
 )
 open_ = [words[task] for task in behind if by_channels[task].above() is None]
-held = by_seed.groupby("task")["partial"].mean()
+held = survival_correlations(survived).groupby("task")["partial"].mean()
 Markdown(f"""
 * **With retraining, {min(shares):.0f} to {max(shares):.0f} % of the channels of a trained network can become linear before that \
 costs five points of accuracy** ({len(trained)} trainings of a residual network with 13 ReLUs, \
@@ -768,8 +459,7 @@ costs five points of accuracy** ({len(trained)} trainings of a residual network 
 points: {listed or "nowhere"}. {f"No such gap is seen on the others ({rest}). " if behind and rest else ""}\
 {f"At equal shares of linear channels it is not decided for: {', '.join(open_)}." if open_ else ""}
 * **The affinity score hardly knows which activations are needed.** At the same place in the network, its rank correlation with \
-the share of channels that stay is between {held.min():+.2f} and {held.max():+.2f} over the tasks. Made linear alone and without \
-retraining, activations with low scores are clearly missed more in {low} of {len(agree)} networks.
+the share of channels that stay is between {held.min():+.2f} and {held.max():+.2f} over the tasks.
 """)
 
 # %% [markdown]
