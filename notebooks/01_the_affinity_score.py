@@ -660,62 +660,6 @@ affscore.exercises.check("1.3", (x, y))
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 1.4 Two positive maps in a row
-# :label: ex-1-4
-# :nonumber:
-#
-# *Prove · 25 minutes · hard.* Aim: find out which changes of scale and axes the score ignores.
-#
-# Take covariances as those of the distributions, and invertible. Prove that
-# (a) $\rho(a X + b, c\,Y + e) = \rho(X, Y)$ for numbers $a, c > 0$ and vectors $b, e$;
-# (b) $\rho(P X, X) = \rho(X, Q X) = 1$ for positive definite matrices $P$ and $Q$; and yet
-# (c) $\rho(P X, Q X)$ may be less than 1.
-# ```
-#
-# ```{admonition} Hint for 1.4
-# :class: dropdown hint
-# For (c) ask when the one linear map from $P X$ to $Q X$ is symmetric, and take for $X$ a distribution that no turn but
-# those by quarters leaves unchanged: the four corners of a square.
-# ```
-
-# %% [markdown]
-# *Your answer:*
-
-# %% [markdown]
-# ```{solution-start} ex-1-4
-# :class: dropdown
-# ```
-#
-# (a) With $\Sigma_{aX} = a^2 \Sigma_X$ and $\Sigma_{cY} = c^2 \Sigma_Y$ the matrix of {eq}`eq-1-map` becomes $\frac ca A$, so that
-# the new map takes $a x + b$ to $c\,T(x) + e$. A common shift changes no distance and the factor $c$
-# multiplies the distance and $\sqrt{2 \operatorname{tr} \Sigma_Y}$ alike.
-#
-# (b) $P X \mapsto X$ is the map $P^{-1}$, and $X \mapsto Q X$ is $Q$. Both are positive definite, so Theorem 3.3 applies.
-#
-# (c) The only linear map that takes each $P x$ to $Q x$ is $Q P^{-1}$, which is symmetric only if $P$ and $Q$ commute. The
-# map $T$ is symmetric, and $T P X$ has the covariance of $Q X$. If $\Sigma_X$ is the identity this says
-# $(T P)(T P)^\top = Q Q^\top$, hence $T P = Q O$ with an orthogonal $O = Q^{-1} T P$. For the corners of a square
-# $Q O X$ and $Q X$ have the same distribution only if $O$ permutes the corners: a quarter turn or a reflection of the
-# square. Here it is neither:
-
-# %%
-corners = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]])
-P, Q = np.diag([3.0, 1.0]), np.array([[2.0, 1.0], [1.0, 2.0]])
-chain = affinity_score(corners @ P, corners @ Q, "empirical").value
-assert affinity_score(corners @ P, corners, "empirical").value > 0.999
-assert affinity_score(corners, corners @ Q, "empirical").value > 0.999
-print(f"score from PX to QX: {chain:.2f}")
-
-# %% [markdown]
-# **Rubric** (6 points)
-# * 2: (a) with the new matrix $\frac ca A$ and the effect on numerator and denominator
-# * 1: (b) by naming both maps and their positivity
-# * 2: (c) a product of two positive matrices need not be symmetric, and why the orthogonal factor matters
-# * 1: a distribution and matrices for which the score is less than 1, computed or proved
-#
-# ```{solution-end}
-# ```
-#
 # ```{exercise} 1.5 May it be left out?
 # :label: ex-1-5
 # :nonumber:

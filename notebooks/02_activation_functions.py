@@ -404,41 +404,6 @@ the input turned around {silu.iloc[2]:.2f}.
 #
 # ## Exercises
 #
-# ```{exercise} 2.1 The same function twice
-# :label: ex-2-1
-# :nonumber:
-#
-# *Compute · 10 minutes · easy.* Aim: use that Tanh is Sigmoid on another scale.
-#
-# Tanh acts on a cloud with mean -1.5 and standard deviation 0.75. For which mean and standard deviation has Sigmoid the same
-# score? Hand in a pair `(mean, std)`. Paper and pencil are enough.
-# ```
-#
-# ```{admonition} Hint for 2.1
-# :class: dropdown hint
-# Write $\tanh(x)$ with Sigmoid. What arrives at it?
-# ```
-
-# %%
-answer = None  # your answer here: a pair (mean, std)
-# affscore.exercises.check("2.1", answer)
-
-# %% [markdown]
-# ```{solution-start} ex-2-1
-# :class: dropdown
-# ```
-#
-# $\tanh(x) = 2 \operatorname{sigmoid}(2x) - 1$, so that Sigmoid must be fed $2x$: both the mean and the standard deviation
-# are doubled. (The mirror image with mean 3 does as well.)
-
-# %%
-answer = (2 * -1.5, 2 * 0.75)
-affscore.exercises.check("2.1", answer)
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
 # ```{exercise} 2.2 A ReLU that is half affine
 # :label: ex-2-2
 # :nonumber:
@@ -516,89 +481,6 @@ def s(x):
 affscore.exercises.check("2.3", s)
 
 # %% [markdown]
-# ```{solution-end}
-# ```
-#
-# ```{exercise} 2.4 The score of an exponential
-# :label: ex-2-4
-# :nonumber:
-#
-# *Prove · 20 minutes · medium.* Aim: derive the scores of a saturated Sigmoid.
-#
-# Let $x \sim \mathcal{N}(m, s^2)$. Prove {eq}`eq-2-exponential`, and deduce the limits of the score {eq}`eq-2-limit` of $e^x$ for $s \to 0$ and
-# for $s \to \infty$. What do they say about a Sigmoid whose inputs lie far to the left of zero?
-# ```
-#
-# ```{admonition} Hint for 2.4
-# :class: dropdown hint
-# The moment generating function gives $\mathbb{E} e^{tx} = e^{tm + t^2 s^2 / 2}$, and its derivative by $t$ gives $\mathbb{E} x e^{tx}$.
-# ```
-
-# %% [markdown]
-# *Your answer:*
-
-# %% [markdown]
-# ```{solution-start} ex-2-4
-# :class: dropdown
-# ```
-#
-# At $t = 1$ and $t = 2$ the moment generating function gives $\mathbb{E} e^x = e^{m + s^2/2}$ and $\operatorname{var} e^x = e^{2m + s^2} (e^{s^2} - 1)$. Its
-# derivative at $t = 1$ is $\mathbb{E} x e^x = (m + s^2)\, e^{m + s^2/2}$, so $\operatorname{cov}(x, e^x) = s^2 e^{m + s^2/2}$. Divide by the two standard
-# deviations: $s^2 e^{m + s^2/2} / (s\, e^{m + s^2/2} \sqrt{e^{s^2} - 1})$. The mean cancels.
-#
-# For $s \to 0$, $e^{s^2} - 1 \approx s^2$, the correlation tends to 1 and so does the score. For $s \to \infty$ the correlation, and
-# with it the score, tends to 0. A Sigmoid far to the left is $e^x$ up to a factor: a narrow input
-# finds it nearly straight, a wide one finds it as non-linear as one likes, and how far to the left does not matter.
-#
-# **Rubric** (5 points)
-# * 2: covariance and variance from the moment generating function (or by completing the square)
-# * 1: the mean cancels, said and shown
-# * 1: both limits of the score
-# * 1: the conclusion for Sigmoid, with the width of the input and not its place
-#
-# ```{solution-end}
-# ```
-#
-# ```{exercise} 2.5 Bend or reversal?
-# :label: ex-2-5
-# :nonumber:
-#
-# *Design · 25 minutes · medium.* Aim: plan a measurement that separates two explanations.
-#
-# A GELU in the middle of a trained transformer scores 0.35. Two explanations: most of its inputs lie on the falling branch, or the
-# kink cuts off a few. Design a measurement that decides between them: what you record, what you compare it with, how
-# many images you take, and which outcome speaks for which explanation. Name one outcome that would leave it open.
-# ```
-#
-# ```{admonition} Hint for 2.5
-# :class: dropdown hint
-# What does the score of $(-X, \sigma(X))$ say? And what does a score say that was computed for each channel alone?
-# ```
-
-# %% [markdown]
-# *Your answer:*
-
-# %% [markdown]
-# ```{solution-start} ex-2-5
-# :class: dropdown
-# ```
-#
-# Record the inputs $X$ and outputs $Y$ of the GELU at one random position per image (`reduction="sample"`), so that the score is of true inputs and outputs,
-# for at least eight images per effective dimension, twice with other images. For each channel compute the share of inputs below the minimum of GELU
-# at -0.75, the correlation $c_j$ of input and output, and the share of the output's variance that the channel has.
-#
-# *Reversal:* channels with $c_j < 0$ carry most of the variance, and turning these channels around ($x_j \to -x_j$) raises the score to near 1. *Rarely active:*
-# $c_j$ is positive and small, a few images carry most of the variance of the channel, and turning channels around changes nothing. As a control, do the same for a ReLU fed with the same inputs, which has no
-# falling branch: if its score is as low, the branch is not the reason. *Open:* the variance is shared by channels of both sorts; then
-# report how the score changes with either half of the channels.
-#
-# **Rubric** (6 points)
-# * 1: inputs and outputs at positions, not averages, with a number of images that is justified
-# * 2: a quantity that separates the explanations (sign of the correlation per channel, or a score after turning around)
-# * 1: a control (ReLU on the same inputs, or synthetic inputs of the same mean and width)
-# * 1: a decision rule, stated before measuring
-# * 1: an outcome that leaves it open
-#
 # ```{solution-end}
 # ```
 #

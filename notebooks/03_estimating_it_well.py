@@ -654,47 +654,6 @@ affscore.exercises.check("3.1", answer)
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 3.2 Reduce first
-# :label: ex-3-2
-# :nonumber:
-#
-# *Compute · 10 minutes · easy.* Aim: see what averaging does to the input of an activation.
-#
-# Feature maps have 16 independent, standard normal positions and very many channels. Predict the score of Tanh for `reduce-first`, that is, the
-# score of Tanh acting on the averages, to two decimals. `experiments.limit_score(function, mean, std)` knows the closed form.
-# ```
-#
-# ```{admonition} Hint for 3.2
-# :class: dropdown hint
-# What is the standard deviation of an average of 16 independent standard normal numbers?
-# ```
-
-# %%
-answer = None  # your answer here: a number
-# affscore.exercises.check("3.2", answer)
-
-# %% [markdown]
-# ```{solution-start} ex-3-2
-# :class: dropdown
-# ```
-#
-# An average of 16 independent standard normal numbers has the standard deviation $1/4$. On so narrow an input Tanh is
-# nearly the identity.
-
-# %%
-answer = experiments.limit_score(torch.tanh, mean=0.0, std=1 / 4)
-measured = experiments.reduction_scores(
-    ["tanh"], points=500, channels=100, positions=16, seed=seed
-)
-found = measured.loc["tanh", "reduce_first"]
-print(f"predicted {answer:.3f}, measured {found:.3f}")
-
-affscore.exercises.check("3.2", answer)
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
 # ```{exercise} 3.3 Fool the shrinkage
 # :label: ex-3-3
 # :nonumber:
@@ -776,43 +735,6 @@ affscore.exercises.check("3.3", (x, y))
 # * 1: the covariance of the averages
 # * 2: the inequality, from $r^k \\le r$
 # * 1: the cases of equality, affine activations included
-#
-# ```{solution-end}
-# ```
-#
-# ```{exercise} 3.5 Wide layers look affine
-# :label: ex-3-5
-# :nonumber:
-#
-# *Argue · 15 minutes · easy.* Aim: read a comparison of layers critically.
-#
-# A report compares two layers of one network on one batch of 512 images: 64 channels, score 0.68, and 2048 channels, score 0.91, both with the empirical
-# covariance. It concludes that the wide layer is the more affine one. What is wrong with that, how much of the difference may come from the
-# estimate, and which two measurements would settle it?
-# ```
-#
-# ```{admonition} Hint for 3.5
-# :class: dropdown hint
-# Which score would a ReLU on independent normal data get in each of the two layers? {numref}`fig-3-drift` has it.
-# ```
-
-# %% [markdown]
-# *Your answer:*
-
-# %% [markdown]
-# ```{solution-start} ex-3-5
-# :class: dropdown
-# ```
-#
-# The wide layer has $d / n = 4$, the narrow one $1/8$. With independent normal inputs a ReLU with a true score of 0.62 would score about 0.63 and about 0.85: most of the difference of
-# 0.23 may come from the estimate. (How much depends on the effective width of the layer.) What settles it: the wide layer with more images, at best
-# at the same $d/n$ (the halving at $n$ and $n/2$ shows what is left), or both layers on the same number of random channels, say 64, averaged over several
-# choices of channels. Shrinkage alone does not: what it leaves depends on the spectrum.
-#
-# **Rubric** (5 points)
-# * 1: the bias grows with $d / n$, and its direction
-# * 2: a size for it, from the figure or the rule, with the reservation that the effective width counts
-# * 1 each: two measurements that make $d/n$ equal, or estimate the bias
 #
 # ```{solution-end}
 # ```

@@ -503,45 +503,6 @@ affscore.exercises.check("4.2", answer)
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 4.3 Channels last
-# :label: ex-4-3
-# :nonumber:
-#
-# *Change code · 10 minutes · easy.* Aim: average over positions and not over channels.
-#
-# Write the reduction `mean` for feature maps of shape $(N, H, W, C)$, channels last, as a function of a NumPy array that
-# returns an array $(N, C)$. (This is where the published code averages over the wrong axes.) Hand in the function.
-# ```
-#
-# ```{admonition} Hint for 4.3
-# :class: dropdown hint
-# Which two of the four axes are positions?
-# ```
-
-# %%
-answer = None  # your answer here
-# affscore.exercises.check("4.3", answer)
-
-# %% [markdown]
-# ```{solution-start} ex-4-3
-# :class: dropdown
-# ```
-#
-# Images and channels stay, positions go.
-
-
-# %%
-def pool(features):
-    return features.mean(axis=(1, 2))
-
-
-answer = pool
-affscore.exercises.check("4.3", answer)
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
 # ```{exercise} 4.4 More or less non-linear?
 # :label: ex-4-4
 # :nonumber:
@@ -580,49 +541,6 @@ affscore.exercises.check("4.3", answer)
 # * 2: why neither transfers to the network: scores per activation, and a branch that is added to a shortcut
 # * 1: a measurement of the whole map, or an intervention
 # * 1: says what outcome of it would support which student
-#
-# ```{solution-end}
-# ```
-#
-# ```{exercise} 4.5 Is it the shortcut?
-# :label: ex-4-5
-# :nonumber:
-#
-# *Design · 30 minutes · hard.* Aim: separate a cause from what comes along with it.
-#
-# ReLUs after a sum score high. It may be the shortcut, or the place of these ReLUs (each second one, before a convolution), or the initialisation, or
-# what training did. Design an experiment with networks small enough to train in minutes that separates at least three of these explanations: the networks, what
-# is held fixed, the number of trainings, the quantity, and the result that would refute each.
-# ```
-#
-# ```{admonition} Hint for 4.5
-# :class: dropdown hint
-# What can you change in a trained network without training it again? And which network has a ReLU at the same place, but no shortcut?
-# ```
-
-# %% [markdown]
-# *Your answer:*
-
-# %% [markdown]
-# ```{solution-start} ex-4-5
-# :class: dropdown
-# ```
-#
-# Take four architectures of equal depth and width: with shortcuts; without; with shortcuts multiplied by a constant $t \in \{0, 0.5, 1\}$; with shortcuts around single convolutions.
-# Train each with ten seeds and the same recipe, and measure every signature at the start, and after training, on the same held-out images.
-#
-# *Place:* compare each second ReLU of the plain network with the others; if place is the cause, these score higher there, too. *Initialisation:*
-# compare the scores at the start. If they are high already, training is not needed; with a zero-initialised branch they must be near 1, so vary that as well. *Shortcut:* in a trained residual network scale
-# the shortcut by $t$, and measure without training again; the score after the sum must fall with $t$. *Training:* the difference between start and end, per seed.
-#
-# The quantity is the mean score after the sum minus that elsewhere, an interval over the ten seeds. An explanation is refuted where its interval excludes the predicted sign.
-#
-# **Rubric** (7 points)
-# * 2: a control for place (the plain network's ReLUs at the same places)
-# * 1: signatures at the start as well as after training
-# * 1: an intervention on the shortcut in a network that stays as it is otherwise
-# * 1: several seeds, and an interval over seeds rather than over activations
-# * 2: for three explanations the result that would refute it
 #
 # ```{solution-end}
 # ```

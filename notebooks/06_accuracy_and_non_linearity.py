@@ -63,7 +63,6 @@ from affscore.analysis import (
     best_fit_tests,
     explained_accuracy,
     independent_best,
-    independent_p_value,
     over_seeds,
     panel_fits,
     plain_r2,
@@ -504,45 +503,6 @@ are **adjusted** $R^2$ of fits in the **logarithm**; a straight line does not.
 #
 # ## Exercises
 #
-# ```{exercise} 6.1 Enough networks
-# :label: ex-6-1
-# :nonumber:
-#
-# *Compute · 10 minutes · easy.* Aim: know how many networks a comparison needs.
-#
-# Seven statistics know nothing of accuracy and nothing of each other; accuracies are normal. What is the smallest number of
-# networks in a group for which the best of the seven reaches $R^2 = 0.5$ in at most one of twenty groups? The table above
-# shows where to look, `affscore.analysis.independent_p_value` finds it.
-# ```
-#
-# ```{admonition} Hint for 6.1
-# :class: dropdown hint
-# Call `independent_p_value(0.5, size, 7)` for growing sizes.
-# ```
-
-# %%
-answer = None  # your answer here
-# affscore.exercises.check("6.1", answer)
-
-# %% [markdown]
-# ```{solution-start} ex-6-1
-# :class: dropdown
-# ```
-#
-# The chance falls as the number of networks grows. The first number at which it is 0.05 or less is the answer.
-
-# %%
-answer = next(
-    size
-    for size in range(3, 100)
-    if independent_p_value(0.5, size, 7) <= 0.05
-)
-affscore.exercises.check("6.1", answer)
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
 # ```{exercise} 6.2 A permutation test of your own
 # :label: ex-6-2
 # :nonumber:
@@ -585,41 +545,6 @@ def p_value(x, accuracy):
 
 
 affscore.exercises.check("6.2", p_value)
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
-# ```{exercise} 6.3 Rising, but not straight
-# :label: ex-6-3
-# :nonumber:
-#
-# *Change code · 10 minutes · easy.* Aim: see what the kind of a fit does to $R^2$.
-#
-# Find five or more points, $y$ rising with $x$ and $x$ positive, for which a straight line has an $R^2$ of at most 0.6, and
-# a line in $\ln x$ one of at least 0.95. Hand in the pair `(x, y)`.
-# ```
-#
-# ```{admonition} Hint for 6.3
-# :class: dropdown hint
-# Let each step multiply $x$ and add to $y$.
-# ```
-
-# %%
-answer = None  # your answer here
-# affscore.exercises.check("6.3", answer)
-
-# %% [markdown]
-# ```{solution-start} ex-6-3
-# :class: dropdown
-# ```
-#
-# Each step multiplies $x$ and adds to $y$, as with the sizes of networks and their accuracies. For the line, all points but
-# the last are crowded at the left.
-
-# %%
-steps = np.arange(6.0)
-affscore.exercises.check("6.3", (np.exp(2 * steps), steps))
 
 # %% [markdown]
 # ```{solution-end}

@@ -111,8 +111,7 @@ Markdown(
 # $$
 #
 # A repeated score costs nothing, so a network whose blocks all look alike is close to a deeper one with the same
-# blocks. That is why the plain networks are close to each other. Two warnings: the triangle inequality fails (exercise
-# 7.4), and nothing is divided by the length, so long signatures are far from everything else (exercise 7.2).
+# blocks. That is why the plain networks are close to each other. Two warnings: the triangle inequality fails, and nothing is divided by the length, so long signatures are far from everything else.
 #
 # ## The families of the study
 #
@@ -361,41 +360,6 @@ affscore.exercises.check("7.1", answer)
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 7.2 A matter of length
-# :label: ex-7-2
-# :nonumber:
-#
-# *Compute · 5 minutes · easy.* Aim: see what the distance does not normalise.
-#
-# All 12 activations of one network have the score 0.55, all 150 of another the score 0.8. What is their DTW distance?
-# Hand in a number.
-# ```
-#
-# ```{admonition} Hint for 7.2
-# :class: dropdown hint
-#
-# How many steps does the cheapest walk have, and what does each of them cost?
-# ```
-
-# %%
-answer = None  # your answer here: a number
-# affscore.exercises.check("7.2", answer)
-
-# %% [markdown]
-# ```{solution-start} ex-7-2
-# :class: dropdown
-# ```
-#
-# Every score of the longer one needs a partner, at the same price each; 150 steps are enough.
-
-# %%
-answer = np.sqrt(150) * (0.8 - 0.55)
-affscore.exercises.check("7.2", answer)
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
 # ```{exercise} 7.3 A measure that is easily fooled
 # :label: ex-7-3
 # :nonumber:
@@ -428,104 +392,6 @@ answer = None  # your answer here: a list of twelve integers
 # %%
 answer = list(range(12))
 affscore.exercises.check("7.3", answer)
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
-# ```{exercise} 7.4 Not a metric
-# :label: ex-7-4
-# :nonumber:
-#
-# *Prove · 20 minutes · medium.* Aim: know which laws of a distance hold for the DTW distance.
-#
-# Prove that $D(a, b) = D(b, a)$; that $D(a, b) = 0$ exactly when $a$ and $b$ become the same sequence once each run of
-# equal scores is shortened to one; and find three signatures with scores in $[0, 1]$ that violate the triangle
-# inequality.
-# ```
-#
-# ```{admonition} Hint for 7.4
-# :class: dropdown hint
-#
-# For the last part take a signature of one score, and stretch the end of another one, which costs nothing.
-# ```
-
-# %% [markdown]
-# *Your answer:*
-
-# %% [markdown]
-# ```{solution-start} ex-7-4
-# :class: dropdown
-# ```
-#
-# *Symmetry.* Swap the two entries of every pair of a path $\pi$ between $a$ and $b$: that is a path between $b$ and
-# $a$ of the same cost, and every path arises so. The minima agree.
-#
-# *Zero.* If $D(a, b) = 0$, some path has $a_i = b_j$ at each of its pairs. Read the common score along the path and
-# shorten its runs. A step moves to the next place or stays, in $a$ and in $b$, so the sequence that is read is $a$ with
-# some scores repeated, and also $b$ with some repeated; all three have the same shortened sequence. Conversely, let
-# both shorten to $c$. Walk through the runs of $c$ one after the other: within a run all scores are equal, so any path
-# through it is free, and the step to the next run advances in both. The cost is 0.
-#
-# *Triangle.* Let $a = (0)$, $b = (0, 1)$ and $c = (0, 1, 1, 1, 1)$. Then $D(b, c) = 0$ and $D(a, b) = 1$, but every
-# score of $c$ is paired with 0, so $D(a, c) = \sqrt 4 = 2 > 1 + 0$.
-#
-# **Rubric** (6 points)
-#
-# * 1: symmetry by reversing paths.
-# * 2: zero distance implies the same shortened sequence, using that a step advances by at most one.
-# * 1: the converse.
-# * 2: a counterexample with all three distances computed.
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
-# ```{exercise} 7.5 A fair race
-# :label: ex-7-5
-# :nonumber:
-#
-# *Design · 30 minutes · hard.* Aim: separate architecture, length and training recipe.
-#
-# Somebody claims: "A signature identifies the family of a network, whatever its length and however it was trained."
-# Design the experiment that could refute this. Say which networks you train and how often, what the families are, which
-# distance and which rival you use, what is permuted, and which result would make you give up the claim. You can afford
-# 60 small trainings.
-# ```
-#
-# ```{admonition} Hint for 7.5
-# :class: dropdown hint
-#
-# A permutation test is only as good as what it keeps fixed: what must stay the same when the families are permuted?
-# ```
-
-# %% [markdown]
-# *Your answer:*
-
-# %% [markdown]
-# ```{solution-start} ex-7-5
-# :class: dropdown
-# ```
-#
-# One design of many. Five families, each in two lengths that all families share (say 16 and 32 activations), each
-# trained by three recipes (an optimiser and a schedule of its own) from two seeds: 60 trainings. The distance is the
-# DTW distance per step; the measure is the share of networks whose nearest neighbour is of their family, where
-# neighbours *of the same length or of the same recipe are not allowed*, so that neither can do the work. Rivals: the
-# length alone, which is at chance by design (check it), and the plain mean of the scores. The families are permuted
-# within each combination of length and recipe, since these are what the null hypothesis keeps. The unit is an
-# architecture and not a seed: both seeds get the same label.
-#
-# The claim falls if the share is not above the 95th percentile of the permutations, or not above that of the mean of
-# the scores by more than two jackknife errors over architectures. With ten architectures only large effects can be
-# seen, so a failure says "not shown".
-#
-# **Rubric** (8 points)
-#
-# * 2: length and recipe are crossed with the family, or held fixed.
-# * 1: several seeds, and the unit of the test is said.
-# * 2: a rival that knows less than the signature, and how both are compared.
-# * 2: what is permuted, and within which groups.
-# * 1: a result that would refute the claim, said in advance.
 
 # %% [markdown]
 # ```{solution-end}

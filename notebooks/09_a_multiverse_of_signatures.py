@@ -384,41 +384,6 @@ Markdown(
 #
 # ## Exercises
 #
-# ```{exercise} 9.1 How many universes?
-# :label: ex-9-1
-# :nonumber:
-#
-# *Compute · 5 minutes · easy.* Aim: count specifications that differ.
-#
-# Somebody measures with the reductions `mean`, `sum`, `sample` and `flatten`, both orders, three covariances and both
-# couplings. How many *different* specifications are there, as two of the reductions commute with an elementwise function?
-# Hand in the number.
-# ```
-#
-# ```{admonition} Hint for 9.1
-# :class: dropdown hint
-#
-# Count the ways to a point first: which reductions have two orders that differ?
-# ```
-
-# %%
-answer = None  # your answer here: a number
-# affscore.exercises.check("9.1", answer)
-
-# %% [markdown]
-# ```{solution-start} ex-9-1
-# :class: dropdown
-# ```
-#
-# `sample` and `flatten` have one order: six ways to a point.
-
-# %%
-affscore.exercises.check("9.1", (2 * 2 + 2) * 3 * 2)
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
 # ```{exercise} 9.2 Affine as a cloud, not as a function
 # :label: ex-9-2
 # :nonumber:
@@ -488,63 +453,6 @@ generator = np.random.default_rng(0)
 means = 1 + 0.1 * generator.random((256, 1))
 spread = np.exp(2 * generator.standard_normal((256, 1)))
 affscore.exercises.check("9.3", means + spread * np.array([-1.0, 1.0]))
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
-# ```{exercise} 9.4 When the pairing is optimal
-# :label: ex-9-4
-# :nonumber:
-#
-# *Prove · 25 minutes · hard.* Aim: say for which activations the exact and the paired score agree.
-#
-# Show that $\rho_{\text{paired}} \le \rho$, with equality if and only if the pairing $i \mapsto i$ is an optimal coupling
-# or both scores are 0. Then let $y_i = \sigma(x_i)$ with a non-decreasing $\sigma$ that acts on each coordinate, and let
-# the matrix $A$ of the affine map be diagonal. Show that the pairing is optimal. Which of the reductions `mean`, `sample`
-# and `flatten` satisfy the first assumption, and why does the second one usually fail?
-# ```
-#
-# ```{admonition} Hint for 9.4
-# :class: dropdown hint
-#
-# Expand the squared distances: which term depends on the coupling? Then use the rearrangement inequality.
-# ```
-
-# %% [markdown]
-# *Your answer:*
-
-# %% [markdown]
-# ```{solution-start} ex-9-4
-# :class: dropdown
-# ```
-#
-# $W_2^2$ is the minimum over permutations $\pi$ of $C(\pi) = \frac1n \sum_i \lVert T x_i - y_{\pi(i)} \rVert^2$, and the
-# paired score puts $C(\mathrm{id}) \ge \min_\pi C(\pi)$ in its place. The score falls with the cost, so
-# $\rho_{\text{paired}} \le \rho$. Where $\rho > 0$ the function $1 - \sqrt{C / 2 \operatorname{tr} S_Y}$ is strictly
-# decreasing, so equality means $C(\mathrm{id}) = \min_\pi C(\pi)$: the pairing is optimal. If $\rho = 0$ both are 0.
-#
-# Expand: $C(\pi) = \frac1n \sum_i \lVert T x_i \rVert^2 + \frac1n \sum_i \lVert y_i \rVert^2 - \frac2n \sum_i \langle T
-# x_i, y_{\pi(i)} \rangle$. Only the last sum depends on $\pi$. With $A = \operatorname{diag}(a_k)$, $a_k \ge 0$ since $A$ is
-# positive semi-definite, and the shift of $T$ adds a term that does not depend on $\pi$ either, so
-#
-# $$
-# \sum_i \langle T x_i, y_{\pi(i)} \rangle = \sum_k a_k \sum_i x_{ik}\, \sigma(x_{\pi(i) k}) + \text{const} .
-# $$
-#
-# For each $k$ the numbers $x_{ik}$ and $\sigma(x_{ik})$ are in the same order, so by the rearrangement inequality the
-# inner sum is largest for $\pi = \mathrm{id}$, for all $k$ at once. Hence the identity is optimal.
-#
-# `sample` and `flatten` give points with $y = \sigma(x)$ coordinate by coordinate, and so does `mean` when it reduces
-# first; with `mean` and activate first $y$ is not a function of $x$ at all. $A$ is diagonal when both covariances are, and
-# channels are correlated.
-#
-# **Rubric** (8 points)
-#
-# * 2: the inequality, and when it is an equality, with the case of score 0.
-# * 2: only the inner products depend on the coupling, and the shift does not.
-# * 2: the rearrangement inequality, with $a_k \ge 0$ justified.
-# * 2: both remarks on the reductions and on the diagonal.
 
 # %% [markdown]
 # ```{solution-end}

@@ -345,40 +345,6 @@ Markdown(
 #
 # ## Exercises
 #
-# ```{exercise} 11.1 How many measurements?
-# :label: ex-11-1
-# :nonumber:
-#
-# *Compute · 5 minutes · easy.* Aim: know when a tracker measures.
-#
-# A training has 550 steps. `with affscore.track(network, probe, every=100) as tracker:` surrounds its loop. After how many of
-# the steps 0 (before the first), 1, ..., 550 is the network measured? Hand in the number.
-# ```
-#
-# ```{admonition} Hint for 11.1
-# :class: dropdown hint
-#
-# Do not forget both ends.
-# ```
-
-# %%
-answer = None  # your answer here: a number
-# affscore.exercises.check("11.1", answer)
-
-# %% [markdown]
-# ```{solution-start} ex-11-1
-# :class: dropdown
-# ```
-#
-# After 0, 100, 200, 300, 400 and 500 steps, and after the last.
-
-# %%
-affscore.exercises.check("11.1", 7)
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
 # ```{exercise} 11.2 A bias that linearises
 # :label: ex-11-2
 # :nonumber:
@@ -417,40 +383,6 @@ enough = [
     for b in biases
 ]
 affscore.exercises.check("11.2", biases[np.argmax(enough)])
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
-# ```{exercise} 11.3 Killed and resumed
-# :label: ex-11-3
-# :nonumber:
-#
-# *Compute · 5 minutes · easy.* Aim: know what a checkpoint must hold.
-#
-# A training of 1,000 steps is tracked every 100 steps, and killed at step 730. It resumes from its checkpoint of step 700,
-# which holds the state of the tracker, too. How many different steps are in the record in the end? Hand in the number.
-# ```
-#
-# ```{admonition} Hint for 11.3
-# :class: dropdown hint
-#
-# Compare with a training that is not killed.
-# ```
-
-# %%
-answer = None  # your answer here: a number
-# affscore.exercises.check("11.3", answer)
-
-# %% [markdown]
-# ```{solution-start} ex-11-3
-# :class: dropdown
-# ```
-#
-# As many as without the interruption: 0, 100, ..., 1,000.
-
-# %%
-affscore.exercises.check("11.3", 11)
 
 # %% [markdown]
 # ```{solution-end}
@@ -509,62 +441,6 @@ affscore.exercises.check("11.3", 11)
 # * 1: the limit 1.
 # * 1: the limit 0.
 # * 1: the explanation, with the case of a constant.
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
-# ```{exercise} 11.5 Why are they so linear without norms?
-# :label: ex-11-5
-# :nonumber:
-#
-# *Design · 30 minutes · hard.* Aim: separate the causes of an observation.
-#
-# With their norms off the untrained networks of {numref}`fig-before-after-cifar` become nearly linear within a few layers.
-# Candidates: images that look more and more alike deeper in the network, so that every channel is on one side of the bend
-# for all of them; the average over positions; the scale of the initial weights; the lack of biases. Design the smallest set
-# of measurements that tells which of them matter. Use what this package has, and say what each result would mean.
-# ```
-#
-# ```{admonition} Hint for 11.5
-# :class: dropdown hint
-#
-# Change one thing at a time. How far from the bend is a channel, in its own standard deviations? What would
-# `reduction="sample"` show?
-# ```
-
-# %% [markdown]
-# *Your answer:*
-
-# %% [markdown]
-# ```{solution-start} ex-11-5
-# :class: dropdown
-# ```
-#
-# All on ResNet-20 and PlainNet-20, five draws of the weights, the same 512 images, mean score of the last third.
-#
-# 1. *Alike images.* Record for each channel the mean $m$ and the standard deviation $\tau$ over images of the reduced input;
-#    $|m| / \tau$ says how far the bend is. If it grows with depth without norms, and stays small with them, and if score and
-#    ratio go together over the layers, this is the mechanism. The intervention is a norm alone: subtract the mean of each
-#    channel (statistics of the images for the mean, 0 and 1 elsewhere). If that lowers the scores as the whole norm does,
-#    centring is what matters.
-# 2. *Average.* `reduction="sample"` needs no new forward pass; the study has it (`load_study("untrained-cifar")`): without
-#    norms the mean over the networks is lower by about 0.12, and still above that after training. So the average explains a
-#    part.
-# 3. *Scale.* Multiply all convolutions by 0.5 and by 2. A plain ReLU network without norms and biases is positively
-#    homogeneous: all feature maps scale, and a score does not see a scale. Nothing changes there, which can be said without
-#    measuring; in the residual one branch and shortcut scale differently, so there it must be measured.
-# 4. *Biases.* Draw small random biases. They move the bend, for all images alike; if 1 is right, this changes which
-#    channels are on, and not how linear they are.
-#
-# **Rubric** (8 points)
-#
-# * 2: a measurement of how far inputs are from the bend.
-# * 2: an intervention that changes this and nothing else.
-# * 1: the other reduction, with or without the number.
-# * 1: the scale, with the homogeneity of the plain network.
-# * 1: several draws of the weights.
-# * 1: what each result would mean.
 
 # %% [markdown]
 # ```{solution-end}

@@ -339,47 +339,6 @@ affscore.exercises.check("12.2", (scores[:20], scores[20:]))
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 12.3 Two modes, not the groups
-# :label: ex-12-3
-# :nonumber:
-#
-# *Compute · 10 minutes · easy.* Aim: modes that have nothing to do with the groups.
-#
-# The other way round: scores of two groups that are not apart at all (one exceeds the other in 40 to 60 % of all
-# cases), while Silverman's test rejects one mode of all scores together ($p < 0.05$). Hand in `(first, second)`.
-# ```
-#
-# ```{admonition} Hint for 12.3
-# :class: dropdown hint
-#
-# What if early and late blocks differ?
-# ```
-
-# %%
-answer = None  # your answer here: two arrays (first, second)
-# affscore.exercises.check("12.3", answer)
-
-# %% [markdown]
-# ```{solution-start} ex-12-3
-# :class: dropdown
-# ```
-#
-# Let each group have two modes itself, as where the early blocks of a network differ from the late ones.
-
-# %%
-generator = np.random.default_rng(0)
-first, second = (
-    np.concatenate(
-        [generator.normal(level, 0.02, 15) for level in (0.3, 0.8)]
-    )
-    for _ in range(2)
-)
-affscore.exercises.check("12.3", (first, second))
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
 # ```{exercise} 12.4 What the sum leaves to do
 # :label: ex-12-4
 # :nonumber:
@@ -439,54 +398,6 @@ affscore.exercises.check("12.3", (first, second))
 # * 1: $s_- \le f_-$, and which part of the change is free.
 # * 1: when the score is 1, with $s \ge 0$ at least.
 # * 1: 0.35, and why it is not sharp.
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
-# ```{exercise} 12.5 What may be said
-# :label: ex-12-5
-# :nonumber:
-#
-# *Argue · 20 minutes · medium.* Aim: choose a statement that the evidence carries.
-#
-# A talk says: "Residual connections make the distribution of affinity scores bimodal ($p = 0.003$)." The number is
-# Silverman's test for the ResNet-56 on CIFAR-10 under the papers' choice; for its plain twin $p = 0.26$, and with averages
-# before the activation the two are 0.29 and 0.025. Say what is wrong with the statement, what the speaker should have
-# tested, and write the strongest sentence that the results of this chapter do carry.
-# ```
-#
-# ```{admonition} Hint for 12.5
-# :class: dropdown hint
-#
-# A difference between significant and not significant is not itself a difference. And how many pairs were looked at?
-# ```
-
-# %% [markdown]
-# *Your answer:*
-
-# %% [markdown]
-# ```{solution-start} ex-12-5
-# :class: dropdown
-# ```
-#
-# (1) One network of four on CIFAR-10 was picked; the others have $p$ above 0.05. With 38 networks a few small $p$ are
-# expected by chance. (2) The claim is about a difference between twins, but each twin was tested by itself; that one $p$ is
-# below 5 % and the other above does not show that they differ. The speaker should count over pairs in how many the
-# residual twin alone rejects, and test that with a sign test. (3) Under another defensible order the verdicts of the same
-# two networks are reversed, so the statement depends on a choice that was not mentioned. (4) Not rejecting one mode is no
-# evidence for one mode; the test is conservative and has 55 scores. (5) *Bimodal* is not needed: which score belongs to
-# which activation is known.
-#
-# A sentence that holds: "In 19 pairs of networks that differ in their shortcuts alone, scores after a sum exceed those
-# inside a block in at least 90 % of all comparisons in every network and under every one of twelve choices; without
-# shortcuts neither activation of a block is regularly above the other."
-#
-# **Rubric** (6 points)
-#
-# * 3: one for each of three objections, with the reason.
-# * 1: the test over pairs.
-# * 2: a sentence with its material, its number, and the choices under which it holds.
 
 # %% [markdown]
 # ```{solution-end}

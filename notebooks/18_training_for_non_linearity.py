@@ -391,41 +391,6 @@ affscore.exercises.check("18.1", 0.0)
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 18.2 A score that does not train
-# :label: ex-18-2
-# :nonumber:
-#
-# *Compute · 15 minutes · medium.* Aim: know where the cut at 0 hides the gradient.
-#
-# Find samples $x$ and $y$ of 10 to 200 points in one dimension whose paired score is 0 with a gradient of 0, while the raw
-# score has a gradient. Hand in `(x, y)`.
-# ```
-#
-# ```{admonition} Hint for 18.2
-# :class: dropdown hint
-#
-# Which map has a correlation below zero? Compare `clip=True` and `clip=False`.
-# ```
-
-# %%
-answer = None  # your answer here: two arrays (x, y)
-# affscore.exercises.check("18.2", answer)
-
-# %% [markdown]
-# ```{solution-start} ex-18-2
-# :class: dropdown
-# ```
-#
-# Where $y$ falls with $x$, the pairing is the worst coupling: $1 - \sqrt{1 - r} < 0$. So the penalty uses the raw score.
-
-# %%
-x = np.linspace(-1, 1, 20)
-affscore.exercises.check("18.2", (x, np.maximum(-x, 0)))
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
 # ```{exercise} 18.3 Is it the score?
 # :label: ex-18-3
 # :nonumber:

@@ -361,42 +361,6 @@ Markdown(
 #
 # ## Exercises
 #
-# ```{exercise} 20.1 What the first positions can know
-# :label: ex-20-1
-# :nonumber:
-#
-# *Compute · 5 minutes · easy.* Aim: see why a score at the first positions is about few points.
-#
-# A causal network knows `tiny_char_gpt`'s characters (`affscore.load_model(...).preprocessing.vocabulary` says how many).
-# At most how many different vectors can its first GELU get at position 0, and how many at position 1? Hand in
-# `(first, second)`.
-# ```
-#
-# ```{admonition} Hint for 20.1
-# :class: dropdown hint
-#
-# On which characters does the vector at a position depend? The position itself is the same for all windows.
-# ```
-
-# %%
-answer = None  # your answer here: (first, second)
-# affscore.exercises.check("20.1", answer)
-
-# %% [markdown]
-# ```{solution-start} ex-20-1
-# :class: dropdown
-# ```
-#
-# Position 0 depends on one character, position 1 on two in their order: $k$ and $k^2$, with $k$ = 96.
-
-# %%
-k = network.preprocessing.vocabulary
-affscore.exercises.check("20.1", (k, k**2))
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
 # ```{exercise} 20.2 The padding must not count
 # :label: ex-20-2
 # :nonumber:

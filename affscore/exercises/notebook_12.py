@@ -43,18 +43,6 @@ def apart_with_one_mode(first: Values, second: Values) -> Hints:
     yield True, right(f"Two groups ({above:.2f}) and one mode (p = {p:.2f}): a test of modes need not see groups.")
 
 
-@exercise("12.3", lambda answer: as_arrays(answer, PAIR, "first", "second"))
-def two_modes_of_each(first: Values, second: Values) -> Hints:
-    """12.3: two groups of scores that are not apart at all, and whose union has two modes."""
-    yield from _enough(first, second)
-    p = unimodality_test(np.concatenate([first, second])).p_value
-    yield not p < 0.05, f"Silverman's p for one mode is {p:.2f}: one mode is enough for these scores."
-    above = common_language_effect_size(second, first)
-    apart = f"A score of the second group exceeds one of the first in {above:.2f} of all cases"
-    yield not 0.4 <= above <= 0.6, f"{apart}: the two modes are the two groups. What else could make two modes?"
-    yield True, right(f"{apart}, and yet one mode is rejected (p = {p:.3f}). Two modes need not be the two groups.")
-
-
 def _enough(first: Values, second: Values) -> Hints:
     """What is wrong with two groups of scores."""
     yield not 10 <= len(first) <= 200, f"Expected 10 to 200 scores in each group, got {len(first)}."

@@ -66,16 +66,3 @@ def fits_in_closed_form(relu: float, absolute: float) -> Hints:
     yield abs(absolute) < 0.004, "The second: nothing is explained, but the mean still is."
     yield abs(absolute - NOTHING) > 0.004, "The second: which slope is best for an even function?"
     yield True, right("An even function leaves all of its variance, so its fit is as low as it gets on average.")
-
-
-@exercise("19.3", lambda answer: as_numbers(answer, "a pair (before, after) of shares"))
-def a_fit_of_nothing(before: float, after: float) -> Hints:
-    """19.3: what least squares seem to explain of 200 samples of noise with 100 inputs, and after the correction."""
-    yield not (-1 <= before <= 1 and -1 <= after <= 1), "Expected shares of the variance, at most 1."
-    yield (
-        abs(before - 1 / 199) < 0.002 or abs(before) < 1e-6,
-        "Before: each input explains a little of 200 samples by chance, and there are many.",
-    )
-    yield abs(before - 100 / 199) > 0.011, "Before: how many directions do 200 centred samples have in all?"
-    yield abs(after) > 0.011, "After: divide each sum of squares by its degrees of freedom. What is left on average?"
-    yield True, right("Half of noise is explained by chance, and the degrees of freedom take exactly that away.")

@@ -9,32 +9,10 @@ import torch
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from affscore.exercises.answers import as_array, as_function, as_number, as_numbers, call, close, matching
+from affscore.exercises.answers import as_array, as_function, as_number, call, close, matching
 from affscore.exercises.registry import Hints, exercise, right
 from affscore.experiments.limits import limit_score
 from affscore.transport import affinity_score
-
-TANH_INPUT = np.array([-1.5, 0.75])
-"""Mean and standard deviation of the input of Tanh in exercise 2.1."""
-
-
-@exercise("2.1", as_numbers, "a pair (mean, std)")
-def tanh_as_sigmoid(mean: float, std: float) -> Hints:
-    """2.1: a pair (mean, std) where Sigmoid has the score that Tanh has at mean -1.5 and std 0.75."""
-    yield std <= 0, "A standard deviation is positive."
-    target, got = limit_score(torch.tanh, *TANH_INPUT), limit_score(torch.sigmoid, mean, std)
-    given, of_tanh = [abs(mean), std], np.abs(TANH_INPUT)
-    same = "There the two outputs are the same numbers, up to a factor and a shift."
-    other = "The scores agree. (There is also a pair for which the outputs are the same, up to a factor and a shift.)"
-    direction = "higher" if got > target else "lower"
-    answers = (
-        (close(got, target, 0.003), right(same if close(given, 2 * of_tanh, 1e-4) else other)),
-        (of_tanh, "That is the input of Tanh itself. Which of the two functions is the steeper one?"),
-        (of_tanh / 2, "You scaled in the wrong direction: write tanh(x) with exponentials and compare."),
-        ((given == of_tanh).any(), "Stretching the axis changes the mean and the standard deviation, both of them."),
-        (True, f"There Sigmoid has a {direction} score. Which stretch of the axis turns Sigmoid into Tanh?"),
-    )
-    yield from matching(given, answers, 1e-5)
 
 
 @exercise("2.2", as_number)

@@ -8,29 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from affscore.exercises.answers import as_function, as_numbers, call
+from affscore.exercises.answers import as_function, call
 from affscore.exercises.registry import Hints, exercise, right
 from affscore.network.padding import reduce_text
-
-CHARACTERS = sum(chr(code).isprintable() for code in range(128)) + 1
-"""Those that the networks of the chapter know: printable ASCII, and the end of a line."""
-
-
-@exercise("20.1", lambda answer: as_numbers(answer, "a pair (first, second)"))
-def inputs_of_first_positions(*numbers: float) -> Hints:
-    """20.1: how many different vectors a causal network can have at its first two positions."""
-    yield len(numbers) != 2, f"Expected two numbers (first, second), got {len(numbers)}."
-    first, second = numbers
-    yield first == CHARACTERS - 1, "The first number: the end of a line is a character, too."
-    yield first != CHARACTERS, "The first number: at position 0 the network has read one character. How many are there?"
-    yield second == CHARACTERS, "The second number: position 1 depends on the character before it, too."
-    yield second == 2 * CHARACTERS, "The second number: the two characters vary independently. Do counts add up then?"
-    yield (
-        second == CHARACTERS * (CHARACTERS + 1) / 2,
-        "The second number: is the order of the two characters all the same to the network?",
-    )
-    yield second != CHARACTERS**2, "The second number: on which characters does the vector at position 1 depend?"
-    yield True, right("So a score there describes a few points, and longer contexts make more of them.")
 
 
 @exercise("20.2", as_function)

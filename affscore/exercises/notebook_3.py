@@ -8,14 +8,11 @@ from numpy.typing import NDArray
 
 from affscore.exercises.answers import as_clouds, as_number, close, matching
 from affscore.exercises.registry import Hints, exercise, right
-from affscore.experiments.limits import limit_score, points_needed
+from affscore.experiments.limits import points_needed
 from affscore.transport import affinity_score
 
 WIDTH, TOLERANCE = 256, 0.01
 """The layer of exercise 3.1 and the bias that it may have."""
-
-POSITIONS = 16
-"""Positions of a feature map in exercise 3.2."""
 
 DEVIATION, BIAS, BATCHES = 0.04, 0.02, 16
 """Of one batch in exercise 3.6, and how many are averaged."""
@@ -35,26 +32,6 @@ def points_for_a_layer(number: float) -> Hints:
     yield number >= 0.9 / TOLERANCE**2, "Too many: a rule for the spread, which falls like a root. Mind the bias."
     yield number > expected, "Enough, but more than twice the smallest number. Solve the rule for n."
     yield True, "Too few: the bias would be larger. Solve the rule for n, with the correlation of ReLU."
-
-
-@exercise("3.2", as_number)
-def reduce_first(number: float) -> Hints:
-    """3.2: the score of Tanh on averages of 16 independent standard normal positions, a number."""
-    std = POSITIONS**-0.5
-    expected = limit_score(torch.tanh, 0.0, std)
-    direction = "high" if number > expected else "low"
-    answers = (
-        (number == 1, "Nearly: Tanh bends even narrow averages a little. By how much, to two digits?"),
-        (expected, right("Averages are narrow, and on a narrow input Tanh is nearly a straight line.")),
-        (limit_score(torch.tanh), "That is the score of the positions themselves, or of activate first."),
-        (limit_score(torch.tanh, 0.0, std**2), "You used the variance of an average as its standard deviation."),
-        (limit_score(torch.tanh, 0.0, 1 / std), "That is the score for sums. Asked is the one for averages."),
-        (limit_score(torch.tanh, 0.0, 1 / std**2), "Averages of many positions are narrower than one position."),
-        (limit_score(torch.relu), "That is the score of ReLU, which does not notice how narrow its input is."),
-        (not 0 <= number <= 1, "A score lies between 0 and 1."),
-        (True, f"Too {direction}. What is the standard deviation of an average of {POSITIONS} positions?"),
-    )
-    return matching(number, answers, 0.005)
 
 
 @exercise("3.3", as_clouds)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 import torchvision
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from affscore.exercises.answers import NotAnAnswerError, as_array, as_function, as_number, call, close, matching, raised
+from affscore.exercises.answers import NotAnAnswerError, as_function, as_number, matching, raised
 from affscore.exercises.registry import Hints, exercise, right
 from affscore.network.model_state import prepared, unwrapped
 from affscore.network.recorder import ActivationCall, recording
-from affscore.network.reduction import reduce
-
-Values = NDArray[np.float64]
 
 WIDTH = 10
 """Length of the vectors that the network of exercise 4.2 is fed."""
@@ -57,31 +51,6 @@ def parallel_branches(answer: Any) -> Hints:
     yield number < 6, f"Only {number} activation calls depend on the input; at least six are asked for."
     yield depth == number, f"All {number} activations follow one another. Which could start from the same tensor?"
     yield True, f"{number} activations are enough, but the longest path through them has {depth}, not 3."
-
-
-@exercise("4.3", as_function, "a function pool(features)")
-def pool_channels_last(function: Callable[..., object]) -> Hints:
-    """4.3: a function that averages feature maps (N, H, W, C), channels last, to (N, C)."""
-    features = np.random.default_rng(4).standard_normal((3, 4, 5, 6))
-    expected = reduce(torch.from_numpy(features), len(features), 3, "mean").numpy()
-    got = as_array(call(function, features), "what your function returns, an array")
-    average = "The average runs over the positions of an image, and every channel keeps its number."
-    yield close(got, expected), right(average)
-    yield from ((close(got, pool(features)), hint) for pool, hint in _POOLING_MISTAKES)
-    hint = "The shape is right and the values are not: is every position of an image in its average, once?"
-    yield got.shape == expected.shape, hint
-    yield True, f"From shape (N, H, W, C) to (N, C): yours gives {got.shape} for {features.shape}."
-
-
-_POOLING_MISTAKES = (
-    (lambda f: f.mean(axis=(2, 3)), "That averages over width and channels, as the published code does."),
-    (lambda f: f.mean(axis=3), "That averages over the channels, which are the coordinates to keep."),
-    (lambda f: f.mean(axis=(1, 2, 3)), "That leaves one number for an image. The channels must stay apart."),
-    (lambda f: f.sum(axis=(1, 2)), "These are sums; divide by the number of positions."),
-    (lambda f: f.mean(axis=(0, 1, 2)), "That averages over the images, too: the samples must stay apart."),
-    (lambda f: f.mean(axis=1), "Only one of the two spatial axes is averaged."),
-    (lambda f: f.mean(axis=2), "Only one of the two spatial axes is averaged."),
-)
 
 
 def _calls(network: nn.Module, inputs: Tensor) -> list[ActivationCall]:

@@ -10,13 +10,10 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
 from affscore.analysis import signature_distance
-from affscore.exercises.answers import as_array, as_function, as_number, close, matching, numbers_of
+from affscore.exercises.answers import as_array, as_function, close, matching, numbers_of
 from affscore.exercises.registry import Hints, exercise, right
 
 Values = NDArray[np.float64]
-
-SHORT, LONG = np.full(12, 0.55), np.full(150, 0.8)
-"""The two signatures of exercise 7.2."""
 
 FAMILIES = ("VGG",) * 3 + ("ResNet",) * 3 + ("ViT",) * 3 + ("Swin",) * 3
 BY_CHANCE = 0.1
@@ -59,27 +56,6 @@ _WARPINGS = (
     (lambda a, b: np.sqrt(_table(a, b, np.square, False)), "May both go on in the same step? That way is missing."),
     (lambda a, b: np.sqrt(_table(a, b, np.square) / max(len(a), len(b))), _PER_STEP),
 )
-
-
-@exercise("7.2", as_number)
-def constant_signatures(number: float) -> Hints:
-    """7.2: the DTW distance of 12 scores of 0.55 and 150 scores of 0.8, a number."""
-    gap, short, long = LONG[0] - SHORT[0], len(SHORT), len(LONG)
-    further = "Every further activation of the deeper network adds to it, and brings nothing new."
-    too_many = "Too many steps: both may go on in the same one."
-    answers = (
-        (signature_distance(SHORT, LONG), right(further)),
-        (gap, "That is the price of a single step. How many steps does the longer signature need?"),
-        (gap * np.sqrt(short), "The shorter one ends after twelve steps; what about the rest of the longer one?"),
-        (gap * np.sqrt(long - short), "The first scores of the longer one cost something, too."),
-        (gap * np.sqrt(long + short), too_many),
-        (gap * np.sqrt(long + short - 1), too_many),
-        (gap * long, "Differences are squared and summed, and the root is taken at the end."),
-        (gap**2 * long, "That is the total price; the distance is its root."),
-        (0.0, "Warping stretches a signature; it does not change its scores."),
-        (True, "How many steps does the cheapest walk have, and what does each of them cost?"),
-    )
-    return matching(number, answers, 0.01)
 
 
 @exercise("7.3", as_array, "a list of clusters,", 1)

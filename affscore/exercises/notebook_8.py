@@ -6,32 +6,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from affscore.analysis import explained_by_all, fisher_interval
-from affscore.exercises.answers import as_arrays, as_numbers, as_tuple, close, matching
+from affscore.analysis import explained_by_all
+from affscore.exercises.answers import as_arrays, as_tuple
 from affscore.exercises.registry import Hints, exercise, right
 
 Values = NDArray[np.float64]
-
-CORRELATION, ACTIVATIONS = 0.6, 12
-"""The network of exercise 8.1."""
-
-
-@exercise("8.1", as_numbers, "a pair (low, high) of numbers")
-def interval_of_a_correlation(low: float, high: float) -> Hints:
-    """8.1: the ends (low, high) of the 95 % interval of a correlation of 0.6 over 12 activations."""
-    expected = np.array(fisher_interval(CORRELATION, ACTIVATIONS))
-    variance = "The variance of z is not quite one over the number of activations: look it up above."
-    level = "That is an interval of another level. Asked is 95 %."
-    answers = (
-        (expected, right("From next to nothing to nearly 0.9: a dozen activations say little about a correlation.")),
-        (expected[::-1], "The lower end comes first."),
-        (np.arctanh(expected), "These are the ends of z. Bring them back to correlations."),
-        *((fisher_interval(CORRELATION, ACTIVATIONS + more), variance) for more in (3, 2, 1)),
-        *((fisher_interval(CORRELATION, ACTIVATIONS, other), level) for other in (0.68, 0.9, 0.99)),
-        (close((low + high) / 2, CORRELATION, 0.006), "An interval around r itself may reach beyond 1: step in z."),
-        (True, "Transform r by artanh, step by 1.96 standard errors of z to both sides, transform back."),
-    )
-    return matching([low, high], answers, 0.006)
 
 
 @exercise("8.2", as_tuple, "two networks, each a pair (scores, criterion)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from affscore.exercises.answers import as_array, as_clouds, as_number, matching
+from affscore.exercises.answers import as_array, as_clouds
 from affscore.exercises.registry import Hints, exercise, right
 from affscore.transport import affinity_score
 
@@ -16,21 +16,6 @@ AFFINE, NOT_AFFINE = 0.8, 0.1
 
 STRAIGHT, BENT = 0.95, 0.8
 """The same of reduce first and activate first in exercise 9.3."""
-
-
-@exercise("9.1", as_number)
-def count_specifications(number: float) -> Hints:
-    """9.1: how many specifications four reductions, three covariances and two couplings make."""
-    answers = (
-        (36, right("Six ways to a point, three covariances, two couplings.")),
-        (48, "That gives every reduction both orders. Two of them commute with an elementwise function."),
-        (24, "That gives every reduction one order. Two of them do not commute with an elementwise function."),
-        (6, "Those are the ways to a point. Each goes with every covariance and every coupling."),
-        (18, "Each of these goes with both couplings."),
-        (12, "Each of these goes with every covariance."),
-        (True, "Count the ways to a point first: which reductions have two orders that differ?"),
-    )
-    return matching(number, answers, 0)
 
 
 @exercise("9.2", as_clouds)

@@ -13,15 +13,7 @@ from affscore.exercises.notebook_11 import _score
 GRID = np.arange(0, 3, 0.04)
 BIAS = float(GRID[np.argmax([_score(bias) >= 0.95 for bias in GRID])])
 
-RIGHT = {"11.1": [7, np.int64(7), torch.tensor(7)], "11.2": [BIAS, BIAS + 0.03, torch.tensor(BIAS)], "11.3": [11, 11.0]}
-WRONG = {
-    "11.1": [(6, "where it ends"), (5, "before its first"), (550, "every step"), (8, "List the steps")],
-    "11.2": [(BIAS - 0.2, "below zero still"), (BIAS + 1, "is enough"), (-1, "negative"), (1e6, "is enough")],
-    "11.3": [(12, "twice"), (3, "What was in"), (4, "What was in it"), (10, "undisturbed")],
-}
-GARBAGE = {
-    "11.1": ["x", None, [1, 2], float("nan")],
-    "11.2": ["x", None, [1, 2], float("inf")],
-    "11.3": [None, "eleven"],
-}
-SECRETS = {"11.1": [7], "11.2": [BIAS], "11.3": [11]}
+RIGHT = {"11.2": [BIAS, BIAS + 0.03, torch.tensor(BIAS)]}
+WRONG = {"11.2": [(BIAS - 0.2, "below zero still"), (BIAS + 1, "is enough"), (-1, "negative"), (1e6, "is enough")]}
+GARBAGE = {"11.2": ["x", None, [1, 2], float("inf")]}
+SECRETS = {"11.2": [BIAS]}

@@ -13,13 +13,7 @@ X = np.maximum(RNG.standard_normal(500), 0)
 F = np.where(X > 0.5, -0.9 * X, 1.0)
 SCORES = np.linspace(0.2, 0.9, 40)
 LOW, HIGH = (RNG.normal(level, 0.02, 30) for level in (0.3, 0.8))
-BOTH = np.concatenate([LOW[:15], HIGH[:15]]), np.concatenate([LOW[15:], HIGH[15:]])
-
-RIGHT = {
-    "12.1": [(X, F), [torch.tensor(X), torch.tensor(F)]],
-    "12.2": [(SCORES[:20], SCORES[20:])],
-    "12.3": [BOTH, BOTH[::-1]],
-}
+RIGHT = {"12.1": [(X, F), [torch.tensor(X), torch.tensor(F)]], "12.2": [(SCORES[:20], SCORES[20:])]}
 WRONG = {
     "12.1": [
         ((X, RNG.standard_normal(500)), "Where is the sum negative"), ((X - 1, F), "out of a ReLU"),
@@ -30,14 +24,9 @@ WRONG = {
         ((LOW, HIGH), "two are seen"), ((SCORES[::2], SCORES[1::2]), "of all cases"), ((SCORES + 1, SCORES), "lie in"),
         ((SCORES[20:], SCORES[:20]), "of all cases"), ((SCORES[:3], SCORES[3:6]), "10 to 200"),
     ],
-    "12.3": [
-        ((LOW, HIGH), "the two modes are the two groups"), ((SCORES[::2], SCORES[1::2]), "one mode is enough"),
-        ((np.full(20, 0.5), np.full(20, 0.5)), "the same"),
-    ],
 }  # fmt: skip
 GARBAGE = {
     "12.1": [X, None, "xy", (X, F[:5]), (X, np.full_like(X, np.nan))],
     "12.2": [None, 3.0, (SCORES, SCORES[:5]), (SCORES, "x")],
-    "12.3": [None, [1.0], (SCORES, np.full_like(SCORES, np.inf))],
 }
-SECRETS = {"12.1": ["positive"], "12.2": ["cut", "uniform", "touch"], "12.3": ["each group", "early"]}
+SECRETS = {"12.1": ["positive"], "12.2": ["cut", "uniform", "touch"]}

@@ -16,7 +16,6 @@ POSITIVE = ROTATION @ DIAGONAL @ ROTATION.T
 RIGHT = {
     "19.1": [(DIAGONAL, TURN), [torch.tensor(POSITIVE), torch.tensor(ROTATION @ DIAGONAL)]],
     "19.2": [(0.635, 0.293), [1 - np.sqrt((1 - 0.25 / (0.5 - 0.5 / np.pi)) / 2), 1 - np.sqrt(0.5)]],
-    "19.3": [(0.5, 0.0), [100 / 199, 0]],
 }
 WRONG = {
     "19.1": [
@@ -29,15 +28,9 @@ WRONG = {
         ((0.5, 0.293), "variance of"),
         ((0.635, 0.0), "the mean still is"), ((0.635, 0.621), "even function"),
     ],
-    "19.3": [
-        ((0.0, 0.0), "by chance"), ((1 / 199, 0.0), "by chance"), ((0.9, 0.0), "centred samples"),
-        ((0.5, 0.5), "degrees of freedom"),
-        ((50, 0), "shares"),
-    ],
 }  # fmt: skip
 GARBAGE = {
     "19.1": [DIAGONAL, (DIAGONAL[:4], TURN), (DIAGONAL, "x"), (DIAGONAL, np.full_like(TURN, np.nan))],
     "19.2": [0.6, (0.6, 0.3, 0.1), ("a", 0.3), (0.6, np.inf)],
-    "19.3": [0.5, (0.5, 0.0, 0.1), ("a", 0.0), (np.nan, 0.0)],
 }
-SECRETS = {"19.1": ["rotation", "symmetric"], "19.2": [0.635, 0.293, "0.63", "0.29"], "19.3": [0.5, "100 / 199"]}
+SECRETS = {"19.1": ["rotation", "symmetric"], "19.2": [0.635, 0.293, "0.63", "0.29"]}

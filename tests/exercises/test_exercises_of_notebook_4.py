@@ -24,11 +24,7 @@ class Branches(nn.Module):
         return x
 
 
-RIGHT = {
-    "4.1": [33, 33.0, torch.tensor(33)],
-    "4.2": [Branches(4, 2), Branches(9, 2)],
-    "4.3": [lambda f: f.mean(axis=(1, 2)), lambda f: torch.tensor(f).float().mean((1, 2))],
-}
+RIGHT = {"4.1": [33, 33.0, torch.tensor(33)], "4.2": [Branches(4, 2), Branches(9, 2)]}
 
 # the answer, and a word that its hint must have
 WRONG = {
@@ -41,16 +37,5 @@ WRONG = {
         (Branches(7, 1), "not 3"),
         (nn.Linear(3, 2), "fails on an input"),
     ],
-    "4.3": [
-        (lambda f: f.mean(axis=(2, 3)), "published code"),
-        (lambda f: f.mean(axis=3), "over the channels"),
-        (lambda f: f.mean(axis=(1, 2, 3)), "one number"),
-        (lambda f: f.sum(axis=(1, 2)), "sums"),
-        (lambda f: f.mean(axis=(0, 1, 2)), "over the images"),
-        (lambda f: f.mean(axis=1), "one of the two"),
-        (lambda f: f.mean(axis=2), "one of the two"),
-        (lambda f: f.max(axis=(1, 2)), "shape is right"),
-        (lambda f: f, "From shape"),
-    ],
 }
-SECRETS = {"4.1": [33], "4.3": ["axis="]}
+SECRETS = {"4.1": [33]}

@@ -8,17 +8,10 @@ from answer_tables import (  # noqa: F401  # tests of every exercise
     test_garbage_gets_a_verdict,
 )
 
-from affscore.analysis import rarefied_range, signature_distance
-from affscore.exercises.notebook_7 import FAMILIES, LONG, SHORT
+from affscore.analysis import signature_distance
+from affscore.exercises.notebook_7 import FAMILIES
 
 MORE_SPREAD = 0.5 * (150 / 152 - 6 / 8)
-JUMPING = [0.3, 0.9] * 8
-FAR = signature_distance(SHORT, LONG)
-RNG = np.random.default_rng(57)
-
-
-def drawn(scores, size):
-    return np.mean([np.ptp(RNG.choice(scores, size, replace=False)) for _ in range(4000)])
 
 
 def warped(a, b, cost=np.square, end=np.sqrt, diagonal=True):
@@ -35,14 +28,7 @@ def warped(a, b, cost=np.square, end=np.sqrt, diagonal=True):
 
 RIGHT = {
     "5.1": [MORE_SPREAD, round(MORE_SPREAD, 3), 0.12, torch.tensor(MORE_SPREAD)],
-    "5.2": [rarefied_range, lambda scores, size: torch.tensor(rarefied_range(scores, size))],
-    "5.3": [
-        (JUMPING, sorted(JUMPING)),
-        [torch.tensor(JUMPING), np.array(sorted(JUMPING, reverse=True))],
-        ([0.1, *[0.5] * 10, 0.9], [0.1, 0.5, 0.5, *[0.9, 0.1] * 10]),
-    ],
     "7.1": [warped, signature_distance, lambda a, b: warped(b, a)],
-    "7.2": [FAR, round(FAR, 2), np.float32(FAR)],
     "7.3": [list(range(12)), range(12), np.arange(12) * 3e90, torch.arange(12)],
 }
 
@@ -57,36 +43,6 @@ WRONG = {
         (0.5 * (149 / 151 - 5 / 7), "k + 1"),
         (0.3, "Where do"),
     ],
-    "5.2": [
-        (drawn, "scatter"),
-        (lambda scores, size: np.ptp(scores), "all scores"),
-        (lambda scores, size: np.ptp(scores[:size]), "first ones"),
-        (lambda scores, size: np.ptp(scores) * size / len(scores), "proportion"),
-        (lambda scores, size: rarefied_range(scores, size) + 0.1, "the whole"),
-        (lambda scores, size: np.ptp(scores) * (1 - (size < len(scores)) * 0.5), "For each score"),
-        (
-            lambda scores, size: sum(
-                share * (high - low)
-                for share, high, low in zip(
-                    np.diff((np.arange(len(scores) + 1) / len(scores)) ** size),
-                    np.sort(scores),
-                    np.sort(scores)[::-1],
-                    strict=True,
-                )
-            ),
-            "replacement",
-        ),
-    ],
-    "5.3": [
-        ((JUMPING, JUMPING), "zero"),
-        ((JUMPING[:4], sorted(JUMPING)), "at least 10"),
-        ((JUMPING, [*sorted(JUMPING), 0.95]), "median"),
-        ((JUMPING, [0.2, *sorted(JUMPING), 0.95]), "minimum"),
-        ((JUMPING, [0.3] * 8 + [0.9] * 7 + [1.0]), "maximum"),
-        ((JUMPING, [*JUMPING[:-2], -0.1, 0.9]), "between 0 and 1"),
-        ((JUMPING, [*JUMPING[:-2], 0.3, 1.1]), "between 0 and 1"),
-        (([0.3, *[0.5] * 10, 0.9], [*[0.5] * 10, 0.3, 0.9]), "up and down"),
-    ],
     "7.1": [
         (lambda a, b: warped(a, b, end=float), "total price"),
         (lambda a, b: warped(a, b, cost=abs, end=float), "squared difference"),
@@ -97,16 +53,6 @@ WRONG = {
         (lambda a, b: warped(a, b) + 1, "itself"),
         (lambda a, b: 3 * warped(a, b), "by hand"),
     ],
-    "7.2": [
-        (0.25, "single step"),
-        (0.25 * np.sqrt(12), "rest of the longer"),
-        (0.25 * np.sqrt(138), "first scores"),
-        (0.25 * np.sqrt(161), "Too many"),
-        (0.25 * 150, "squared"),
-        (0.25**2 * 150, "root"),
-        (0, "does not change"),
-        (1.7, "How many steps"),
-    ],
     "7.3": [
         ([0] * 12, "more than one family"),
         (np.repeat(np.arange(4), 3), "Tear them apart"),
@@ -116,7 +62,7 @@ WRONG = {
     ],
 }
 
-SECRETS = {"5.1": [MORE_SPREAD], "7.2": [FAR]}
+SECRETS = {"5.1": [MORE_SPREAD]}
 
 
 def test_the_networks_of_exercise_7_3_are_those_of_its_text():
