@@ -2,12 +2,10 @@
 
 from affscore.analysis.accuracy import ERROR as ERROR
 from affscore.analysis.accuracy import best_explained as best_explained
-from affscore.analysis.accuracy import best_of_each_seed as best_of_each_seed
 from affscore.analysis.accuracy import between_families as between_families
 from affscore.analysis.accuracy import explained_accuracy as explained_accuracy
 from affscore.analysis.accuracy import over_seeds as over_seeds
 from affscore.analysis.accuracy import panel_fits as panel_fits
-from affscore.analysis.accuracy import spread_in_errors as spread_in_errors
 from affscore.analysis.batch_size import against_reference as against_reference
 from affscore.analysis.batch_size import effects_of_size as effects_of_size
 from affscore.analysis.bimodality import MixtureTest as MixtureTest
@@ -18,14 +16,12 @@ from affscore.analysis.bimodality import count_modes as count_modes
 from affscore.analysis.bimodality import mixture_test as mixture_test
 from affscore.analysis.bimodality import unimodality_test as unimodality_test
 from affscore.analysis.blocks import PARTS as PARTS
-from affscore.analysis.blocks import shares_of_parts as shares_of_parts
 from affscore.analysis.blocks import unexplained as unexplained
 from affscore.analysis.blocks import unexplained_by_kind as unexplained_by_kind
 from affscore.analysis.choices import effects_of_choices as effects_of_choices
 from affscore.analysis.classes import ClassEffect as ClassEffect
 from affscore.analysis.classes import class_effects as class_effects
 from affscore.analysis.clustering import clusters as clusters
-from affscore.analysis.clustering import cophenetic_correlation as cophenetic_correlation
 from affscore.analysis.clustering import leaf_order as leaf_order
 from affscore.analysis.clustering import linkage as linkage
 from affscore.analysis.consistency import family_correlations as family_correlations
@@ -33,15 +29,12 @@ from affscore.analysis.consistency import sign_counts as sign_counts
 from affscore.analysis.consistency import simultaneous_intervals as simultaneous_intervals
 from affscore.analysis.consistency import strength_counts as strength_counts
 from affscore.analysis.correlations import CRITERIA_OF_TABLE_1 as CRITERIA_OF_TABLE_1
-from affscore.analysis.correlations import correlations_by_kind as correlations_by_kind
 from affscore.analysis.correlations import criterion_correlations as criterion_correlations
 from affscore.analysis.correlations import criterion_values as criterion_values
 from affscore.analysis.correlations import fisher_interval as fisher_interval
-from affscore.analysis.distances import MantelTest as MantelTest
 from affscore.analysis.distances import deviations as deviations
 from affscore.analysis.distances import distance_matrix as distance_matrix
 from affscore.analysis.distances import length_distances as length_distances
-from affscore.analysis.distances import mantel_test as mantel_test
 from affscore.analysis.distances import per_step as per_step
 from affscore.analysis.distances import signature_distance as signature_distance
 from affscore.analysis.families import Agreement as Agreement
@@ -71,7 +64,6 @@ from affscore.analysis.selection import best_fit_test as best_fit_test
 from affscore.analysis.selection import best_fit_tests as best_fit_tests
 from affscore.analysis.statistics import STATISTICS as STATISTICS
 from affscore.analysis.statistics import Shaking as Shaking
-from affscore.analysis.statistics import along_depth as along_depth
 from affscore.analysis.statistics import rarefied_range as rarefied_range
 from affscore.analysis.statistics import shaking as shaking
 from affscore.analysis.statistics import signature_statistics as signature_statistics

@@ -128,55 +128,6 @@ def over_seeds(table: pd.DataFrame, by: str = "name") -> pd.DataFrame:
     return groups.size().to_frame("seeds").join([numbers.mean(), numbers.sem().add_suffix(ERROR)])
 
 
-def best_of_each_seed(table: pd.DataFrame, columns: Sequence[str], kind: str = "linear") -> pd.DataFrame:
-    """Which characteristic explains accuracy best in each group, when only the networks of one seed are looked at.
-
-    Args:
-        table: A row for each network and ``seed``, with ``group``, ``accuracy`` and the characteristics.
-        columns: The characteristics.
-        kind: One of :data:`affscore.analysis.FITS`.
-
-    Returns:
-        A row for each group and seed, as of :func:`explained_accuracy`, with the seed.
-
-    Raises:
-        AffscoreError: A column that is not there, or a table without rows.
-
-    >>> x = [1.0, 2.0, 3.0, 4.0, 5.0]
-    >>> trials = pd.DataFrame({"group": "A", "seed": 3, "accuracy": x, "mean": x, "max": [1.0, 1.0, 1.0, 1.0, 2.0]})
-    >>> best_of_each_seed(trials, ["mean", "max"])[["seed", "characteristic", "r2"]].values.tolist()
-    [[3, 'mean', 1.0]]
-    """
-    check_columns(table, ("seed",))
-    if not table["seed"].notna().any():
-        raise AffscoreError("the table has no rows, so there is no seed to look at")
-    best = {seed: best_explained(explained_accuracy(some, columns, kind)) for seed, some in table.groupby("seed")}
-    return pd.concat(best, names=["seed"]).reset_index("seed").reset_index(drop=True)
-
-
-def spread_in_errors(table: pd.DataFrame) -> pd.DataFrame:
-    """How far the accuracies of the networks of a group lie apart, in units of the error of one of them.
-
-    Args:
-        table: A row for each network, as of :func:`over_seeds`, with ``group``.
-
-    Returns:
-        A row for each group: ``networks``, ``lowest``, ``highest``, ``error`` (root mean square of the standard
-        errors) and ``spread`` (highest - lowest, divided by the error).
-
-    Raises:
-        AffscoreError: A column that is not there.
-
-    >>> rows = {"group": ["A", "A"], "accuracy": [80.0, 90.0], "accuracy_standard_error": [1.0, 1.0]}
-    >>> float(spread_in_errors(pd.DataFrame(rows)).loc["A", "spread"])
-    10.0
-    """
-    check_columns(table, ("group", "accuracy", f"accuracy{ERROR}"))
-    accuracies = table.groupby("group", sort=False)["accuracy"].agg(networks="size", lowest="min", highest="max")
-    error = table[f"accuracy{ERROR}"].pow(2).groupby(table["group"]).mean() ** 0.5
-    return accuracies.assign(error=error, spread=(accuracies["highest"] - accuracies["lowest"]) / error)
-
-
 def between_families(table: pd.DataFrame) -> float:
     r"""The share of the variance of accuracy that lies between families.
 

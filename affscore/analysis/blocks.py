@@ -51,25 +51,3 @@ def unexplained_by_kind(blocks: pd.DataFrame, by: list[str], summary: SummaryNam
         raise AffscoreError(f"summary must be one of {', '.join(get_args(SummaryName))}, got {summary!r}")
     found = blocks.assign(share=unexplained(blocks["affine_fit"])).dropna(subset="share")
     return found.pivot_table(index=by, columns="kind", values="share", aggfunc=summary)
-
-
-def shares_of_parts(blocks: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Of the unexplained shares of all parts of a network, added up: how much is from each kind.
-
-    The parts are the kinds of :data:`PARTS`. Linear layers, normalisation, pooling and activations inside attention
-    count twice: as what they are, and within attention. Every other part counts once, whether its output goes on alone
-    or is added to a shortcut: these are shares of local departures, which do not add up to that of the whole network.
-
-    Args:
-        blocks: As of :func:`unexplained_by_kind`.
-        by: As there.
-
-    Returns:
-        A row for each value of ``by`` and a column for each of the parts, which add up to 1; 0 where there is no block.
-
-    >>> blocks = pd.DataFrame({"kind": ["activation", "attention", "residual"], "affine_fit": [0.5, 0.0, 0.1]})
-    >>> shares_of_parts(blocks.assign(model="a"), ["model"]).loc["a", ["activation", "attention"]].to_dict()
-    {'activation': 0.2, 'attention': 0.8}
-    """
-    sums = unexplained_by_kind(blocks, by, "sum").reindex(columns=list(PARTS)).fillna(0.0)
-    return sums.div(sums.sum(axis=1), axis=0)

@@ -44,31 +44,6 @@ def linkage(distances: pd.DataFrame, method: Method = "average") -> NDArray[np.f
     return hierarchy.linkage(condensed(distances), method)
 
 
-def cophenetic_correlation(distances: pd.DataFrame, tree: NDArray[np.float64]) -> float:
-    """How faithful a clustering is: the correlation of distances with the heights at which pairs are joined.
-
-    Args:
-        distances: What was clustered.
-        tree: Its clustering (:func:`linkage`).
-
-    Returns:
-        Pearson's correlation over all pairs, 1 where the tree reproduces the distances; NaN for two networks.
-
-    Raises:
-        AffscoreError: What is no distance, or the tree of other networks.
-
-    Source: Sokal and Rohlf (1962); not in the papers.
-
-    >>> names = ["a", "b", "c"]
-    >>> distances = pd.DataFrame([[0, 1, 4], [1, 0, 4], [4, 4, 0]], names, names)
-    >>> round(cophenetic_correlation(distances, linkage(distances)), 6)
-    1.0
-    """
-    pairs = condensed(distances)
-    heights = hierarchy.cophenet(_tree_of(tree, len(distances)))
-    return float(np.corrcoef(pairs, heights)[0, 1]) if np.ptp(pairs) and np.ptp(heights) else np.nan
-
-
 def clusters(tree: NDArray[np.float64], names: Sequence[str], count: int) -> pd.Series[int]:
     """The clusters that are left when a tree is cut so that there are as many as wanted.
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from affscore.analysis.tables import check_columns, check_level
+from affscore.analysis.tables import check_level
 from affscore.errors import AffscoreError
 
 CRITERIA_OF_TABLE_1 = ("cka", "norm", "sparsity", "entropy", "r2")
@@ -111,50 +111,6 @@ def fisher_interval(correlation: float, count: int, level: float = 0.95) -> tupl
     half = norm.ppf((1 + level) / 2) / np.sqrt(count - 3)
     centre = np.arctanh(correlation)
     return float(np.tanh(centre - half)), float(np.tanh(centre + half))
-
-
-def correlations_by_kind(
-    summaries: Mapping[str, pd.DataFrame], kind: str = "after-sum", criteria: Sequence[str] = CRITERIA_OF_TABLE_1
-) -> pd.DataFrame:
-    """The correlation of the score with each criterion over all activations, over those of a kind, and over the others.
-
-    Two groups that lie apart have a correlation even where neither of them has one (Simpson's paradox). In a residual
-    network the activations after a sum are such a group.
-
-    Args:
-        summaries: For each network a row for each activation (:attr:`affscore.Signature.summary`); networks without
-            activations of that kind are left out.
-        kind: One of the kinds of :attr:`affscore.Signature.summary`.
-        criteria: Which.
-
-    Returns:
-        A row for each network and part (``all``, the kind, ``others``), indexed by both: ``activations``, and a column
-        for each criterion, missing where there is no correlation.
-
-    Raises:
-        AffscoreError: No network has activations of that kind, or a table without kinds.
-
-    Source: ours.
-
-    >>> cloud = [0.1, 0.2, 0.3, 0.2]
-    >>> network = pd.DataFrame({"score": [*cloud, 0.9, 0.8, 0.7, 0.8], "cka": [0.1, 0.2, 0.1, 0.0, 0.9, 0.8, 0.9, 1.0],
-    ...                         "kind": ["first"] * 4 + ["after-sum"] * 4})
-    >>> table = correlations_by_kind({"net": network}, criteria=["cka"])
-    >>> table["cka"].round(2).tolist()
-    [0.96, 0.0, 0.0]
-    """
-    rows = {}
-    for name, summary in summaries.items():
-        check_columns(summary, ["kind", "score"])
-        complete = summary.dropna(subset="score")
-        of_kind = complete["kind"] == kind
-        parts = {"all": complete, kind: complete[of_kind], "others": complete[~of_kind]} if of_kind.any() else {}
-        for part, members in parts.items():
-            found = criterion_correlations({"": members}, criteria)
-            rows[name, part] = {"activations": len(members), **dict(zip(criteria, found["correlation"], strict=True))}
-    if not rows:
-        raise AffscoreError(f"none of the networks has activations of the kind {kind!r}")
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["network", "part"])
 
 
 def _correlation(score: pd.Series, criterion: pd.Series, level: float) -> dict[str, object]:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from dtaidistance import dtw
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
-from scipy.spatial.distance import squareform
 
-from affscore.analysis.clustering import condensed
-from affscore.analysis.permutation import permutation_test
 from affscore.analysis.tables import check_scores, distances_between
 from affscore.errors import AffscoreError
 
@@ -136,59 +131,6 @@ def deviations(here: Mapping[str, ArrayLike], there: Mapping[str, ArrayLike]) ->
         {name: float(np.linalg.norm(one - other)) for name, (one, other) in pairs.items() if len(one) == len(other)},
         dtype=float,
     )
-
-
-class MantelTest(NamedTuple):
-    """How two matrices of distances between the same networks go together.
-
-    Attributes:
-        correlation: Spearman's rank correlation over all pairs.
-        p_value: Share of the permutations of the networks with as large a correlation (one-sided).
-    """
-
-    correlation: float
-    p_value: float
-
-
-def mantel_test(one: pd.DataFrame, other: pd.DataFrame, permutations: int = 9999, seed: int = 0) -> MantelTest:
-    """The rank correlation of two matrices of distances, with Mantel's test.
-
-    The pairs of one network are not independent of each other, so that the usual test of a correlation does not
-    hold; rows and columns of one matrix are permuted together instead.
-
-    Args:
-        one: A symmetric matrix of distances.
-        other: Another, with the same names in the same order.
-        permutations: How many; every permutation once, where there are no more.
-        seed: Of the permutations.
-
-    Returns:
-        The correlation and its test; NaN for fewer than three networks, or where all distances are the same.
-
-    Raises:
-        AffscoreError: Other names, what is no distance, or no permutations.
-
-    Source: Mantel (1967); not in the papers.
-
-    >>> names = list("abcdef")
-    >>> places = np.array([0, 1, 3, 7, 12, 20])
-    >>> distances = pd.DataFrame(abs(places[:, None] - places), names, names)
-    >>> mantel_test(distances, distances**2).correlation
-    1.0
-    """
-    fixed, moving = condensed(one), condensed(other)
-    if list(one.index) != list(other.index):
-        raise AffscoreError("both matrices must have the same names in the same order")
-    if len(fixed) < 3 or np.ptp(fixed) == 0 or np.ptp(moving) == 0:
-        return MantelTest(np.nan, np.nan)
-    first, second = np.triu_indices(len(one), 1)
-    aim, ranks = stats.zscore(stats.rankdata(fixed)) / len(fixed), squareform(stats.zscore(stats.rankdata(moving)))
-
-    def correlation(orders: NDArray[np.intp]) -> NDArray[np.float64]:
-        return ranks[orders[..., first], orders[..., second]] @ aim
-
-    test = permutation_test(np.arange(len(one)), correlation, permutations=permutations, seed=seed)
-    return MantelTest(round(test.observed, 12), test.p_value)
 
 
 def _lengths(signatures: Mapping[str, ArrayLike]) -> NDArray[np.float64]:

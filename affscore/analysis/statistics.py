@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from affscore.analysis.tables import check_scores
 from affscore.errors import AffscoreError
@@ -78,37 +77,6 @@ def rarefied_range(scores: ArrayLike, size: int) -> float:
         raise AffscoreError(f"the size of a subset of {k} scores must be from 1 to {k}, got {size}")
     whole = comb(k, size)  # exact integers: these overflow a double
     return float([(comb(i, size - 1) - comb(k - 1 - i, size - 1)) / whole for i in range(k)] @ ordered)
-
-
-def along_depth(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
-    """How scores change from the first activation of a network to the last.
-
-    Args:
-        signatures: Scores by the name of the network, in the order of the activations.
-
-    Returns:
-        A row for each network; columns ``first third``, ``middle`` and ``last third`` (mean scores), ``last`` (the
-        score of the last activation) and ``correlation`` (Spearman's, of score and position; missing where all
-        scores are the same). A network of fewer than three activations has no thirds.
-
-    Raises:
-        AffscoreError: What is no signature.
-
-    Source: figures 11 to 13 of the paper compare networks by eye in this respect.
-
-    >>> along_depth({"a": [0.5, 0.6, 0.7, 0.9]}).round(2).iloc[0].tolist()
-    [0.5, 0.65, 0.9, 0.9, 1.0]
-    """
-    signature_statistics(signatures)  # refuses what is no signature
-    rows = {}
-    for name, values in signatures.items():
-        scores = np.asarray(values, dtype=float)
-        third = len(scores) // 3
-        means = [part.mean() if third else np.nan for part in np.split(scores, [third, len(scores) - third])]
-        correlation = np.nan if np.ptp(scores) == 0 else stats.spearmanr(np.arange(len(scores)), scores).statistic
-        rows[name] = [*means, scores[-1], correlation]
-    columns = ["first third", "middle", "last third", "last", "correlation"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)
 
 
 class Shaking(NamedTuple):

@@ -14,7 +14,6 @@ from affscore.experiments.character_losses import bits_a_character as bits_a_cha
 from affscore.experiments.character_losses import character_losses as character_losses
 from affscore.experiments.estimation import bias_and_spread as bias_and_spread
 from affscore.experiments.estimation import estimation_sweep as estimation_sweep
-from affscore.experiments.estimation import extrapolation_errors as extrapolation_errors
 from affscore.experiments.limits import limit_score as limit_score
 from affscore.experiments.limits import paired_limit as paired_limit
 from affscore.experiments.limits import points_needed as points_needed
@@ -24,6 +23,5 @@ from affscore.experiments.random_inputs import power_law_correlation as power_la
 from affscore.experiments.reductions import reduction_scores as reduction_scores
 from affscore.experiments.steps import ScoreSteps as ScoreSteps
 from affscore.experiments.steps import score_steps as score_steps
-from affscore.experiments.steps import transport_bounds as transport_bounds
 from affscore.experiments.sweeps import sweep as sweep
 from affscore.transport import first_order_bias as first_order_bias

@@ -6,7 +6,6 @@ from affscore.figures.accuracy import accuracy_fits as accuracy_fits
 from affscore.figures.accuracy import best_under_permutation as best_under_permutation
 from affscore.figures.activations import activation_domain as activation_domain
 from affscore.figures.activations import activity as activity
-from affscore.figures.blocks import shares_of_kinds as shares_of_kinds
 from affscore.figures.blocks import unexplained_shares as unexplained_shares
 from affscore.figures.clustering import comparison as comparison
 from affscore.figures.clustering import dendrogram as dendrogram
@@ -27,7 +26,6 @@ from affscore.figures.multiverse import specification_curve as specification_cur
 from affscore.figures.nonlinear_advantage import accuracy_curves as accuracy_curves
 from affscore.figures.nonlinear_advantage import core_network as core_network
 from affscore.figures.one_dimension import activation_panels as activation_panels
-from affscore.figures.other_data import class_ratios as class_ratios
 from affscore.figures.other_data import class_signatures as class_signatures
 from affscore.figures.other_data import data_deviations as data_deviations
 from affscore.figures.plane_clouds import coupling as coupling
@@ -41,6 +39,5 @@ from affscore.figures.signature import raw_signature as raw_signature
 from affscore.figures.style import family_styles as family_styles
 from affscore.figures.style import house_style as house_style
 from affscore.figures.tables import table as table
-from affscore.figures.training import bits_along_training as bits_along_training
 from affscore.figures.training import scores_along as scores_along
 from affscore.figures.training import scores_over_steps as scores_over_steps

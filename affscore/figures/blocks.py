@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
 from affscore.figures.style import (
-    BLOCK_LOOKS,
     PALETTE,
     family_styles,
     house_style,
@@ -58,40 +57,5 @@ def unexplained_shares(shares: pd.DataFrame, groups: Mapping[str, str]) -> Figur
     name_rows(axes, list(shares.columns))
     axes.set(xlabel="share of the variance that no affine map explains", ylim=(shares.shape[1] - 0.5, -0.5))
     axes.set_xlim(left=-0.01)
-    legend_below(figure, 5, loc="outside upper center")
-    return figure
-
-
-@house_style()
-def shares_of_kinds(shares: pd.DataFrame) -> Figure:
-    """Draw shares that add up to 1 as bars: a row for each network or group, a part of the bar for each kind.
-
-    Args:
-        shares: A row for each bar, a column for each kind (:func:`affscore.analysis.shares_of_parts`).
-
-    Returns:
-        The figure, as wide as a page.
-
-    Raises:
-        AffscoreError: An empty table.
-
-    >>> shares = pd.DataFrame({"activation": [0.6, 1.0], "attention": [0.4, 0.0]}, index=["ViTs", "VGGs"])
-    >>> figure = shares_of_kinds(shares)
-    >>> [round(float(bar.get_width()), 1) for bar in figure.axes[0].patches]
-    [0.6, 1.0, 0.4, 0.0]
-    """
-    if shares.empty:
-        raise AffscoreError("expected at least one row of shares to draw, got an empty table")
-    figure, (axes,) = page(1, 0.9 + 0.27 * len(shares))
-    places, left = np.arange(len(shares)), np.zeros(len(shares))
-    hatches = ("", "//", "..", "xx", "\\\\", "--")
-    for number, kind in enumerate(shares.columns):
-        colour = PALETTE[BLOCK_LOOKS.get(kind, ("brown", "X"))[0]]
-        values = shares[kind].fillna(0.0).to_numpy(dtype=float)
-        axes.barh(places, values, 0.7, left=left, color=colour, edgecolor="white", label=literal(kind),
-                  hatch=hatches[number % len(hatches)], linewidth=0.5)  # fmt: skip
-        left += values
-    name_rows(axes, list(shares.index))
-    axes.set(xlim=(0, 1), xlabel="share of what the parts of a network leave unexplained")
     legend_below(figure, 5, loc="outside upper center")
     return figure

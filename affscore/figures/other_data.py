@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from affscore.errors import AffscoreError
@@ -106,42 +105,3 @@ def _long(scores: ArrayLike) -> pd.DataFrame:
     """A row for each score of (lines, activations): its line, and its activation, from 1 on."""
     table = pd.DataFrame(np.asarray(scores, dtype=float)).rename(columns=lambda place: place + 1)
     return table.melt(var_name="activation", value_name="score", ignore_index=False).rename_axis("line").reset_index()
-
-
-@house_style()
-def class_ratios(panels: Mapping[str, Mapping[str, ArrayLike]], ylabel: str = "classes apart, over chance") -> Figure:
-    """Draw along each network how far classes are apart from random subsets, in units of what chance does.
-
-    Args:
-        panels: By the title of a panel, and by network, the ratio of each activation
-            (:attr:`affscore.analysis.ClassEffect.layers`).
-        ylabel: What the ratio is.
-
-    Returns:
-        The figure, as wide as a page, with a line at 1, where the classes are as random subsets are.
-
-    Raises:
-        AffscoreError: No ratio.
-
-    >>> figure = class_ratios({"digits": {"net": [1.0, 2.0, 4.0]}})
-    >>> figure.axes[0].get_title(), figure.axes[0].get_yscale()
-    ('digits', 'log')
-    """
-    if not any(panels.values()):
-        raise AffscoreError("expected the ratios of a network at least to draw")
-    xlabel = "place in the network (0: first activation)"
-    figure, grid = page(len(panels), 1.2, each=2.3, sharey=True, xlabel=xlabel, ylabel=ylabel)
-    numbers = itertools.count()
-    for axes, (title, networks) in zip(grid, panels.items(), strict=True):
-        for name, ratios in networks.items():
-            values = np.asarray(ratios, dtype=float)
-            look: Any = {**series_style(next(numbers)), "markersize": 3}
-            axes.plot(np.linspace(0, 1, len(values)), values, linewidth=1, linestyle="-", label=literal(name), **look)
-        axes.axhline(1, color=PALETTE["black"], linewidth=0.8, linestyle="--")
-        axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        axes.yaxis.set_minor_formatter(NullFormatter())
-        axes.set_title(literal(title))
-    legend_below(figure, 4)
-    return figure

@@ -24,7 +24,6 @@ from affscore.figures.style import (
     page,
     plt,
     score_axis,
-    series_style,
 )
 
 _FEW = 12
@@ -32,8 +31,6 @@ _FEW = 12
 
 _LIGHTEST = 0.85
 """Of the colour map; what lies above is too light for a line on white."""
-
-_LINES = ("-", "--", "-.", ":")
 
 
 @house_style()
@@ -142,46 +139,4 @@ def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, do
             axes.xaxis.set_minor_locator(NullLocator())
     score_axis(grid, np.concatenate([rows["score"] for rows in panels.values()]))
     legend_below(figure, min(len(numbers), 7))
-    return figure
-
-
-@house_style()
-def bits_along_training(tables: Mapping[str, pd.DataFrame], baselines: Mapping[str, float]) -> Figure:
-    """Draw the loss of language models in bits a character over the steps of their training.
-
-    Args:
-        tables: By name, a row for each training (``seed``) and ``step`` with the ``bits``; rows that repeat one are
-            taken once.
-        baselines: The loss of simpler predictions by name, as horizontal lines.
-
-    Returns:
-        The figure, as wide as a page.
-
-    Raises:
-        AffscoreError: Nothing to draw.
-
-    >>> table = pd.DataFrame({"step": [0, 100], "seed": 1, "bits": [6.5, 2.5]})
-    >>> len(bits_along_training({"net": table}, {"pairs of characters": 3.8}).axes[0].lines)
-    2
-    """
-    import seaborn as sns  # slow to load
-
-    if not tables:
-        raise AffscoreError("there is no loss to draw: give a table at least")
-    figure, (axes,) = page(1, 2.6, xlabel="optimisation steps", ylabel="bits a character, held out")
-    for number, (name, rows) in enumerate(tables.items()):
-        look: Any = {
-            "color": series_style(number)["color"],
-            "linestyle": _LINES[number % len(_LINES)],
-            "linewidth": 1.3,
-        }
-        once = rows.drop_duplicates(["seed", "step"])
-        each: Any = {"x": "step", "y": "bits", "units": "seed", "estimator": None}
-        sns.lineplot(once, **each, **look, ax=axes, label=literal(name), legend=False)
-    end = max(rows["step"].max() for rows in tables.values())
-    for name, value in baselines.items():
-        axes.axhline(value, color=PALETTE["grey"], linestyle=":", linewidth=1.2)
-        axes.annotate(literal(name), (end, value), ha="right", va="bottom", fontsize=8, color="#555555")
-    axes.set_ylim(bottom=0)
-    legend_below(figure, max(len(tables), 1))
     return figure

@@ -38,7 +38,7 @@ def extrapolated_affinity_scores(
     coordinates of equal variance have hardly any bias, and the error grows by about 0.01 (from 0.024 to 0.034 for ReLU,
     d = 64 and n = 32). Where shrinkage hides unequal variances, the score is too low and rises with n: for a
     linear map with factors exp(z), z standard normal, the error grows from 0.19 to 0.32 at n = d/8, and shrinks from
-    n = d on. (Root mean square errors, most of them from :func:`affscore.experiments.extrapolation_errors`.)
+    n = d on. (Root mean square errors.)
 
     The paired result may be above the exact one: only the scores themselves are ordered. The order of the images must
     not alternate with what they show.

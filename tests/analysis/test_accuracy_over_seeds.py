@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import sem
 
-from affscore.analysis import ERROR, best_of_each_seed, over_seeds, spread_in_errors
+from affscore.analysis import ERROR, over_seeds
 from affscore.errors import AffscoreError
 
 
@@ -39,47 +39,8 @@ def test_one_seed_has_no_error():
     assert found["accuracy" + ERROR].isna().all()
 
 
-def test_each_seed_has_its_own_winner():
-    table = trials()
-    winner = table["seed"].map({0: "mean", 1: "max", 2: "mean", 3: "max", 4: "mean"})
-    for name in ("mean", "max"):
-        chosen = winner == name
-        table.loc[chosen, name] = table.loc[chosen, "accuracy"]
-    found = best_of_each_seed(table, ["mean", "max"])
-    assert len(found) == 10
-    assert found.set_index(["group", "seed"])["characteristic"].loc["A"].tolist() == [
-        "mean",
-        "max",
-        "mean",
-        "max",
-        "mean",
-    ]
-    assert found["r2"].tolist() == pytest.approx([1.0] * 10)
-    backwards = best_of_each_seed(table.iloc[::-1], ["mean", "max"])
-    assert backwards["seed"].tolist() == sorted(found["seed"])
-
-
-def test_each_seed_is_fitted_as_asked():
-    x = [1.0, 2.0, 4.0, 8.0, 16.0]
-    table = pd.DataFrame({"group": "A", "seed": 0, "accuracy": np.log(x), "mean": x})
-    assert best_of_each_seed(table, ["mean"])["r2"].item() < 0.9
-    assert best_of_each_seed(table, ["mean"], kind="logarithm")["r2"].item() == pytest.approx(1.0)
-
-
-def test_the_spread_is_in_errors_of_one_network():
-    found = over_seeds(trials())
-    found["group"] = found.index.str[0]
-    row = spread_in_errors(found).loc["A"]
-    members = found[found["group"] == "A"]
-    assert row["networks"] == 6
-    error = np.sqrt((members["accuracy" + ERROR] ** 2).mean())
-    assert row["spread"] == pytest.approx((members["accuracy"].max() - members["accuracy"].min()) / error)
-
-
 def test_what_is_no_table_of_trials_is_refused():
     with pytest.raises(AffscoreError, match="no column 'seed'"):
         over_seeds(trials().drop(columns="seed"))
     with pytest.raises(AffscoreError, match="two rows of the same seed"):
         over_seeds(pd.concat([trials(), trials()]))
-    with pytest.raises(AffscoreError, match="no rows"):
-        best_of_each_seed(trials().iloc[:0], ["mean"])

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from affscore import AffscoreError
-from affscore.analysis import PARTS, shares_of_parts, unexplained, unexplained_by_kind
+from affscore.analysis import unexplained, unexplained_by_kind
 
 BLOCKS = pd.DataFrame({
     "model": ["a"] * 4 + ["b"] * 2,
@@ -25,13 +25,6 @@ def test_blocks_of_a_kind_together(summary, expected):
     assert found.loc["a", "activation"] == pytest.approx(expected)
     assert found.loc["a", "residual"] == pytest.approx(2.0)
     assert np.isnan(found.loc["b"].get("pooling", np.nan))
-
-
-def test_shares_are_of_the_parts_alone_and_add_up_to_1():
-    found = shares_of_parts(BLOCKS, ["model"])
-    assert list(found.columns) == list(PARTS)
-    assert found.sum(axis=1).tolist() == pytest.approx([1, 1])
-    assert found.loc["a", "activation"] == pytest.approx(1)
 
 
 def test_what_is_no_such_table_is_refused():

@@ -7,7 +7,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from affscore.analysis import (
     clusters,
-    cophenetic_correlation,
     distance_matrix,
     family_agreement,
     leaf_order,
@@ -45,20 +44,6 @@ def test_linkage_joins_the_nearest_clusters(method, of_clusters):
     distances = away(np.random.default_rng(1).random((9, 2)))
     expected = joined_by_hand(distances.to_numpy(), of_clusters)
     assert linkage(distances, method)[:, 2] == pytest.approx(expected)
-
-
-def test_a_tree_is_faithful_to_distances_between_two_groups_and_less_so_to_a_line():
-    faithful = cophenetic_correlation(TWO_GROUPS, linkage(TWO_GROUPS))
-    line = away(range(8))
-    assert faithful > 0.99 > cophenetic_correlation(line, linkage(line))
-    pair = away([0, 1])
-    assert np.isnan(cophenetic_correlation(pair, linkage(pair)))
-
-
-@pytest.mark.filterwarnings("error")
-def test_equal_distances_have_no_correlation_with_a_tree():
-    equal = pd.DataFrame(0.1 * (1 - np.eye(4)), list("abcd"), list("abcd"))
-    assert np.isnan(cophenetic_correlation(equal, linkage(equal)))
 
 
 def test_clusters_are_what_is_left_of_the_tree():

@@ -4,9 +4,8 @@ import pytest
 from dtaidistance import dtw
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import spearmanr
 
-from affscore.analysis import distance_matrix, family_agreement, family_lead, length_distances, mantel_test, per_step
+from affscore.analysis import distance_matrix, family_agreement, family_lead, length_distances, per_step
 from affscore.errors import AffscoreError
 
 scores = st.lists(st.floats(0, 1), min_size=1, max_size=8)
@@ -44,48 +43,8 @@ def test_distances_by_length_know_nothing_else():
     ]
 
 
-def test_the_correlation_is_that_of_the_pairs():
-    generator = np.random.default_rng(0)
-    one, other = between(generator.random(9)), between(generator.random(9))
-    pairs = np.triu_indices(9, 1)
-    expected = spearmanr(one.to_numpy()[pairs], other.to_numpy()[pairs]).statistic
-    assert mantel_test(one, other, permutations=9).correlation == pytest.approx(expected)
-
-
-def test_a_matrix_goes_with_itself_and_not_with_another():
-    generator = np.random.default_rng(1)
-    one = between(generator.random(9))
-    assert mantel_test(one, one, permutations=199).p_value == pytest.approx(1 / 200)
-    p_values = [mantel_test(one, between(generator.random(9)), permutations=99, seed=k).p_value for k in range(60)]
-    assert 0.35 < np.mean(p_values) < 0.65
-
-
-def test_orders_that_change_nothing_count_as_large():
-    pairs = between([0, 1, 10, 11])
-    # 2 of the 24 orders keep all distances
-    assert mantel_test(pairs, pairs, permutations=1999).p_value == pytest.approx(1 / 12, abs=0.02)
-
-
-def test_another_seed_shuffles_in_another_way():
-    generator = np.random.default_rng(2)
-    one, other = between(generator.random(9)), between(generator.random(9))
-    found = {mantel_test(one, other, permutations=199, seed=seed).p_value for seed in (0, 0, 1, 2)}
-    assert len(found) > 1
-    assert mantel_test(one, other, 199, seed=1) == mantel_test(one, other, 199, seed=1)
-
-
-def test_too_little_to_compare_is_missing():
-    assert np.isnan(mantel_test(between([0, 1]), between([0, 1])).correlation)
-    for pair in ([1, 1, 1], [0, 1, 2]), ([0, 1, 2], [1, 1, 1]):
-        assert np.isnan(mantel_test(*map(between, pair)).p_value)
-
-
 def test_other_names_are_refused():
     one = between([0, 1, 2])
-    with pytest.raises(AffscoreError, match="same names"):
-        mantel_test(one, one.rename(index={"n0": "x"}, columns={"n0": "x"}))
-    with pytest.raises(AffscoreError, match="in the same order"):
-        mantel_test(one, one.loc[::-1, ::-1])
     with pytest.raises(AffscoreError, match="names of the signatures"):
         per_step(one, {"n0": [0.5], "n1": [0.5]})
 

@@ -1,13 +1,12 @@
 from itertools import combinations, pairwise, permutations
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from affscore.analysis import along_depth, rarefied_range, shaking, trend, trends
+from affscore.analysis import rarefied_range, shaking, trend, trends
 from affscore.errors import AffscoreError
 from affscore.papers import history
 
@@ -112,16 +111,6 @@ def test_noise_has_no_trend():
     generator = np.random.default_rng(0)
     p_values = [trend(range(8), generator.random(8), resamples=199, seed=k).p_value for k in range(100)]
     assert np.mean(np.array(p_values) <= 0.1) < 0.2
-
-
-def test_along_depth_has_the_means_of_thirds():
-    table = along_depth({"rising": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], "flat": [0.5] * 3, "short": [0.5, 0.4]})
-    assert table.loc["rising"].tolist() == pytest.approx([0.15, 0.4, 0.65, 0.7, 1])
-    assert np.isnan(table.loc["flat", "correlation"])
-    assert table.loc["short", ["first third", "last"]].isna().tolist() == [True, False]
-    assert isinstance(table, pd.DataFrame)
-    with pytest.raises(AffscoreError, match="scores in"):
-        along_depth({"a": [2.0]})
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 4)), min_size=2, max_size=9))

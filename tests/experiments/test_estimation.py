@@ -7,14 +7,7 @@ import pytest
 import torch
 
 from affscore import AffscoreError
-from affscore.experiments import (
-    ACTIVATIONS,
-    bias_and_spread,
-    estimation_sweep,
-    extrapolation_errors,
-    paired_limit,
-    power_law_correlation,
-)
+from affscore.experiments import ACTIVATIONS, bias_and_spread, estimation_sweep, paired_limit, power_law_correlation
 from affscore.papers import printed_table
 
 
@@ -66,39 +59,3 @@ class TestBias:
         assert row["bias"] == pytest.approx(errors.mean())
         assert row["spread"] == pytest.approx(errors.std())
         assert row["standard_error"] == pytest.approx(errors.std() / math.sqrt(5))
-
-
-class TestExtrapolation:
-    def test_the_errors_are_those_of_the_sweep(self):
-        """As measured, on the samples of :func:`estimation_sweep`."""
-        table = extrapolation_errors(["relu"], [2], ["empirical"], width=20, distributions=["independent"], repeats=3)
-        sweep = estimation_sweep(["relu"], [20], [40], ["empirical"], repeats=3)
-        row = table.loc[0]
-        assert row["as_measured"] == pytest.approx(math.sqrt((sweep["error"] ** 2).mean()), abs=1e-5)
-        assert row["limit"] == pytest.approx(sweep["limit"][0], abs=1e-5)
-
-    def test_a_row_for_each_combination(self):
-        table = extrapolation_errors(["relu", "tanh"], [0.5, 1.01], width=10, repeats=1)
-        assert list(table) == [
-            "distribution", "activation", "covariance", "n", "d", "limit", "as_measured", "extrapolated"
-        ]  # fmt: skip
-        assert len(table) == len(table.drop_duplicates(["distribution", "activation", "covariance", "n"])) == 24
-        assert set(table["n"]) == {5, 10}
-        assert (table[["as_measured", "extrapolated"]] >= 0).all(axis=None)
-
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            ({"distributions": ["uniform"]}, "no distribution 'uniform'"),
-            ({"covariances": ["shrunk"]}, "covariance must be"),
-            ({"activations": ["rely"]}, "no activation"),
-            ({"ratios": [0.3]}, "at least 4 samples, got 3"),
-            ({"ratios": []}, "at least one of ratios"),
-            ({"distributions": []}, "at least one of distributions"),
-            ({"covariances": []}, "at least one of covariances"),
-            ({"repeats": 0}, "at least one of repeats"),
-        ],
-    )
-    def test_bad_input(self, change, message):
-        with pytest.raises(AffscoreError, match=message):
-            extrapolation_errors(**{"activations": ["relu"], "ratios": [1], "width": 10, **change})

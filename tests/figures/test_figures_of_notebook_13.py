@@ -7,7 +7,7 @@ from matplotlib import pyplot as plt
 from matplotlib.legend import Legend
 
 from affscore import AffscoreError
-from affscore.figures import class_ratios, class_signatures, data_deviations
+from affscore.figures import class_signatures, data_deviations
 from affscore.figures.style import PAGE_WIDTH
 
 ROWS = [
@@ -64,18 +64,7 @@ def test_each_class_is_a_line_over_the_range_of_the_subsets():
     assert legend_entries(figure) == ["mean of random subsets", "all of them", "a class"]
 
 
-def test_ratios_run_from_the_first_activation_to_the_last():
-    figure = class_ratios({"digits": {"a": [1, 2, 4], "b": [2, 2]}, "CIFAR-10": {"c": [3.0, np.nan, 1]}})
-    left, right = figure.axes
-    assert points(left) == {"a": [[0, 1], [0.5, 2], [1, 4]], "b": [[0, 2], [1, 2]]}
-    assert points(right)["c"][::2] == [[0, 3], [1, 1]]
-    assert {line.get_ydata()[0] for line in left.lines if line.get_marker() == "None"} == {1}
-    assert legend_entries(figure) == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize(
-    "draw", [lambda: data_deviations(TABLE[:0]), lambda: class_signatures({}), lambda: class_ratios({"a": {}})]
-)
+@pytest.mark.parametrize("draw", [lambda: data_deviations(TABLE[:0]), lambda: class_signatures({})])
 def test_nothing_to_draw(draw):
     with pytest.raises(AffscoreError, match="at least to draw"):
         draw()

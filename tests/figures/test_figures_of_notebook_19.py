@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from affscore import AffscoreError
-from affscore.figures import shares_of_kinds, unexplained_shares
+from affscore.figures import unexplained_shares
 
 SHARES = pd.DataFrame(
     {"network": [0.2, 0.3, 0.25], "attention": [0.1, np.nan, 0.4], "linear": [0.0, 0.05, 0.01]}, index=["a", "b", "$c$"]
@@ -38,13 +38,6 @@ def test_the_groups_are_in_the_legend():
     assert {text.get_text() for text in figure.legends[0].get_texts()} == {"ViTs", "ResNets", r"\$c\$"}
 
 
-def test_bars_have_the_lengths_of_the_shares_and_follow_each_other():
-    shares = pd.DataFrame({"activation": [0.25, 1.0], "pooling": [0.75, 0.0]}, index=["a", "b"])
-    (axes,) = shares_of_kinds(shares).axes
-    assert [(bar.get_x(), bar.get_width()) for bar in axes.patches] == [(0, 0.25), (0, 1.0), (0.25, 0.75), (1.0, 0.0)]
-
-
-@pytest.mark.parametrize("draw", [lambda empty: unexplained_shares(empty, {}), shares_of_kinds])
-def test_nothing_to_draw_is_an_error(draw):
+def test_nothing_to_draw_is_an_error():
     with pytest.raises(AffscoreError, match="to draw, got an empty table"):
-        draw(SHARES.iloc[:0])
+        unexplained_shares(SHARES.iloc[:0], {})

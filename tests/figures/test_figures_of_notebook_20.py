@@ -6,7 +6,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from affscore import AffscoreError
-from affscore.figures import bits_along_training, scores_along
+from affscore.figures import scores_along
 from affscore.figures.style import PAGE_WIDTH
 
 ROWS = [
@@ -61,16 +61,3 @@ def test_an_activation_that_one_panel_lacks():
 def test_nothing_to_draw(panels):
     with pytest.raises(AffscoreError, match="there is no score to draw"):
         scores_along(panels, "step", "steps")
-    with pytest.raises(AffscoreError, match="there is no loss to draw"):
-        bits_along_training({}, {})
-
-
-def test_every_training_has_a_line_and_every_baseline():
-    table = TABLE.assign(bits=6 - 0.03 * TABLE["step"] + 0.1 * TABLE["seed"])
-    figure = bits_along_training({"plain": table, "gated": table[table["seed"] < 3]}, {"pairs of characters": 3.8})
-    (axes,) = figure.axes
-    assert len(axes.lines) == 3 + 2 + 1
-    np.testing.assert_allclose(axes.lines[0].get_ydata(), [6.1, 4.6, 3.1])
-    assert axes.lines[-1].get_ydata()[0] == 3.8
-    assert [text.get_text() for text in axes.texts] == ["pairs of characters"]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["plain", "gated"]

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from scipy.stats import spearmanr
 
 import affscore
 from affscore.experiments import decisions_changed
@@ -17,10 +16,9 @@ from affscore.options import Specification
 from affscore.papers.estimate import Estimate, mean_of
 from affscore.papers.linear_regions.networks import with_scores
 from affscore.papers.nonlinear_advantage.abstract import all_trainings
-from affscore.papers.nonlinear_advantage.cores import beside_plain, cores, survival, survival_correlations
+from affscore.papers.nonlinear_advantage.cores import cores, survival, survival_correlations
 from affscore.papers.nonlinear_advantage.curves import EARLY, LATE, compared, curve, gap, lost_when_affine, read_off
 from affscore.papers.results import Results
-from affscore.survey.shipped import shipped_signature
 from affscore.survey.studies import load_studies, load_study, under
 
 pytestmark = pytest.mark.slow
@@ -91,17 +89,6 @@ def test_with_wrong_labels_late_is_ahead_too() -> None:
     assert all(one.above() for one in ahead_at("noise", [1.5, 3, 5]))
 
 
-def test_a_start_after_a_fifth_of_training_is_as_good_as_a_late_one() -> None:
-    some = table()[table()["seed"] <= 3]
-    starts = (0.2, 0.5, LATE)
-    assert [gap(some, "residual14", "sum", start, EARLY).above() for start in starts] == [None] * 3
-    for start in (0.2, 0.5):
-        behind = gap(some, "residual14", "sum", LATE, start)
-        assert behind.below(0.05)
-        assert behind.above(-0.05)
-    assert abs(gap(some, "residual14", "digits", 0.5, EARLY).value) < 0.01
-
-
 def test_nearly_all_channels_can_become_linear_after_training() -> None:
     left = cores(table()).query("network in ('residual14', 'number_translator')")
     for task, some in left.groupby("task"):
@@ -127,29 +114,6 @@ def test_with_the_place_held_fixed_scores_say_nothing_that_holds_on_every_task(c
     found = survival_correlations(survival(load_study("advantage"), under(load_study("advantage-scores"), choice)))
     decided = {mean_of(some["partial"].dropna()).above(0.0, 5) for _, some in found.groupby("task")}
     assert decided not in ({True}, {False})
-
-
-def test_within_an_activation_channels_with_low_scores_stay_a_little_more_often() -> None:
-    late = load_study("advantage").query("start == 1")
-    for task, some in late.groupby("task"):
-        area = mean_of(some.groupby("seed")["channel_auc"].mean(), (0, 1))
-        assert area.above(0.5), task
-        assert area.below(0.8), task
-
-
-def test_translation_does_without_relu() -> None:
-    affine = table().query("task == 'numbers' and napl < 0.05")
-    untouched = table().query("task == 'numbers' and start.isna()", engine="python")
-    assert len(affine) > 10
-    assert affine["accuracy"].mean() > untouched["accuracy"].mean() - 0.03
-
-
-def test_plain_networks_of_the_same_depth_are_worse_where_it_is_hard() -> None:
-    ahead = {(one.task, one.depth): one.partial - one.plain for one in beside_plain(table())}
-    assert all(ahead["sum", depth].above(0.05) for depth in (3, 5))
-    assert ahead["sum", 7].above()
-    assert all(ahead["digits", depth].below(0) for depth in (3, 5))
-    assert all(-0.02 < ahead["digits", depth].value < 0 for depth in (3, 5, 7))
 
 
 def test_affinity_chooses_no_better_than_chance_and_slopes_do() -> None:
@@ -182,12 +146,3 @@ def test_all_three_measures_find_the_network_with_wrong_labels_the_more_non_line
     for measure in ("crossings", "absolute_deviation", "relative_deviation"):
         assert own[measure].is_monotonic_increasing
     assert wrong.mean() > 3 * right.mean()
-
-
-def test_a_low_score_is_no_measure_of_need() -> None:
-    agree = {
-        name: spearmanr(shipped_signature(f"shipped:mini:{name}").scores, changed_alone(f"mini:{name}")).statistic
-        for name in ("resnet34", "vgg11", "vgg16", "squeezenet1_1")
-    }
-    assert agree["resnet34"] < -0.5
-    assert min(agree["vgg11"], agree["vgg16"], agree["squeezenet1_1"]) > -0.3

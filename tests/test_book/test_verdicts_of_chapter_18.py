@@ -11,7 +11,6 @@ from affscore.network import resampled
 from affscore.options import Specification
 from affscore.papers.alexnet_to_transformers.appendix_b import differences, outcomes, over_all
 from affscore.papers.estimate import mean_of
-from affscore.papers.linear_regions.networks import with_scores
 from affscore.survey.shipped import shipped_signature
 from affscore.survey.studies import load_study, under
 
@@ -28,16 +27,6 @@ def study() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def ours(study: pd.DataFrame) -> pd.DataFrame:
     return under(study)
-
-
-@pytest.fixture(scope="module")
-def regions(ours: pd.DataFrame) -> pd.DataFrame:
-    """Differences of logarithms of what is counted and measured along paths."""
-    table = with_scores(ours, load_study("steered-paths"))
-    table[["task", "target"]] = table["way"].str.split("-", n=1, expand=True)
-    columns = ["crossings", "absolute_deviation", "relative_deviation"]
-    table[columns] = np.log(table[columns])
-    return differences(table, columns)
 
 
 def sides(rows: pd.DataFrame, column: str, together: int = 2) -> dict[str, bool | None]:
@@ -59,32 +48,8 @@ def test_scores_follow_their_targets(study: pd.DataFrame) -> None:
     assert sum(one["low"] is True for one in found) == 0
 
 
-MEASURES = ["test_accuracy", "accuracy_noise_0.5", "accuracy_noise_1", "transfer", "calibration_error"]
-
-
 def test_accuracy_falls_where_the_score_is_pulled_up(ours: pd.DataFrame) -> None:
     assert sides(differences(ours, ["test_accuracy"]), "test_accuracy") == {"high": False, "low": None}
-
-
-@pytest.mark.parametrize("column", MEASURES)
-def test_of_all_measures_together_nothing_is_decided(column: str, ours: pd.DataFrame) -> None:
-    found = differences(ours, MEASURES)
-    assert sides(found, column, 2 * len(MEASURES)) == {"high": None, "low": None}
-
-
-@pytest.mark.parametrize("column", MEASURES[1:])
-def test_by_itself_only_accuracy_under_full_noise_moves(column: str, ours: pd.DataFrame) -> None:
-    up = True if column == "accuracy_noise_1" else None
-    assert sides(differences(ours, MEASURES), column) == {"high": up, "low": None}
-
-
-def test_neither_are_linear_regions_and_the_cost_of_linear_channels(ours: pd.DataFrame, regions: pd.DataFrame) -> None:
-    kept = ["accuracy_kept_0.75", "accuracy_kept_0.5"]
-    lost = differences(ours, ["test_accuracy", *kept])
-    lost[kept] = -lost[kept].sub(lost["test_accuracy"], axis=0)
-    columns = ["crossings", "absolute_deviation", "relative_deviation"]
-    for rows, column in [*((regions, name) for name in columns), *((lost, name) for name in kept)]:
-        assert sides(rows, column, together=10) == {"high": None, "low": None}
 
 
 @pytest.mark.parametrize("network", ["vgg8", "resnet8"])

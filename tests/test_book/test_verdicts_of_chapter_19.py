@@ -5,7 +5,7 @@ import itertools
 import pandas as pd
 import pytest
 
-from affscore.analysis import shares_of_parts, unexplained, unexplained_by_kind
+from affscore.analysis import unexplained, unexplained_by_kind
 from affscore.papers.estimate import mean_of
 from affscore.papers.networks import network_table
 from affscore.survey.studies import load_study
@@ -54,15 +54,6 @@ def test_attention_against_activations_is_decided_in_vits_by_what_it_sees_of_oth
     assert swins["sample"][1] == 0
 
 
-def test_the_order_of_activations_and_blocks_that_mix_positions_depends_on_the_reduction(study: pd.DataFrame) -> None:
-    residual = counts(study, "activation", "residual")
-    assert residual["mean"] == [4, 0, 0]
-    assert residual["sample"] != [4, 0, 0]
-    pooled = counts(study[study["family"].isin(["Pure convnets", "Inception"])], "activation", "pooling")
-    assert pooled["mean"][1] == 0
-    assert pooled["sample"] == [0, 4, 0]
-
-
 def test_batch_normalisation_is_affine(study: pd.DataFrame) -> None:
     norms = study[study["activation"].str.startswith("batchnorm")]
     assert len(norms) > 1000
@@ -76,14 +67,3 @@ def test_an_affine_map_of_the_pixels_does_most_of_a_network_on_digits(study: pd.
     assert shares.between(0.15, 0.3).all()
     by_sample = shares.groupby(whole["sample"]).mean()
     assert by_sample["half"] == pytest.approx(by_sample["all"], abs=0.02)
-
-
-def test_what_most_of_the_parts_of_convolutional_networks_is_depends_on_the_reduction(study: pd.DataFrame) -> None:
-    rows = study[study["model"].str.startswith("mini:") & ~study["family"].isin(["ViTs", "Swins"])]
-    parts = shares_of_parts(rows, ["reduction", "family", "model", "sample"])
-    means, position = (parts.xs(name, level="reduction") for name in ("mean", "sample"))
-    exception = means.index.get_level_values("family") == "ConvNeXts"
-    assert (means.loc[~exception, "activation"] > 0.5).all()
-    assert (means.loc[~exception, "activation"] > means.loc[~exception, "linear"]).all()
-    assert means.loc[exception, "activation"].mean() < means.loc[exception, "linear"].mean()
-    assert position["activation"].mean() < 0.5 * position["linear"].mean()

@@ -10,13 +10,10 @@ from affscore.papers.alexnet_to_transformers.language_models import (
     fall_in_training,
     gap_at_equal_loss,
     gap_of_gates,
-    less_families,
     rise_over_blocks,
     signs,
     under_each,
 )
-from affscore.papers.networks import network_table
-from affscore.survey import stored_multiverses
 from affscore.survey.studies import load_study, under
 
 pytestmark = pytest.mark.slow
@@ -65,23 +62,6 @@ def test_exact_and_paired_scores_agree_so_that_each_choice_counts_twice(study: p
 
 def test_later_blocks_are_more_linear_under_some_choices(trained: pd.DataFrame) -> None:
     assert signs(under_each(trained, rise_over_blocks)) == (8, 0, 4)
-
-
-def test_beside_convnets_most_choices_decide_nothing(trained: pd.DataFrame) -> None:
-    zoo = {
-        one.metadata["model"]: one
-        for one in stored_multiverses()
-        if one.metadata["model"].startswith("mini:") and one.metadata["weights"] != "random"
-    }
-    seen = pd.concat([one.table.assign(model=name) for name, one in zoo.items()])
-    seen = seen[seen["reduction"] != "published"].groupby([*WORDS, "model", "index"])["score"].mean().reset_index()
-    seen["family"] = seen["model"].map(network_table(zoo)["family"])
-    both = pd.concat([seen, trained.assign(model=trained["weights"], family=trained["network"])])
-    networks = both.groupby([*WORDS, "family", "model"])["score"].agg(["median", "std"]).reset_index()
-    convnets = ["Pure convnets", "Inception", "ResNets", "DenseNets"]
-    for column, expected in (("median", (0, 2, 10)), ("std", (0, 1, 11))):
-        found = under_each(networks, lambda rows, column=column: less_families(rows, column, [PLAIN, GATED], convnets))
-        assert signs(found) == expected
 
 
 def test_an_encoder_is_nearly_linear_at_its_first_token_alone() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 
-import affscore.papers.robustness
 from affscore import analysis, load_results, papers, zoo
 from affscore.network.multiverse_result import Multiverse
 from affscore.network.result import Signature
@@ -134,8 +134,9 @@ def test_depth(results: Results) -> None:
     assert after == sorted(after)
     assert deeper == sorted(deeper)
     assert np.ptp(others) < np.ptp(after)
-    vggs = analysis.along_depth({name: results[name].scores for name in ("vgg11", "vgg13", "vgg16", "vgg19")})
-    assert (vggs["middle"] < vggs[["first third", "last third"]].min(axis=1)).all()
+    for name in ("vgg11", "vgg13", "vgg16", "vgg19"):
+        first, middle, last = (third.mean() for third in np.array_split(results[name].scores, 3))
+        assert middle < min(first, last)
 
 
 def test_patches(results: Results) -> None:
@@ -145,7 +146,7 @@ def test_patches(results: Results) -> None:
     flat = {name: scores[name][1:].std() for name in (*small, *large)}
     assert max(flat[name] for name in small) < min(flat[name] for name in large)
     assert all(scores[name][-1] - scores[name][-2] < 0.05 for name in large)
-    assert analysis.along_depth(scores).loc["vit_h_14", "correlation"] < -0.5
+    assert spearmanr(range(len(scores["vit_h_14"])), scores["vit_h_14"]).statistic < -0.5
 
 
 def test_efficient_networks(results: Results) -> None:
@@ -175,9 +176,6 @@ def test_families_are_found_by_neighbours_and_not_by_the_cut(
     assert near.p_value == 1 / 100
     assert near.value > per_step.value > 2 * by_length.value
     assert analysis.family_agreement(distances, families, "single", 9).value < 0.1
-    lead = analysis.family_lead(distances, lengths, families)
-    assert 0 < lead.value < 2 * lead.error  # cannot be decided
-    assert analysis.mantel_test(distances, lengths, 9).correlation > 0.5
 
 
 def test_twins_on_cifar_are_told_apart_and_depths_are_not() -> None:
@@ -186,30 +184,6 @@ def test_twins_on_cifar_are_told_apart_and_depths_are_not() -> None:
     nearest = distances.mask(np.eye(len(CIFAR), dtype=bool)).idxmin()
     assert sum(one[:5] == other[:5] for one, other in nearest.items()) == 7
     assert distances.loc["plainnet20", "plainnet56"] < distances.loc["plainnet20", "resnet20"]
-
-
-def test_early_networks_and_later_ones(signatures: Scores, distances: pd.DataFrame) -> None:
-    about = papers.network_table(signatures)
-    early = about.index[about["family"] == "Pure convnets"]
-    years = about.groupby("family")["year"].mean()
-    for matrix in (distances, analysis.per_step(distances, signatures)):
-        apart = {
-            family: np.mean([matrix.loc[one, other] for one in early for other in members.index if one != other])
-            for family, members in about.groupby("family")
-        }
-        assert max(apart["Swins"], apart["ConvNeXts"]) < apart["ViTs"]
-        assert analysis.trend(years, [apart[family] for family in years.index]).p_value > 0.2
-
-
-def test_modes_are_rejected_for_one_twin_or_the_other_by_the_order() -> None:
-    """For the largest pair: the residual network in one order, the plain one in the other; not for the smallest."""
-    rejected = {
-        (order, name)
-        for order in ("activate-first", "reduce-first")
-        for name in ("plainnet20", "resnet20", "plainnet56", "resnet56")
-        if analysis.unimodality_test(shipped_signature(f"shipped:{name}", order=order).scores).p_value < 0.05
-    }
-    assert rejected == {("activate-first", "resnet56"), ("reduce-first", "plainnet56")}
 
 
 def test_a_signature_identifies_the_family_before_training() -> None:
@@ -267,14 +241,6 @@ def test_where_the_signature_wins_its_lead_is_never_significant(accuracies: tupl
     assert all(row["wins_if_nothing_matters"] > 0.5 for row in rows.values())
 
 
-def test_winners_change_with_the_seed(accuracies: tuple[pd.DataFrame, pd.DataFrame]) -> None:
-    trials, table = accuracies
-    trials = trials.join(table["group"], on="model").dropna(subset="group")
-    winners = analysis.best_of_each_seed(trials, analysis.STATISTICS, kind="logarithm").groupby("group")
-    assert (winners["characteristic"].nunique() > 1).all()
-    assert winners["r2"].min()["ViTs"] > 0.9 > 0.6 > winners["r2"].max()["Post-ViT"]
-
-
 def test_families_within_groups(accuracies: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     _, table = accuracies
     found = analysis.best_fit_tests(table.dropna(subset="group"), list(analysis.STATISTICS), kind="logarithm")
@@ -328,13 +294,6 @@ def test_signs_of_the_criteria(results: Results) -> None:
     assert 0.3 < together["from_others"].mean() < together["within"].mean() < 0.9
 
 
-def test_networks_that_table_2_lacks_do_not_explain_the_average_of_table_1() -> None:
-    norm = papers.table_1_again().xs("norm", level="criterion")
-    average, missing = norm.loc["Average"], norm.loc["MNASNets"]
-    with_them = (32 * average["mean"] + 4 * missing["printed_mean"]) / 36
-    assert abs(with_them - average["printed_mean"]) > abs(average["mean"] - average["printed_mean"])
-
-
 def test_criteria_keep_their_sign_on_trained_networks_of_usual_size() -> None:
     criteria = ["cka", "norm", "sparsity", "entropy", "r2", "cka_debiased", "nlc"]
     summaries = {name: shipped_signature(f"shipped:{name}").summary for name in TRAINED}
@@ -348,23 +307,6 @@ def test_criteria_keep_their_sign_on_trained_networks_of_usual_size() -> None:
     kinds = {name: name.rstrip("0123456789_") for name in summaries}
     explained = analysis.explained_by_all(summaries, kinds)["from_others"].astype(float)
     assert explained.mean() > 0.6
-
-
-def test_the_two_groups_do_not_explain_the_correlations_on_cifar() -> None:
-    found = analysis.correlations_by_kind({name: shipped_signature(f"shipped:{name}").summary for name in CIFAR[4:]})
-    for part in ("others", "after-sum"):
-        some = found.xs(part, level="part")
-        assert some["sparsity"].max() < -0.7
-        assert some["norm"].max() < -0.5
-        assert some["r2"].min() > 0.8
-
-
-def test_the_two_clouds_of_a_resnet(results: Results) -> None:
-    deep = analysis.correlations_by_kind({name: results[name].summary for name in ("resnet101", "resnet152")})
-    everywhere, others, after = (deep.xs(part, level="part") for part in ("all", "others", "after-sum"))
-    assert everywhere[["sparsity", "norm"]].max(axis=None) < -0.6 < -0.1 < others[["sparsity", "norm"]].min(axis=None)
-    assert after[["sparsity", "norm"]].max(axis=None) < -0.7
-    assert (deep[["cka", "r2"]] > 0).all(axis=None)
 
 
 # chapter 9
@@ -400,27 +342,6 @@ def test_a_relu_may_be_affine_as_a_cloud_and_not_at_all_image_by_image(multivers
     assert paired[worst] < 0.05
     rows = found.rows[found.rows["order"] == "activate-first"]
     assert rows["pairing_optimal"].astype(float).mean() < 0.9
-
-
-def test_the_order_turns_the_modes_of_resnet_56_and_its_twin_round(multiverses: dict[str, Multiverse]) -> None:
-    p_values = {
-        (name, order): analysis.unimodality_test(multiverses[name].signature("mean", order).scores).p_value
-        for name in ("plainnet56", "resnet56")
-        for order in ("activate-first", "reduce-first")
-    }
-    assert p_values["resnet56", "activate-first"] < 0.02 < 0.1 < p_values["plainnet56", "activate-first"]
-    assert p_values["plainnet56", "reduce-first"] < 0.05 < 0.1 < p_values["resnet56", "reduce-first"]
-
-
-def test_what_holds_under_every_choice() -> None:
-    table = affscore.papers.robustness.shipped_claims()
-    own = table[table["reduction"] != "published"]
-    verdicts = own.groupby(["claim", "on"])["verdict"].agg(["nunique", "first", "size"])
-    unanimous = verdicts[(verdicts["nunique"] == 1) & (verdicts["first"] != "cannot be decided")]
-    assert (verdicts["size"].isin((4, 12))).all()
-    names = unanimous["first"].groupby("claim").first().to_dict()
-    assert names["after-sums-more-linear"] == names["vggs-alike"] == names["upper-group-is-linear"] == "holds"
-    assert names["transitions-linearise"] == names["large-patches-plateau"] == "does not hold"
 
 
 def test_every_shipped_result_has_its_multiverse_with_the_same_scores() -> None:
