@@ -61,8 +61,8 @@ import pandas as pd
 import torch
 import torch.nn.functional as F
 from affscore import affinity_score, experiments, papers, transport
-from affscore.analysis import against_reference, effects_of_size
-from affscore.figures import against_batch_size, repeated_signatures, table
+from affscore.analysis import effects_of_size
+from affscore.figures import repeated_signatures, table
 from affscore.options import Specification
 from affscore.survey.studies import load_study, under
 from IPython.display import Markdown
@@ -461,58 +461,7 @@ plt.show()
 # %% [markdown]
 # ### Errors with opposite signs
 #
-# A mean that depends on $n$ is a bias. Against what? The score of all images in one batch, 10,000 photographs and 597
-# digits, is the nearest that we have to the truth. (An exact coupling of 10,000 images takes minutes: there the
-# reference is two batches of 5,000, for ResNet-20 and PlainNet-20 alone.)
-
-# %% mystnb={"figure": {"caption": "Mean score in batches of n minus the reference in one batch, mean over networks (bars: standard error over networks), with Ledoit and Wolf's covariance. Small batches look too linear in every way but the papers', the mean with the exact coupling (`affscore.figures.against_batch_size`).", "name": "fig-3-reference"}, "image": {"alt": "Two panels, CIFAR-10 and digits. Three lines, the paired coupling, the sampled position and reduce-first, lie above zero and fall towards it as n grows. The line of the exact coupling of means lies near zero."}} tags=["hide-input"]
-references = {  # all images are one batch
-    data: one[one["n"] == one["images"]] for data, one in studies.items()
-}
-large = named(load_study("batch-size-large-cifar"))
-references["CIFAR-10"] = pd.concat(
-    [references["CIFAR-10"], large[large["coupling"] == "exact"]]
-)
-found = pd.concat(
-    [
-        against_reference(one, references[data]).assign(data=data)
-        for data, one in batches.items()
-    ],
-    ignore_index=True,
-)
-WAYS = {
-    "mean, exact": Specification(),
-    "mean, paired": Specification(coupling="paired"),
-    "reduce first, exact": Specification(order="reduce-first"),
-    "sampled position, exact": Specification(reduction="sample"),
-}
-known = (
-    found["change"]
-    .notna()
-    .groupby([found["data"], found["model"]])
-    .transform("all")
-)
-measured = found[known & (found["bias"] == "none")]
-curves = pd.concat(
-    [under(measured, one).assign(way=way) for way, one in WAYS.items()]
-)
-curves = (
-    curves.groupby(["data", "way", "n"], sort=False)["change"]
-    .agg(["mean", "sem"])
-    .reset_index()
-)
-against_batch_size(
-    curves,
-    "mean",
-    error="sem",
-    panels="data",
-    series="way",
-    ylabel="mean score in batches of n\nminus the reference",
-)
-plt.show()
-
-# %% [markdown]
-# Two errors of a small sample add up:
+# A mean that depends on $n$ is a bias. Two errors of a small sample add up:
 #
 # * **The covariance is too flexible.** The map $T$ is fitted to the points that it is judged on, so fewer points look more
 #   affine: too high a score. Under the paired coupling this is the only one. (Shrinkage
@@ -527,9 +476,9 @@ parts = []
 for data, one in batches.items():
     low, high = (
         {
-            way: under(one[one["n"] == n], WAYS[f"mean, {way}"]).set_index(
-                ["model", "index"]
-            )["score"]
+            way: under(
+                one[one["n"] == n], Specification(coupling=way)
+            ).set_index(["model", "index"])["score"]
             for way in ("exact", "paired")
         }
         for n in (few[data], many[data])

@@ -59,22 +59,19 @@ from affscore.analysis import (
     STATISTICS,
     best_explained,
     best_fit_lead,
-    best_fit_test,
     best_fit_tests,
     explained_accuracy,
     independent_best,
     over_seeds,
     panel_fits,
-    plain_r2,
     signature_statistics,
 )
-from affscore.figures import accuracy_fits, best_under_permutation, table
+from affscore.figures import accuracy_fits, table
 from affscore.papers import (
     FIRST_PAPER_STATISTICS,
     accuracy_groups,
     common_characteristics_again,
     printed_table,
-    study_groups,
     study_models,
 )
 from affscore.survey.shipped import trained_networks
@@ -325,40 +322,6 @@ Markdown(
 # Statistics of one signature depend on each other, so the effective number of tries is smaller. A **permutation
 # test** respects that: leave the signatures as they are, permute the accuracies of the group over its networks, and
 # take the best of the seven again. With five to eight networks all orders can be tried (120 to 40,320).
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-chance", "caption": "With permuted accuracies (grey) the best of seven statistics often reaches what is observed (diamonds); the ticks are the paper's numbers for its own networks, adjusted ones turned back into plain ones (ours; `affscore.figures.best_under_permutation`)."}, "image": {"alt": "A histogram for each group of networks over R2 from 0 to 1, with its median dotted and its upper twentieth dark. Filled diamonds mark the best statistic of the signature, circles the best common characteristic, vertical ticks the printed value of the paper."}}
-chances = {}
-for group, members in in_study.groupby("group", sort=False):
-    if members[["accuracy", *statistics]].notna().all(axis=1).sum() >= 5:
-        chances[group] = best_fit_test(
-            members, statistics, kind=fit, **testing
-        )
-sizes_of_groups = {
-    group: len(members) for group, members in study_groups().items()
-}
-marks = pd.DataFrame(
-    {
-        "best of the seven statistics": {
-            group: chance.observed for group, chance in chances.items()
-        },
-        "best of depth, parameters, GFLOPs": best_common.set_index("group")[
-            "r2"
-        ],
-        "printed: best statistic (ImageNet)": {
-            group: plain_r2(printed["signature_r2"][group], size)
-            for group, size in sizes_of_groups.items()
-        },
-    }
-)
-if chances:
-    best_under_permutation(
-        {group: chance.permuted for group, chance in chances.items()},
-        marks,
-        "best $R^2$ of seven",
-    )
-    plt.show()
-else:
-    print("No group has five networks with an accuracy.")
 
 # %% tags=["hide-input"]
 rows = {

@@ -56,13 +56,12 @@ import pandas as pd
 from affscore.analysis import (
     CRITERIA_OF_TABLE_1,
     criterion_correlations,
-    criterion_values,
     explained_by_all,
     family_correlations,
     sign_counts,
     strength_counts,
 )
-from affscore.figures import criterion_dots, criterion_scatter, table
+from affscore.figures import criterion_dots, table
 from affscore.papers import (
     network_table,
     printed_correlations,
@@ -102,9 +101,9 @@ TITLES = {
 # | $R^2$ | of the least-squares fit of $Y$ on $X$ | anything, where $d \ge n$: then it is 1 |
 #
 # The paper does not say in which direction it takes the changes; here a ReLU that makes zeros has a positive change of
-# sparsity. {doc}`../book/definitions` has the details. One network first, a ResNet-56 trained on CIFAR-10:
+# sparsity. {doc}`../book/definitions` has the details.
 
-# %% mystnb={"figure": {"caption": "A ResNet-56 on CIFAR-10, a point for each of its 55 activations, darker where it is deeper: the sparsity that a ReLU adds and the fit of least squares follow the affinity score closely, the entropy not at all (`affscore.figures.criterion_scatter`).", "name": "fig-one-network"}, "image": {"alt": "Five scatter plots side by side: affinity score over linear CKA, norm, change of sparsity, change of entropy and R2. The points of sparsity fall and those of R2 rise along narrow bands; those of entropy form a cloud. The correlation stands above each panel."}} tags=["hide-input"]
+# %% tags=["remove-cell"]
 shipped = {
     name: shipped_signature(f"shipped:{name}").summary
     for name in [
@@ -114,9 +113,6 @@ shipped = {
     ]
 }
 real = criterion_correlations(shipped, list(TITLES), level=level)
-shown = real[(real["model"] == "resnet56") & real["criterion"].isin(criteria)]
-criterion_scatter(criterion_values(shipped["resnet56"]), shown)
-plt.show()
 
 # %% [markdown]
 # ## Eleven networks on photographs

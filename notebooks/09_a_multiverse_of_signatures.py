@@ -56,7 +56,7 @@ import numpy as np
 import pandas as pd
 import torch
 from affscore.analysis import effects_of_choices
-from affscore.figures import choice_effects, house_style, table
+from affscore.figures import house_style, table
 from affscore.options import Specification
 from affscore.papers import short_names, study_models
 from affscore.survey import load_or_measure_multiverses, stored_multiverses
@@ -138,7 +138,7 @@ table(found.summary[[*columns, "mean", "minimum", "rank_correlation"]])
 # default, and correlate the ranks of both signatures, for the networks on photographs and for the 36 of this chapter
 # (by default the mini zoo on digits).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-9-effects", "caption": "Rank correlation (Spearman) of a signature with the default one, where a single choice is changed: a dot is a network, a black line the median of a row. Covariance and coupling keep the ranks of the layers, order and reduction need not (`affscore.figures.choice_effects`)."}, "image": {"alt": "Rows of dots over the rank correlation. Covariance and coupling lie close to 1; reduction to one sampled position and the other order scatter widely, down to negative values among the small networks."}}
+# %% tags=["hide-input"]
 options = {
     "n": n,
     "images": images or None,
@@ -161,10 +161,6 @@ effects = pd.concat(
     ],
     ignore_index=True,
 )
-choice_effects(effects, xlabel="rank correlation with the default signature")
-plt.show()
-
-# %% tags=["hide-input"]
 changes = effects.assign(change=effects["choice"] + ": " + effects["to"])
 by_change = changes.groupby(["change", "group"]).agg(
     median=("mean_change", "median"),

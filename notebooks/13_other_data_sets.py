@@ -64,7 +64,6 @@ import numpy as np
 import pandas as pd
 from affscore import AffscoreError, analysis, papers
 from affscore.figures import (
-    class_signatures,
     data_deviations,
     dendrogram,
     distance_heatmap,
@@ -253,9 +252,9 @@ Markdown(
 # images are too high ({doc}`03_estimating_it_well`), and subsets have that bias, too. If the label said nothing, a class would be one
 # more random subset, so that permuting classes and subsets gives p-values without further assumptions.
 #
-# Four networks on CIFAR-10, 250 images at a time, and eight small ones on digits, 58 at a time:
+# Four networks on CIFAR-10, 250 images at a time, and eight small ones on digits, 58 at a time.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-classes", "caption": "Classes leave the range of random subsets, mostly in the second half of a network: the signature on each class (thin lines) over those on 49 random subsets of the same size (grey). Score axes begin at 0.45 (`affscore.figures.class_signatures`)."}, "image": {"alt": "Four panels with scores over activations. Thin red lines, one for each class, leave the narrow grey band of the random subsets, mostly in the second half of each network."}}
+# %% tags=["hide-input"]
 tables = {
     kind: short(under(load_study(name)))
     for kind, name in {
@@ -266,14 +265,6 @@ tables = {
 effects = {
     kind: analysis.class_effects(rows) for kind, rows in tables.items()
 }
-rows, shown = pd.concat(tables.values()), {}
-for name in ("resnet20", "plainnet20", "resnet18", "vit_b_16"):
-    scores = rows[rows["model"] == name].pivot_table(
-        index=["draw", "dataset"], columns="index", values="score"
-    )
-    shown[name] = scores.loc[0], scores.drop(index=0)
-class_signatures(shown)
-plt.show()
 
 # %% [markdown]
 # How far are the classes from the mean of the subsets, compared with how far the subsets are? For C classes, with the mean $m$

@@ -6,7 +6,6 @@ from affscore.analysis.accuracy import between_families as between_families
 from affscore.analysis.accuracy import explained_accuracy as explained_accuracy
 from affscore.analysis.accuracy import over_seeds as over_seeds
 from affscore.analysis.accuracy import panel_fits as panel_fits
-from affscore.analysis.batch_size import against_reference as against_reference
 from affscore.analysis.batch_size import effects_of_size as effects_of_size
 from affscore.analysis.bimodality import MixtureTest as MixtureTest
 from affscore.analysis.bimodality import UnimodalityTest as UnimodalityTest

@@ -5,9 +5,6 @@ from __future__ import annotations
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.options import Specification
-
-_SPECIFICATION = [name for name in Specification._fields if name != "bias"]
 
 
 def effects_of_size(study: pd.DataFrame) -> pd.DataFrame:
@@ -45,42 +42,3 @@ def effects_of_size(study: pd.DataFrame) -> pd.DataFrame:
     squares["change"] = many["score"] - few["score"]
     table = pd.DataFrame({name: (one**2).groupby("model", sort=False).mean() ** 0.5 for name, one in squares.items()})
     return table.assign(within=many["score"].groupby("model").std())
-
-
-def against_reference(study: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
-    r"""Scores of batches of several sizes against those of a reference, as one batch of a whole data set.
-
-    Args:
-        study: As of :func:`affscore.survey.studies.study_of`: a row for each network, n, activation and specification.
-        reference: The same, each activation once under each specification; extrapolated scores are compared with the
-            reference as it is measured.
-
-    Returns:
-        A row for each network, n and specification of the study: ``model``, ``n``, ``batches``, the words of the
-        specification, and
-
-        * ``chance``: the standard deviation of a score over the batches, root mean square over activations;
-        * ``change``: the mean over activations of score - reference, where the score is the mean over the batches;
-          missing where the reference lacks the network or the specification;
-        * ``rms``: the root mean square of score - reference; missing likewise.
-
-    Raises:
-        AffscoreError: The reference has two scores of an activation.
-
-    >>> rows = pd.DataFrame([Specification()] * 2).assign(model="net", index=[0, 1], n=64, batches=4)
-    >>> rows = rows.assign(score=[0.52, 0.71], score_std=0.02)
-    >>> found = against_reference(rows, rows.assign(n=256, score=[0.5, 0.7]))
-    >>> found[["chance", "change", "rms"]].round(4).values.tolist()
-    [[0.02, 0.015, 0.0158]]
-    """
-    keys = ["model", *_SPECIFICATION]
-    wanted = reference.loc[reference["bias"] == "none", [*keys, "index", "score"]]
-    if wanted.duplicated([*keys, "index"]).any():
-        raise AffscoreError("the reference has two scores of an activation under one specification")
-    both = study.merge(wanted, on=[*keys, "index"], how="left", suffixes=("", "_reference"))
-    difference = both["score"] - both["score_reference"]
-    both = both.assign(change=difference, rms=difference**2, chance=both["score_std"] ** 2)
-    groups = both.groupby(["model", "n", "batches", *Specification._fields], sort=False)
-    found = groups[["chance", "change", "rms"]].mean().reset_index()
-    found[["chance", "rms"]] **= 0.5
-    return found

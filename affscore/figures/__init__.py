@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from affscore.figures.accuracy import accuracy_fits as accuracy_fits
-from affscore.figures.accuracy import best_under_permutation as best_under_permutation
 from affscore.figures.activations import activation_domain as activation_domain
 from affscore.figures.activations import activity as activity
 from affscore.figures.blocks import unexplained_shares as unexplained_shares
@@ -21,18 +20,14 @@ from affscore.figures.linear_regions import against_width as against_width
 from affscore.figures.linear_regions import logits_along_path as logits_along_path
 from affscore.figures.linear_regions import mosaic as mosaic
 from affscore.figures.linear_regions import two_measures as two_measures
-from affscore.figures.multiverse import choice_effects as choice_effects
 from affscore.figures.multiverse import specification_curve as specification_curve
 from affscore.figures.nonlinear_advantage import accuracy_curves as accuracy_curves
 from affscore.figures.nonlinear_advantage import core_network as core_network
 from affscore.figures.one_dimension import activation_panels as activation_panels
-from affscore.figures.other_data import class_signatures as class_signatures
 from affscore.figures.other_data import data_deviations as data_deviations
 from affscore.figures.plane_clouds import coupling as coupling
 from affscore.figures.plane_clouds import scheme as scheme
 from affscore.figures.redundancy import criterion_dots as criterion_dots
-from affscore.figures.redundancy import criterion_scatter as criterion_scatter
-from affscore.figures.repeats import against_batch_size as against_batch_size
 from affscore.figures.repeats import bundles_of_signatures as bundles_of_signatures
 from affscore.figures.repeats import repeated_signatures as repeated_signatures
 from affscore.figures.signature import raw_signature as raw_signature

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, name_rows, page
+from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, page
 
 if TYPE_CHECKING:
     from affscore.analysis import Fit
 
 _ERROR = "_standard_error"
-_HEIGHT = 0.75  # of the tallest part of a distribution, in units of the distance between two rows
-
-_SHADES = {"best after permuting": PALETTE["grey"], "its upper twentieth": "#5F5F5F"}
 _LABELS = {
     "parameters": "parameters", "gflops": "GFLOPs of an image", "depth": "depth (activations)",
     "std": "std of the scores", "max/mean": "max / mean of the scores", "max/median": "max / median of the scores",
@@ -87,53 +82,4 @@ def accuracy_fits(
             axes.set(xticks=[], yticks=[])
         axes.set_title(f"{literal(group)}\n{explains}")
     legend_below(figure, 4)
-    return figure
-
-
-@house_style()
-def best_under_permutation(permuted: Mapping[str, ArrayLike], marks: pd.DataFrame, xlabel: str = "$R^2$") -> Figure:
-    """Draw for each group the distribution of the best R2 under permutation, and mark what was observed.
-
-    Args:
-        permuted: For each group the best R2 after each permutation of its accuracies.
-        marks: A row for each group, by its name, and a column for each kind of mark, whose name stands in the legend;
-            missing values are not drawn.
-        xlabel: What is on the horizontal axis.
-
-    Returns:
-        The figure, as wide as a page: a histogram for each group, its upper twentieth darker, with its median.
-
-    Raises:
-        AffscoreError: No group.
-
-    Source: ours.
-
-    >>> figure = best_under_permutation({"A": [0.1, 0.5, 0.7]}, pd.DataFrame({"observed": {"A": 0.9}}))
-    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    ['A']
-    """
-    if not permuted:
-        raise AffscoreError("expected the permutations of at least one group, got none")
-    names = list(permuted)
-    figure, (axes,) = page(1, 1.1 + 0.68 * len(names))
-    for row, name in enumerate(names):
-        values = np.asarray(permuted[name], dtype=float)
-        counts, edges = np.histogram(values, bins=50, range=(0, 1))
-        starts, heights = edges[:-1], -counts / counts.max() * _HEIGHT
-        dark = starts >= np.quantile(values, 0.95)
-        for chosen, (label, colour) in zip((~dark, dark), _SHADES.items(), strict=True):
-            axes.bar(starts[chosen], heights[chosen], 0.02, align="edge", bottom=row, color=colour, label=label)
-        axes.vlines(float(np.median(values)), row - _HEIGHT, row, "black", ":", label="its median", linewidth=1)
-        axes.axhline(row, color=PALETTE["grey"], linewidth=0.6)
-    looks: list[Any] = [
-        {"color": PALETTE["vermilion"], "marker": "D", "s": 46},
-        {"facecolors": "none", "edgecolors": PALETTE["blue"], "marker": "o", "s": 46},
-        {"color": PALETTE["black"], "marker": "|", "s": 150},
-    ]
-    for (column, marked), look in zip(marks.reindex(names).items(), itertools.cycle(looks), strict=False):
-        axes.scatter(marked, range(len(names)), linewidths=1.6, zorder=4, clip_on=False, label=literal(column), **look)
-    name_rows(axes, names)
-    axes.set(xlim=(0, 1), xlabel=xlabel)
-    axes.spines["left"].set_visible(False)
-    legend_below(figure, 2)
     return figure

@@ -7,18 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import (
-    MARKERS,
-    PAGE_WIDTH,
-    PALETTE,
-    house_style,
-    legend_below,
-    literal,
-    name_rows,
-    page,
-    plt,
-    series_style,
-)
+from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, literal, name_rows, plt
 from affscore.options import DEFAULT, Specification
 
 _NAMED = {
@@ -106,55 +95,4 @@ def specification_curve(
     dots.set_xlabel(f"{len(rows)} specifications, sorted")
     for side in ("left", "bottom"):
         dots.spines[side].set_visible(False)
-    return figure
-
-
-@house_style()
-def choice_effects(effects: pd.DataFrame, value: str = "rank_correlation", *, xlabel: str = "") -> Figure:
-    """Draw what one choice changes: a dot for each network, a row for each choice, a tick at the median.
-
-    Args:
-        effects: A row for each network and choice (:func:`affscore.analysis.effects_of_choices`); a column ``group``
-            gives networks of a group their colour and their marker.
-        value: The column to draw; rows without a number are left out.
-        xlabel: What it is.
-
-    Returns:
-        The figure, as wide as a page.
-
-    Raises:
-        AffscoreError: No number to draw.
-
-    >>> rows = {"network": ["a", "b"], "choice": "order", "to": "reduce-first", "rank_correlation": [0.5, 0.9]}
-    >>> [label.get_text() for label in choice_effects(pd.DataFrame(rows)).axes[0].get_yticklabels()]
-    ['order: reduce-first']
-    """
-    rows = effects.dropna(subset=value)
-    if rows.empty:
-        raise AffscoreError("there is no network with a number to draw")
-    label = rows["choice"] + ": " + rows["to"]
-    order = rows[value].groupby(label).median().sort_values(ascending=False).index
-    groups = rows["group"] if "group" in rows else pd.Series("networks", rows.index)
-    names = list(dict.fromkeys(groups))
-    figure, (axes,) = page(1, 0.9, each=0.42 * len(order), xlabel=xlabel or value.replace("_", " "))
-    for row, choice in enumerate(order):
-        some = rows[label == choice]
-        axes.plot(
-            [some[value].median()] * 2,
-            [row - 0.36, row + 0.36],
-            color=PALETTE["black"],
-            linewidth=2,
-            linestyle="-",
-            zorder=1,
-        )
-        for number, name in enumerate(names):
-            own = some.loc[groups[some.index] == name, value]
-            shift = (number - (len(names) - 1) / 2) * 0.6 / len(names)
-            points = {"facecolors": "none", "edgecolors": series_style(number)["color"]}
-            axes.scatter(
-                own, np.full(len(own), row + shift), 22, marker=MARKERS[number], label=name, zorder=2, **points
-            )
-    name_rows(axes, list(order))
-    if len(names) > 1:
-        legend_below(figure, len(names))
     return figure

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
-from numpy.typing import ArrayLike
 
 from affscore.errors import AffscoreError
 from affscore.figures.style import PALETTE, house_style, legend_below, literal, page, series_style
@@ -60,48 +57,3 @@ def data_deviations(table: pd.DataFrame, values: Sequence[str] = ("euclidean", "
     panels[-1].set_xlim(-0.7, len(names) - 0.3)
     legend_below(figure, 3)
     return figure
-
-
-@house_style()
-def class_signatures(networks: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Figure:
-    """Draw the signature of each network on each class over the range of those on random subsets of the same size.
-
-    Args:
-        networks: By name the scores on the classes, (classes, activations), and those on the subsets, (subsets,
-            activations).
-
-    Returns:
-        The figure, as wide as a page: a panel for each network.
-
-    Raises:
-        AffscoreError: No network.
-
-    >>> figure = class_signatures({"net": ([[0.5, 0.6], [0.7, 0.6]], [[0.5, 0.5], [0.6, 0.55]])})
-    >>> [label.get_text() for label in figure.legends[0].get_texts()]
-    ['mean of random subsets', 'all of them', 'a class']
-    """
-    import seaborn as sns  # slow to load
-
-    if not networks:
-        raise AffscoreError("expected a network at least to draw")
-    figure, panels = page(
-        len(networks), 0.7, each=2.1, columns=2, sharey=True, xlabel="activation", ylabel="affinity score"
-    )
-    for axes, (name, (classes, draws)) in zip(panels, networks.items(), strict=True):
-        lines: Any = {"x": "activation", "y": "score", "ax": axes, "linestyle": "-", "legend": False}
-        band: Any = {"alpha": 0.7, "linewidth": 0, "label": "all of them"}
-        whole: Any = {"errorbar": ("pi", 100), "err_kws": band}  # from the lowest to the highest
-        sns.lineplot(_long(draws), **lines, **whole, color=PALETTE["black"], label="mean of random subsets")
-        axes.collections[-1].set_facecolor(PALETTE["grey"])
-        thin: Any = {"units": "line", "estimator": None, "color": PALETTE["vermilion"], "linewidth": 0.6}
-        sns.lineplot(_long(classes), **lines, **thin, label="a class")
-        axes.set_title(literal(name))
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    legend_below(figure, 3)
-    return figure
-
-
-def _long(scores: ArrayLike) -> pd.DataFrame:
-    """A row for each score of (lines, activations): its line, and its activation, from 1 on."""
-    table = pd.DataFrame(np.asarray(scores, dtype=float)).rename(columns=lambda place: place + 1)
-    return table.melt(var_name="activation", value_name="score", ignore_index=False).rename_axis("line").reset_index()

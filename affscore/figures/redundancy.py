@@ -66,34 +66,6 @@ def criterion_dots(
     return figure
 
 
-@house_style()
-def criterion_scatter(values: pd.DataFrame, correlations: pd.DataFrame) -> Figure:
-    """Draw the score of each activation of one network over each criterion, a panel for each.
-
-    Args:
-        values: Score and criteria of each activation, as of :func:`affscore.analysis.criterion_values`.
-        correlations: What :func:`affscore.analysis.criterion_correlations` returns for this network.
-
-    Returns:
-        The figure, as wide as a page: above each panel the correlation. The darker
-        a point, the deeper its activation.
-
-    Source: ours; table 2 prints the correlations alone.
-
-    >>> network = pd.DataFrame({"score": [0.5, 0.6, 0.7, 0.8], "cka": [0.6, 0.7, 0.8, 0.9]})
-    >>> figure = criterion_scatter(network, pd.DataFrame({"criterion": ["cka"], "correlation": [1.0]}))
-    >>> figure.axes[0].get_title()
-    'r = 1.00'
-    """
-    found = correlations.set_index("criterion")["correlation"].astype(float)
-    order = np.linspace(0.25, 1, len(values))  # from the first activation to the last
-    figure, grid = page(len(found), 2.3, sharey=True, ylabel="affinity score")
-    for axes, (name, r) in zip(grid, found.items(), strict=True):
-        axes.scatter(values[name], values["score"], c=order, cmap="Blues", vmin=0, vmax=1, s=16, linewidths=0)
-        axes.set(xlabel=_title(str(name)), title="r not defined" if np.isnan(r) else f"r = {r:.2f}")
-    return figure
-
-
 def _title(name: str) -> str:
     if (known := CRITERIA.get(name)) is None:
         return name

@@ -9,19 +9,10 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, NullFormatter
+from matplotlib.ticker import MaxNLocator
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import (
-    PALETTE,
-    family_styles,
-    house_style,
-    legend_below,
-    literal,
-    page,
-    score_axis,
-    series_style,
-)
+from affscore.figures.style import house_style, legend_below, literal, page, score_axis, series_style
 
 _OF_A_BUNDLE = ("group", "line", "depth", "score")
 
@@ -123,52 +114,3 @@ def _draw_bundle(axes: Any, members: pd.DataFrame, group: str, look: dict[str, A
     label = literal(f"{group} ({number})" if number > 1 else group)
     edge = {"markeredgecolor": look["color"]}
     sns.lineplot(**lines, **look, **edge, errorbar=None, linewidth=2, markersize=4, label=label)
-
-
-@house_style()
-def against_batch_size(
-    rows: pd.DataFrame, value: str, *, panels: str, series: str, ylabel: str, error: str = ""
-) -> Figure:
-    """Draw a number over the batch size.
-
-    Args:
-        rows: A row for each ``n``, panel and line, as of :func:`affscore.analysis.against_reference`.
-        value: The column to draw; rows without a number are left out.
-        panels: The column whose values are the titles of the panels.
-        series: The column in which the lines of a panel differ; a value looks the same in all panels.
-        ylabel: What the number is.
-        error: The column of the standard error, for a bar; none unless given.
-
-    Returns:
-        The figure, as wide as a page.
-
-    Raises:
-        AffscoreError: No number to draw.
-
-    Source: ours.
-
-    >>> rows = pd.DataFrame({"n": [64, 128], "chance": [0.02, 0.014], "data": "digits", "model": "net"})
-    >>> figure = against_batch_size(rows, "chance", panels="data", series="model", ylabel="chance")
-    >>> figure.axes[0].get_xscale(), figure.axes[0].get_title()
-    ('log', 'digits')
-    """
-    there = rows.dropna(subset=value)
-    if there.empty:
-        raise AffscoreError("there is no number to draw")
-    titles, looks = list(dict.fromkeys(there[panels])), family_styles(there[series])
-    figure, grid = page(len(titles), 3.3, sharey=True, xlabel="images in a batch, $n$", ylabel=ylabel)
-    for axes, title in zip(grid, titles, strict=True):
-        own = there[there[panels] == title]
-        for name, line in own.sort_values("n").groupby(series, sort=False):
-            colour, marker = looks[str(name)]
-            bars = line[error] if error else None
-            look: Any = {"color": colour, "marker": marker, "linestyle": "-", "linewidth": 1.2}
-            axes.errorbar(line["n"], line[value], bars, label=literal(name), **look)
-        axes.axhline(0, color=PALETTE["black"], linewidth=0.7, linestyle="-")
-        sizes = sorted(set(own["n"]))
-        axes.set_xscale("log")
-        axes.set_xticks(sizes, [f"{size}" for size in sizes])
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.set_title(literal(title))
-    legend_below(figure, min(len(looks), 4))
-    return figure

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from affscore import AffscoreError
-from affscore.analysis import against_reference, effects_of_size
+from affscore.analysis import effects_of_size
 from affscore.options import Specification
 from affscore.survey.studies import under
 
@@ -21,54 +21,6 @@ def study(bias=0.0, sizes=(64, 256), choices=CHOICES, chance=0.08, batches=4):
         for (model, index), limit in LIMIT.items() for n in sizes for choice in choices
     ]  # fmt: skip
     return pd.DataFrame(rows)
-
-
-def reference(**changes):
-    return study(sizes=(4096,), choices=CHOICES[:2], **changes)
-
-
-def test_bias_and_chance_of_each_network_size_and_specification():
-    found = against_reference(study(bias=1.28), reference())
-    assert len(found) == 2 * 2 * 3
-    raw, extrapolated = found[found["bias"] == "none"], found[found["bias"] != "none"]
-    np.testing.assert_allclose(raw["change"], 1.28 / raw["n"])
-    np.testing.assert_allclose(raw["rms"], 1.28 / raw["n"])
-    assert (extrapolated["rms"] < 1e-12).all()
-    np.testing.assert_allclose(found["chance"], 0.08 / found["n"] ** 0.5)
-
-
-def test_a_bias_of_both_signs_shows_in_the_root_mean_square_alone():
-    shifted = study(sizes=(64,)).assign(score=lambda rows: rows["score"] + np.where(rows["index"] == 0, 0.03, -0.03))
-    found = against_reference(shifted, reference()).set_index("model")
-    np.testing.assert_allclose(found.loc["a", "change"], 0.0, atol=1e-12)
-    np.testing.assert_allclose(found.loc["b", "change"], 0.03)
-    np.testing.assert_allclose(found["rms"], 0.03)
-
-
-def test_what_the_reference_lacks_has_its_chance_and_no_bias():
-    known = reference()
-    found = against_reference(study(), known[known["model"] == "a"]).set_index("model")
-    assert found.loc["b", ["change", "rms"]].isna().all(axis=None)
-    assert found.loc["a", ["change", "rms"]].notna().all(axis=None)
-    assert found["chance"].notna().all()
-    exact = known[known["coupling"] == "exact"]
-    paired = against_reference(study(), exact).set_index("coupling").loc["paired"]
-    assert paired["change"].isna().all()
-
-
-def test_one_batch_has_no_error():
-    one = study(batches=1).assign(score_std=np.nan, mean_std=np.nan)
-    found = against_reference(one, reference())
-    assert found["chance"].isna().all(axis=None)
-    assert found["change"].notna().all()
-
-
-def test_a_reference_has_one_score_of_each_activation():
-    with pytest.raises(AffscoreError, match="two scores"):
-        against_reference(study(), study())
-    exact, paired = (reference()[lambda rows, of=of: rows["coupling"] == of] for of in ("exact", "paired"))
-    both = against_reference(study(), pd.concat([exact, paired.assign(n=8192)]))
-    assert both["change"].notna().all()
 
 
 def test_effects_of_the_size_and_of_the_images():

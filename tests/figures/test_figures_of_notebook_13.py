@@ -1,13 +1,12 @@
 """What the figures of notebook 13 show: every network and data set, chance where it is known, and every class."""
 
-import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.legend import Legend
 
 from affscore import AffscoreError
-from affscore.figures import class_signatures, data_deviations
+from affscore.figures import data_deviations
 from affscore.figures.style import PAGE_WIDTH
 
 ROWS = [
@@ -52,19 +51,6 @@ def test_chance_stands_behind_euclidean_distances_only():
     assert not data_deviations(TABLE).axes[0].patches
 
 
-def test_each_class_is_a_line_over_the_range_of_the_subsets():
-    classes, draws = np.array([[0.5, 0.9], [0.6, 0.8], [0.7, 0.7]]), np.array([[0.5, 0.6], [0.7, 0.8]])
-    figure = class_signatures({"a": (classes, draws), "b": (classes[:, :1], draws[:, :1])})
-    (band,) = figure.axes[0].collections
-    assert band.get_paths()[0].get_extents().extents.tolist() == [1, 0.5, 2, 0.8]
-    mean, *lines = (line.get_ydata().tolist() for line in figure.axes[0].lines)
-    assert mean == pytest.approx([0.6, 0.7])
-    assert lines == classes.tolist()
-    assert [axes.get_title() for axes in figure.axes] == ["a", "b"]
-    assert legend_entries(figure) == ["mean of random subsets", "all of them", "a class"]
-
-
-@pytest.mark.parametrize("draw", [lambda: data_deviations(TABLE[:0]), lambda: class_signatures({})])
-def test_nothing_to_draw(draw):
+def test_nothing_to_draw():
     with pytest.raises(AffscoreError, match="at least to draw"):
-        draw()
+        data_deviations(TABLE[:0])

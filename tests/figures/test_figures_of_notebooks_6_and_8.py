@@ -3,11 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.collections import LineCollection
 
-from affscore.analysis import criterion_correlations, criterion_values, explained_accuracy, fit, panel_fits
+from affscore.analysis import criterion_correlations, explained_accuracy, fit, panel_fits
 from affscore.errors import AffscoreError
-from affscore.figures import accuracy_fits, best_under_permutation, criterion_dots, criterion_scatter
+from affscore.figures import accuracy_fits, criterion_dots
 
 RNG = np.random.default_rng(0)
 
@@ -25,10 +24,6 @@ def networks():
 
 def drawn(table, panels, **options):
     return accuracy_fits(table, panels, panel_fits(table, panels), **options)
-
-
-def scattered(table, criteria):
-    return criterion_scatter(criterion_values(table, criteria), criterion_correlations({"": table}, criteria))
 
 
 def test_a_row_of_panels_for_each_group():
@@ -87,40 +82,8 @@ def test_what_cannot_be_drawn_is_refused():
     panels = pd.DataFrame({"group": ["A"], "characteristic": ["height"], "fit": ["linear"]})
     with pytest.raises(AffscoreError, match="no column 'height'"):
         accuracy_fits(networks(), panels, [None])
-    with pytest.raises(AffscoreError, match="at least one group"):
-        best_under_permutation({}, pd.DataFrame())
     with pytest.raises(AffscoreError, match="at least one correlation"):
         criterion_dots(pd.DataFrame(), {})
-
-
-def upright_lines(axes):
-    parts = [part for lines in axes.findobj(LineCollection) for part in lines.get_segments()]
-    return [(part[0, 0], part[0, 1], part[1, 1]) for part in parts if part[0, 0] == part[1, 0]]
-
-
-def test_chance_has_a_histogram_for_each_group_and_its_marks():
-    shuffled = {"A": RNG.uniform(size=500), "B": RNG.beta(1, 5, size=500)}
-    marks = pd.DataFrame({"ours": {"B": 0.9, "A": 0.5}, "depth": {"B": np.nan, "A": 0.7}})
-    figure = best_under_permutation(shuffled, marks)
-    axes = figure.axes[0]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["A", "B"]
-    drawn = {
-        points.get_label(): np.asarray(points.get_offsets()) for points in axes.collections if len(points.get_offsets())
-    }
-    assert drawn["ours"][:, 0].tolist() == [0.5, 0.9]
-    assert np.ma.count(drawn["depth"][:, 0]) - np.isnan(drawn["depth"][:, 0]).sum() == 1
-    for row, values in enumerate(shuffled.values()):
-        bars = [bar for bar in axes.patches if bar.get_y() + bar.get_height() <= row and bar.get_y() == row]
-        assert len(bars) == 50
-        counts, _ = np.histogram(values, bins=50, range=(0, 1))
-        heights = [-bar.get_height() for bar in sorted(bars, key=lambda bar: bar.get_x())]
-        assert heights / max(heights) == pytest.approx(counts / counts.max())
-        (median,) = [x for x, top, low in upright_lines(axes) if max(top, low) == row]
-        assert median == pytest.approx(np.median(values))
-        dark = [bar for bar in bars if bar.get_facecolor()[0] < 0.5]
-        assert min(bar.get_x() for bar in dark) >= np.quantile(values, 0.95)
-    texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert {"ours", "depth", "best after permuting", "its upper twentieth", "its median"} == set(texts)
 
 
 def test_all_correlations_are_dots_with_intervals():
@@ -157,20 +120,3 @@ def test_a_network_keeps_its_line_where_a_criterion_misses_another_one():
     expected = rows[rows["criterion"] == "norm"].set_index("model")["correlation"]
     assert np.isnan(found[0])
     assert (found[1], found[2]) == (expected["b"], expected["c"])
-
-
-def test_deeper_activations_are_darker():
-    table = pd.DataFrame(RNG.uniform(size=(9, 2)), columns=["score", "cka"])
-    depth = scattered(table, ["cka"]).axes[0].collections[0].get_array()
-    assert (np.diff(depth) > 0).all()
-
-
-def test_one_network_has_a_point_for_each_activation():
-    table = pd.DataFrame(RNG.uniform(size=(9, 2)), columns=["score", "cka"]).assign(r2=1.0)
-    figure = scattered(table, ["cka", "r2", "nlc"])
-    points = np.asarray(figure.axes[0].collections[0].get_offsets())
-    assert points == pytest.approx(table[["cka", "score"]].to_numpy())
-    r = np.corrcoef(table["cka"], table["score"])[0, 1]
-    assert [axes.get_title() for axes in figure.axes] == [f"r = {r:.2f}", "r not defined", "r not defined"]
-    assert [axes.get_xlabel() for axes in figure.axes] == ["linear CKA", "$R^2$", "non-linearity\ncoefficient"]
-    assert figure.axes[0].get_ylabel() == "affinity score"

@@ -121,7 +121,7 @@ def few_others(imagenet):
 @pytest.mark.slow
 def test_other_data_with_the_profile_of_the_papers(imagenet, downloads, store, tmp_path, monkeypatch):
     outputs, text, _ = executed(OTHER_DATA, imagenet, downloads, store, tmp_path, monkeypatch, **few_others(imagenet))
-    assert sum("image/png" in output.get("data", {}) for output in outputs) == 5
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 4
     assert "Fewer than three are there: these are the trainings of the study." in text
 
 

@@ -7,7 +7,7 @@ from itertools import product
 import pandas as pd
 import pytest
 
-from affscore.analysis import against_reference, effects_of_size
+from affscore.analysis import effects_of_size
 from affscore.options import Specification
 from affscore.survey.studies import load_study, under
 
@@ -19,18 +19,6 @@ def studies() -> dict[str, pd.DataFrame]:
     """The batches of several sizes, by their data."""
     tables = {"digits": load_study("batch-size"), "CIFAR-10": load_study("batch-size-cifar")}
     return {data: study[study["batches"] > 1] for data, study in tables.items()}
-
-
-@pytest.fixture(scope="module")
-def found(studies: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Against the largest batches that there are."""
-    digits, cifar, large = (load_study(f"batch-size{which}") for which in ("", "-cifar", "-large-cifar"))
-    references = {
-        "digits": digits[digits["n"] == digits["images"]],
-        "CIFAR-10": pd.concat([cifar[cifar["n"] == cifar["images"]], large[large["coupling"] == "exact"]]),
-    }
-    tables = [against_reference(study, references[data]).assign(data=data) for data, study in studies.items()]
-    return pd.concat(tables, ignore_index=True)
 
 
 def scores(study: pd.DataFrame, specification: Specification = PAIRED) -> pd.DataFrame:
@@ -63,17 +51,6 @@ def test_without_a_better_coupling_the_error_of_the_covariance_is_left(
         change = (exact["many"] - exact["few"]).groupby("model").mean()
         rises += change.index[change > 0].tolist()
     assert rises == (["mini:vgg16"] if covariance == "ledoit-wolf" else [])
-
-
-def test_small_batches_score_too_high_but_for_the_exact_coupling_of_means(found: pd.DataFrame) -> None:
-    ends = found[(found["bias"] == "none") & (found["n"] == found.groupby("data")["n"].transform("min"))]
-    bias = ends.groupby(["data", *Specification._fields])["change"].mean()
-    exact_means = (bias.index.get_level_values("order") == "activate-first") & (
-        bias.index.get_level_values("coupling") == "exact"
-    )
-    exact_means &= bias.index.get_level_values("reduction") == "mean"
-    assert (bias[~exact_means] > 0.01).all()
-    assert bias[exact_means].abs().mean() < bias[~exact_means].mean() / 2
 
 
 def test_another_seed_moves_a_score_more_than_the_batch_size_does(studies: dict[str, pd.DataFrame]) -> None:
