@@ -688,41 +688,7 @@ affscore.exercises.check("3.3", (x, y))
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 3.6 The error of an average
-# :label: ex-3-6
-# :nonumber:
-#
-# *Compute · 5 minutes · easy.* Aim: add chance and bias.
-#
-# A score that was measured in one batch is 0.02 too high on average, with a standard deviation of 0.04 over batches.
-# Somebody averages 16 independent batches. What is the root mean square error of this average? Hand in the number.
-# ```
-#
-# ```{admonition} Hint for 3.6
-# :class: dropdown hint
-#
-# Which of the two does an average over batches make smaller, and how do they add?
-# ```
-
-# %%
-answer = None  # your answer here: a number
-# affscore.exercises.check("3.6", answer)
-
-# %% [markdown]
-# ```{solution-start} ex-3-6
-# :class: dropdown
-# ```
-#
-# The standard deviation falls to a quarter, the bias stays; they add as squares.
-
-# %%
-affscore.exercises.check("3.6", np.hypot(0.02, 0.04 / np.sqrt(16)))
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
-# # Further reading
+# ## Further reading
 #
 # * {cite:t}`bouniot2025alexnet`, appendix E, with figure 7, is what the first half of this section reproduces.
 # * {cite:t}`ledoit2004well` derive the intensity of the shrinkage; {cite:t}`ledoit2004honey` explain in plain words when to

@@ -396,3 +396,51 @@ affscore.exercises.check("7.3", answer)
 # %% [markdown]
 # ```{solution-end}
 # ```
+#
+# ```{exercise} 7.4 Not a metric
+# :label: ex-7-4
+# :nonumber:
+#
+# *Prove · 20 minutes · medium.* Aim: know which laws of a distance hold for the DTW distance.
+#
+# Prove that $D(a, b) = D(b, a)$; that $D(a, b) = 0$ exactly when $a$ and $b$ become the same sequence once each run of
+# equal scores is shortened to one; and find three signatures with scores in $[0, 1]$ that violate the triangle
+# inequality.
+# ```
+#
+# ```{admonition} Hint for 7.4
+# :class: dropdown hint
+#
+# For the last part take a signature of one score, and stretch the end of another one, which costs nothing.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-7-4
+# :class: dropdown
+# ```
+#
+# *Symmetry.* Swap the two entries of every pair of a path $\pi$ between $a$ and $b$: that is a path between $b$ and
+# $a$ of the same cost, and every path arises so. The minima agree.
+#
+# *Zero.* If $D(a, b) = 0$, some path has $a_i = b_j$ at each of its pairs. Read the common score along the path and
+# shorten its runs. A step moves to the next place or stays, in $a$ and in $b$, so the sequence that is read is $a$ with
+# some scores repeated, and also $b$ with some repeated; all three have the same shortened sequence. Conversely, let
+# both shorten to $c$. Walk through the runs of $c$ one after the other: within a run all scores are equal, so any path
+# through it is free, and the step to the next run advances in both. The cost is 0.
+#
+# *Triangle.* Let $a = (0)$, $b = (0, 1)$ and $c = (0, 1, 1, 1, 1)$. Then $D(b, c) = 0$ and $D(a, b) = 1$, but every
+# score of $c$ is paired with 0, so $D(a, c) = \sqrt 4 = 2 > 1 + 0$.
+#
+# **Rubric** (6 points)
+#
+# * 1: symmetry by reversing paths.
+# * 2: zero distance implies the same shortened sequence, using that a step advances by at most one.
+# * 1: the converse.
+# * 2: a counterexample with all three distances computed.
+
+# %% [markdown]
+# ```{solution-end}
+# ```

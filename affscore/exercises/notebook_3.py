@@ -6,16 +6,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from affscore.exercises.answers import as_clouds, as_number, close, matching
+from affscore.exercises.answers import as_clouds, as_number, close
 from affscore.exercises.registry import Hints, exercise, right
 from affscore.experiments.limits import points_needed
 from affscore.transport import affinity_score
 
 WIDTH, TOLERANCE = 256, 0.01
 """The layer of exercise 3.1 and the bias that it may have."""
-
-DEVIATION, BIAS, BATCHES = 0.04, 0.02, 16
-"""Of one batch in exercise 3.6, and how many are averaged."""
 
 
 @exercise("3.1", as_number)
@@ -56,20 +53,3 @@ def fooled_by_shrinkage(x: NDArray[np.float64], y: NDArray[np.float64]) -> Hints
     hint = "x is hardly shrunk: with fewer points, or coordinates that are more alike, there is more to shrink."
     yield shrunk.intensity[0] < 0.5, f"{above} {hint}"
     yield True, f"{above} Shrinkage levels the variances of x. How could those of y resist it?"
-
-
-@exercise("3.6", as_number)
-def error_of_an_average(number: float) -> Hints:
-    """3.6: the root mean square error of an average over batches that have a bias."""
-    chance = DEVIATION / BATCHES**0.5
-    answers = (
-        (np.hypot(BIAS, chance), right("Hardly any of it is chance, and more batches would not help.")),
-        (chance, "That is the standard error. Does an average over batches come nearer to the truth?"),
-        (np.hypot(BIAS, DEVIATION), "That is the error of one batch. What does averaging make smaller?"),
-        (np.hypot(BIAS, DEVIATION) / BATCHES**0.5, "Every batch has the same bias. Does averaging make it smaller?"),
-        (BIAS + chance, "A bias and a standard deviation add as squares."),
-        (BIAS, "That is the bias alone. Something is left of chance, too."),
-        (np.hypot(BIAS, DEVIATION / BATCHES), "A standard deviation does not fall as one over the number of batches."),
-        (True, "Which of the two, bias or standard deviation, does an average over batches make smaller, and how?"),
-    )
-    return matching(number, answers, 5e-5)

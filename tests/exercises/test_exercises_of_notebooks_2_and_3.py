@@ -15,7 +15,6 @@ RNG = np.random.default_rng(6)
 NORMAL = RNG.standard_normal((210, 200))
 FACTORS = np.exp(0.5 * RNG.standard_normal(200))
 HALF = brentq(lambda ratio: limit_score(torch.relu, ratio) - 0.5, -3, 1)
-ERROR = np.hypot(0.02, 0.01)
 
 
 def silu(x):
@@ -31,7 +30,6 @@ RIGHT = {
         lambda x: (x > 3.2) * 1.0,
     ],
     "3.1": [points_needed(256, 0.01, torch.relu), points_needed(256, 0.01), 1928.0, 2048, 3840],
-    "3.6": [ERROR, torch.tensor(ERROR), np.float64(0.02236)],
     "3.3": [(NORMAL, NORMAL * FACTORS), [torch.tensor(NORMAL), torch.tensor(3 + NORMAL * FACTORS)]],
 }
 
@@ -64,15 +62,6 @@ WRONG = {
         (10_000, "spread"),
         (5000, "more than twice"),
     ],
-    "3.6": [
-        (0.01, "standard error"),
-        (np.hypot(0.02, 0.04), "one batch"),
-        (np.hypot(0.02, 0.04) / 4, "same bias"),
-        (0.03, "as squares"),
-        (0.02, "bias alone"),
-        (np.hypot(0.02, 0.0025), "number of batches"),
-        (1, "Which of"),
-    ],
     "3.3": [
         ((NORMAL, NORMAL), "equal"),
         ((NORMAL, NORMAL * -FACTORS), "positive"),
@@ -84,4 +73,4 @@ WRONG = {
     ],
 }
 
-SECRETS = {"2.2": [HALF], "2.3": ["exp"], "3.1": [points_needed(256, 0.01, torch.relu)], "3.6": [0.0224]}
+SECRETS = {"2.2": [HALF], "2.3": ["exp"], "3.1": [points_needed(256, 0.01, torch.relu)]}
