@@ -177,7 +177,7 @@ $(EXECUTED)/notebooks/%.ipynb: notebooks/%.py notebooks/%.ipynb $(PARAMS) $(LIBR
 $(LAST): | $(filter-out $(LAST),$(NOTEBOOKS))
 
 # One page begins with a file of networks.
-$(EXECUTED)/notebooks/91_your_model_in_five_minutes.ipynb: examples/small_network.py
+$(EXECUTED)/notebooks/00_your_network_in_five_minutes.ipynb: examples/small_network.py
 
 -include $(NOTEBOOKS:.ipynb=.d)
 

@@ -244,7 +244,7 @@ print(f"score {float(score):.3f}, covariance {score.covariance}")
 # %% [markdown]
 # {numref}`fig-1-scheme` shows the whole procedure on a network that can be drawn: four layers of width two, each a random
 # turn, a standardisation and a shift that grows from layer to layer, and each followed by a ReLU. Each activation has its
-# score, and the list of scores is the *signature* of the network (the subject of {doc}`04_signature_of_a_network`).
+# score, and the list of scores is the *signature* of the network (the subject of {doc}`04_the_signature_of_a_network`).
 
 # %% tags=["hide-input"]
 activations = []
@@ -660,8 +660,8 @@ affscore.exercises.check("1.3", (x, y))
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 1.5 May it be left out?
-# :label: ex-1-5
+# ```{exercise} 1.4 May it be left out?
+# :label: ex-1-4
 # :nonumber:
 #
 # *Argue · 15 minutes · medium.* Aim: say what a high score does and does not allow.
@@ -671,7 +671,7 @@ affscore.exercises.check("1.3", (x, y))
 # three reasons why that does not follow, and the measurement that would answer the question.
 # ```
 #
-# ```{admonition} Hint for 1.5
+# ```{admonition} Hint for 1.4
 # :class: dropdown hint
 # Which of the three do predictions need: the distribution of the outputs, the outputs image by image, or the
 # outputs position by position? And what do the layers behind do with a small difference?
@@ -681,7 +681,7 @@ affscore.exercises.check("1.3", (x, y))
 # *Your answer:*
 
 # %% [markdown]
-# ```{solution-start} ex-1-5
+# ```{solution-start} ex-1-4
 # :class: dropdown
 # ```
 #
@@ -692,7 +692,7 @@ affscore.exercises.check("1.3", (x, y))
 # layers behind may enlarge small differences. (Also: with shrinkage and few images, a score has an error of some hundredths.)
 #
 # The measurement: fit the map (or set the ReLU to a linear function), run the network with it, and count how many
-# predictions change on new images, as in {doc}`17_nonlinear_advantage`.
+# predictions change on new images, as in {doc}`16_nonlinear_advantage`.
 #
 # **Rubric** (5 points)
 # * 1 each, up to 3: distribution against pairs; reduction over positions; weight by variance and the layers behind; the
@@ -710,4 +710,4 @@ affscore.exercises.check("1.3", (x, y))
 # * {cite:t}`smith1987note` for the optimality of gradients, {cite:t}`gelbrich1990formula` for the bound, and
 #   {cite:t}`bhatia2019bures` for the distance of covariance matrices.
 # * {cite:t}`ledoit2004well` for the shrinkage, and {cite:t}`crouse2016implementing` for the algorithm of the assignment.
-# * Next: {doc}`04_signature_of_a_network`, where the clouds are those of a trained network.
+# * Next: {doc}`04_the_signature_of_a_network`, where the clouds are those of a trained network.

@@ -357,7 +357,7 @@ plt.show()
 #
 # ## What the papers say, tested
 #
-# The paper draws its conclusions from figure 6 in words (their verdicts: {doc}`80_the_ledger`); its first version {cite}`bouniot2023understanding`, figure 1
+# The paper draws its conclusions from figure 6 in words (their verdicts: {doc}`18_what_is_reproduced`); its first version {cite}`bouniot2023understanding`, figure 1
 # there, had three of the nine activations. One reservation goes for SiLU, GELU and HardSwish: their low scores over long stretches of the axis are nearly all
 # on the falling branch. To quantify it, we take only those scores whose input and output rise together. ReLU, GELU, SiLU and
 # HardSwish are then within a few hundredths of each other:
@@ -404,8 +404,8 @@ the input turned around {silu.iloc[2]:.2f}.
 #
 # ## Exercises
 #
-# ```{exercise} 2.2 A ReLU that is half affine
-# :label: ex-2-2
+# ```{exercise} 2.1 A ReLU that is half affine
+# :label: ex-2-1
 # :nonumber:
 #
 # *Compute · 15 minutes · medium.* Aim: link the share of positive inputs to a score.
@@ -414,17 +414,17 @@ the input turned around {silu.iloc[2]:.2f}.
 # is it one half, for many independent coordinates? Give two decimals. `experiments.limit_score` and a root finder help.
 # ```
 #
-# ```{admonition} Hint for 2.2
+# ```{admonition} Hint for 2.1
 # :class: dropdown hint
 # Fix $s = 1$. The score rises with the mean, so a root finder (`scipy.optimize.brentq`) needs nothing but two ends.
 # ```
 
 # %%
 answer = None  # your answer here: a number
-# affscore.exercises.check("2.2", answer)
+# affscore.exercises.check("2.1", answer)
 
 # %% [markdown]
-# ```{solution-start} ex-2-2
+# ```{solution-start} ex-2-1
 # :class: dropdown
 # ```
 #
@@ -439,14 +439,14 @@ answer = brentq(
 )
 print(f"ratio {answer:.3f}; share of positive inputs {norm.sf(-answer):.2f}")
 
-affscore.exercises.check("2.2", answer)
+affscore.exercises.check("2.1", answer)
 
 # %% [markdown]
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 2.3 Always rising, hardly affine
-# :label: ex-2-3
+# ```{exercise} 2.2 Always rising, hardly affine
+# :label: ex-2-2
 # :nonumber:
 #
 # *Change code · 15 minutes · medium.* Aim: see that rising is not enough for a high score.
@@ -455,17 +455,17 @@ affscore.exercises.check("2.2", answer)
 # on a cloud of standard normal inputs (500 points, 100 coordinates). A constant will not do: it scores 1.
 # ```
 #
-# ```{admonition} Hint for 2.3
+# ```{admonition} Hint for 2.2
 # :class: dropdown hint
 # The score is one of correlations. Which rising function has nearly all of its variance in a few of its values?
 # ```
 
 # %%
 answer = None  # your answer here: a function s(x)
-# affscore.exercises.check("2.3", answer)
+# affscore.exercises.check("2.2", answer)
 
 # %% [markdown]
-# ```{solution-start} ex-2-3
+# ```{solution-start} ex-2-2
 # :class: dropdown
 # ```
 #
@@ -478,7 +478,7 @@ def s(x):
     return np.exp(5 * x)
 
 
-affscore.exercises.check("2.3", s)
+affscore.exercises.check("2.2", s)
 
 # %% [markdown]
 # ```{solution-end}

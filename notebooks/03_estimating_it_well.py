@@ -123,7 +123,7 @@ Markdown(
     f"The mean score moves by at most {by_size:.3f} between 128 and 1024 images, "
     f"and by up to {by_choice:.3f} from one choice to another: **in layers this "
     f"narrow the choices matter more than the number of images**. "
-    "{doc}`09_a_multiverse_of_signatures` makes all choices at once. Wider "
+    "{doc}`10_every_choice_at_once` makes all choices at once. Wider "
     "layers need more images."
 )
 
@@ -133,7 +133,7 @@ Markdown(
 # A convolution gives its activation a map with many positions, and the score wants one vector for each image. One may average
 # over the positions, sum over them, or write all numbers one after the other. We take random maps with 100 channels
 # and $3 \times 3$ positions, all entries independent and standard normal, and apply the activation *before* the reduction,
-# as the published code does (`activate-first`, see {doc}`04_signature_of_a_network`). A fourth variant averages first.
+# as the published code does (`activate-first`, see {doc}`04_the_signature_of_a_network`). A fourth variant averages first.
 
 # %% mystnb={"figure": {"caption": "For independent positions averaging, summing and flattening give the same score, and the printed one; averaging first does not, unless the activation ignores a factor (paper Fig. 7, top left; `affscore.figures.reductions`). Markers inside each other agree.", "name": "fig-3-reductions"}, "image": {"alt": "Nine rows, one for each activation, with markers on a horizontal axis of scores from 0.6 to 1. In each row the markers for average, sum, flatten and the printed value coincide; the marker for reduce first stands further right, except for ReLU, ReLU6 and LeakyReLU."}} tags=["hide-input"]
 if by_default:  # `python -m affscore.experiments.sweeps reductions`
@@ -166,7 +166,7 @@ Markdown(
 # nearly straight), there are many channels, and positions are independent. Where they are correlated, the linear part of the activation survives the averaging,
 # because it varies with the common part of the positions; the bends of different positions tend to cancel, and the score of ReLU rises.
 #
-# Real feature maps are somewhere in between. {doc}`04_signature_of_a_network` shows that the reduction changes their
+# Real feature maps are somewhere in between. {doc}`04_the_signature_of_a_network` shows that the reduction changes their
 # scores, so it must be reported with every result.
 #
 # ## Wider than the sample
@@ -467,7 +467,7 @@ plt.show()
 #   affine: too high a score. Under the paired coupling this is the only one. (Shrinkage
 #   works against it where variances differ, and prevails in few networks.)
 # * **The best coupling has to be found.** Where outputs are better matched with other inputs than their own
-#   ({doc}`09_a_multiverse_of_signatures`), few points offer few partners: too low a score.
+#   ({doc}`10_every_choice_at_once`), few points offer few partners: too low a score.
 #
 # The change of the mean score from the smallest to the largest $n$, split into both:
 
@@ -526,7 +526,7 @@ Markdown(
 )
 
 # %% [markdown]
-# The paper's statements on figures 7 and 8 have their tests and verdicts in {doc}`80_the_ledger`.
+# The paper's statements on figures 7 and 8 have their tests and verdicts in {doc}`18_what_is_reproduced`.
 #
 # ## What we found
 
@@ -603,8 +603,8 @@ affscore.exercises.check("3.1", answer)
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 3.3 Fool the shrinkage
-# :label: ex-3-3
+# ```{exercise} 3.2 Fool the shrinkage
+# :label: ex-3-2
 # :nonumber:
 #
 # *Change code · 20 minutes · medium.* Aim: find inputs on which the default covariance misleads.
@@ -613,17 +613,17 @@ affscore.exercises.check("3.1", answer)
 # its own, so that the score with shrinkage is at most 0.9. (With the empirical covariance it is 1.)
 # ```
 #
-# ```{admonition} Hint for 3.3
+# ```{admonition} Hint for 3.2
 # :class: dropdown hint
 # Which differences of variances does a sample of hardly more points than coordinates not separate from noise?
 # ```
 
 # %%
 answer = None  # your answer here: a pair (x, y)
-# affscore.exercises.check("3.3", answer)
+# affscore.exercises.check("3.2", answer)
 
 # %% [markdown]
-# ```{solution-start} ex-3-3
+# ```{solution-start} ex-3-2
 # :class: dropdown
 # ```
 #
@@ -635,14 +635,14 @@ own_rng = np.random.default_rng(33)
 x = own_rng.standard_normal((210, 200))
 y = x * np.exp(0.5 * own_rng.standard_normal(200))
 
-affscore.exercises.check("3.3", (x, y))
+affscore.exercises.check("3.2", (x, y))
 
 # %% [markdown]
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 3.4 Averages look more affine
-# :label: ex-3-4
+# ```{exercise} 3.3 Averages look more affine
+# :label: ex-3-3
 # :nonumber:
 #
 # *Prove · 30 minutes · hard.* Aim: explain why the default reduction raises the score of a ReLU.
@@ -658,7 +658,7 @@ affscore.exercises.check("3.3", (x, y))
 # and that it is at least that of a single position. For which $r$ are the two equal?
 # ```
 #
-# ```{admonition} Hint for 3.4
+# ```{admonition} Hint for 3.3
 # :class: dropdown hint
 # Write the variance of an average of $m$ equally correlated numbers with variance $v$ and covariance $w$ as $(v + (m - 1)\, w) / m$.
 # ```
@@ -667,7 +667,7 @@ affscore.exercises.check("3.3", (x, y))
 # *Your answer:*
 
 # %% [markdown]
-# ```{solution-start} ex-3-4
+# ```{solution-start} ex-3-3
 # :class: dropdown
 # ```
 #
@@ -694,4 +694,4 @@ affscore.exercises.check("3.3", (x, y))
 # * {cite:t}`ledoit2004well` derive the intensity of the shrinkage; {cite:t}`ledoit2004honey` explain in plain words when to
 #   use it.
 # * {cite:t}`bhatia2019bures` for the matrix $A$ and the equation $A S_X A = S_Y$ that the expansion started from.
-# * Next: {doc}`04_signature_of_a_network`, where the clouds are those of a network.
+# * Next: {doc}`04_the_signature_of_a_network`, where the clouds are those of a network.

@@ -313,7 +313,7 @@ plt.show()
 # last bit. One that is interrupted resumes with its record: put `tracker.state_dict()` into the checkpoint. For Lightning
 # and Hugging Face's Trainer there are callbacks: {doc}`../book/how_to_run_with_your_model`.
 #
-# The paper's statements have their tests and verdicts in {doc}`80_the_ledger`.
+# The paper's statements have their tests and verdicts in {doc}`18_what_is_reproduced`.
 #
 # ## What we found
 
@@ -345,8 +345,8 @@ Markdown(
 #
 # ## Exercises
 #
-# ```{exercise} 11.2 A bias that linearises
-# :label: ex-11-2
+# ```{exercise} 11.1 A bias that linearises
+# :label: ex-11-1
 # :nonumber:
 #
 # *Compute · 15 minutes · medium.* Aim: see how a mean away from the bend makes a ReLU linear.
@@ -355,7 +355,7 @@ Markdown(
 # does the score of the ReLU (one coordinate, empirical covariance) reach 0.95? Hand in the number, to within 0.05.
 # ```
 #
-# ```{admonition} Hint for 11.2
+# ```{admonition} Hint for 11.1
 # :class: dropdown hint
 #
 # Take quantiles of the normal distribution instead of random numbers, and try biases on a grid.
@@ -363,10 +363,10 @@ Markdown(
 
 # %%
 answer = None  # your answer here: a number
-# affscore.exercises.check("11.2", answer)
+# affscore.exercises.check("11.1", answer)
 
 # %% [markdown]
-# ```{solution-start} ex-11-2
+# ```{solution-start} ex-11-1
 # :class: dropdown
 # ```
 #
@@ -382,14 +382,14 @@ enough = [
     >= 0.95
     for b in biases
 ]
-affscore.exercises.check("11.2", biases[np.argmax(enough)])
+affscore.exercises.check("11.1", biases[np.argmax(enough)])
 
 # %% [markdown]
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 11.4 Towards the bend, and past it
-# :label: ex-11-4
+# ```{exercise} 11.2 Towards the bend, and past it
+# :label: ex-11-2
 # :nonumber:
 #
 # *Prove · 30 minutes · hard.* Aim: derive the score of a ReLU on one normal coordinate.
@@ -400,7 +400,7 @@ affscore.exercises.check("11.2", biases[np.argmax(enough)])
 # limits for $b \to \infty$ and $b \to -\infty$. Why are they not the same, although a ReLU that is always off is constant?
 # ```
 #
-# ```{admonition} Hint for 11.4
+# ```{admonition} Hint for 11.2
 # :class: dropdown hint
 #
 # In one dimension the optimal coupling keeps the order. For the covariance use Stein's identity
@@ -411,7 +411,7 @@ affscore.exercises.check("11.2", biases[np.argmax(enough)])
 # *Your answer:*
 
 # %% [markdown]
-# ```{solution-start} ex-11-4
+# ```{solution-start} ex-11-2
 # :class: dropdown
 # ```
 #

@@ -1,4 +1,4 @@
-"""What the networks of chapter 17 learn: samples, labels, recipes."""
+"""What the networks of chapter 16 learn: samples, labels, recipes."""
 
 import pytest
 import torch

@@ -12,10 +12,10 @@ from affscore.transport import affinity_score
 NORMAL = stats.norm.ppf((np.arange(200) + 0.5) / 200)[:, None]
 
 NEARLY_LINEAR = 0.95
-"""The score of exercise 11.2."""
+"""The score of exercise 11.1."""
 
 
-@exercise("11.2", as_number)
+@exercise("11.1", as_number)
 def bias_of_a_relu(bias: float) -> Hints:
     """11.2: the smallest bias at which a ReLU of a normal input is nearly affine."""
     yield bias < 0, "A negative bias cuts off most of the input: what is left of an affine map then?"

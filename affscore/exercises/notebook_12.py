@@ -1,51 +1,51 @@
-"""The exercises of notebook 12, *What a residual connection does*."""
+"""The exercises of notebook 12, *Other data, other training*."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from affscore.analysis import common_language_effect_size, unimodality_test
-from affscore.exercises.answers import as_arrays
+from affscore.analysis import nearest_neighbour_accuracy
+from affscore.exercises.answers import as_clouds, as_number, matching
 from affscore.exercises.registry import Hints, exercise, right
 from affscore.transport import affinity_score
 
 Values = NDArray[np.float64]
 
-PAIR = "a pair (first, second) of arrays of the same length"
+STRAIGHT, BENT = 0.95, 0.7
+"""What the score of each class must reach in exercise 12.1, and that of both together must not pass."""
 
 
-@exercise("12.1", lambda answer: as_arrays(answer, "a pair (x, f)", "x, an array,", "f, an array,"))
-def large_change(x: Values, f: Values) -> Hints:
-    """12.1: the input x of a block and a change f as large as it is, after whose sum a ReLU is nearly affine."""
-    yield not 64 <= len(x) <= 2000, f"Expected 64 to 2000 numbers each, got {len(x)}."
-    yield x.min() < 0, "x came out of a ReLU: no number of it is negative."
-    zeros, falls = (x == 0).mean(), (f < 0).mean()
-    yield zeros < 0.2, f"A ReLU makes zeros; a fifth of x should be 0, got {zeros:.0%}."
-    yield falls < 0.2, f"A change that only rises is no art: a fifth of f should be negative, got {falls:.0%}."
-    yield f.std() < 0.5 * x.std(), f"f varies by {f.std():.2f}, x by {x.std():.2f}: let f vary at least half as much."
-    total = (x + f)[:, None]
-    yield np.ptp(total) == 0, "The sum is constant."
-    score = affinity_score(total, np.maximum(total, 0), "empirical").value
-    yield score < 0.98, f"The ReLU of the sum scores {score:.2f}. Where is the sum negative, and why need it be?"
-    yield (True, right(f"The ReLU scores {score:.2f}: the sign of the sum counts, not the size of the change."))
+@exercise("12.1", as_clouds)
+def affine_on_each_class(one: Values, other: Values) -> Hints:
+    """13.3: two classes (x0, x1) on each of which ReLU scores at least 0.95, and on both together at most 0.7."""
+    yield not 64 <= len(one) <= 512, f"Expected 64 to 512 points in each class, got {len(one)}."
+    flat = "All points of a class are the same: let them differ, so that there is a score."
+    yield any(np.ptp(x, axis=0).max() == 0 for x in (one, other)), flat
+    of_class = [affinity_score(x, np.maximum(x, 0), "empirical").value for x in (one, other)]
+    both = np.concatenate([one, other])
+    together = affinity_score(both, np.maximum(both, 0), "empirical").value
+    found = f"ReLU scores {of_class[0]:.2f} and {of_class[1]:.2f} on the classes and {together:.2f} on both"
+    yield min(of_class) < STRAIGHT, f"{found}. On which inputs is ReLU affine? Let a class have no others."
+    yield (together > BENT, f"{found}: together they are too straight. How do they lie on the two sides of the bend?")
+    yield True, right(f"{found}. The bend separates the classes, and none of them sees it.")
 
 
-@exercise("12.2", lambda answer: as_arrays(answer, PAIR, "first", "second"))
-def apart_with_one_mode(first: Values, second: Values) -> Hints:
-    """12.2: two groups of scores that hardly overlap, and whose union has one mode."""
-    yield from _enough(first, second)
-    above = common_language_effect_size(second, first)
-    yield above < 0.95, f"A score of the second group exceeds one of the first in {above:.2f} of all cases."
-    p = unimodality_test(np.concatenate([first, second])).p_value
-    hint = "What must happen to the gap between the groups, and to how they are distributed?"
-    yield not p > 0.2, f"Silverman's p for one mode is {p:.2f}, so two are seen. {hint}"
-    yield True, right(f"Two groups ({above:.2f}) and one mode (p = {p:.2f}): a test of modes need not see groups.")
-
-
-def _enough(first: Values, second: Values) -> Hints:
-    """What is wrong with two groups of scores."""
-    yield not 10 <= len(first) <= 200, f"Expected 10 to 200 scores in each group, got {len(first)}."
-    low, high = min(first.min(), second.min()), max(first.max(), second.max())
-    yield low < 0 or high > 1, f"Scores lie in [0, 1]; these go from {low:.2f} to {high:.2f}."
-    yield low == high, "All scores are the same."
+@exercise("12.2", as_number)
+def smallest_p_value(number: float) -> Hints:
+    """13.6: the smallest p-value that four networks of two methods can have."""
+    names = list("abcd")
+    distances = pd.DataFrame(9.0 * (1 - np.kron(np.eye(2), np.ones((2, 2)))), names, names)
+    smallest = nearest_neighbour_accuracy(distances, ["u", "u", "v", "v"]).p_value
+    answers = (
+        (smallest, right("However clear the groups are, four networks cannot reject at 5 %.")),
+        (1 / 24, "Of the 24 orders of four labels many give the same groups."),
+        (1 / 6, "Six ways to give out the methods. Which of the two is which makes no difference to the neighbours."),
+        (0.05, "That is the level, not what can be reached."),
+        (
+            True,
+            "Count in how many ways four networks can be divided into two pairs, and in how many of them all is right.",
+        ),
+    )
+    return matching(number, answers, 1e-3)

@@ -1,51 +1,68 @@
-"""The exercises of notebook 13, *Other data sets*."""
+"""The exercises of notebook 13, *Where is the non-linearity?*."""
 
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from affscore.analysis import nearest_neighbour_accuracy
-from affscore.exercises.answers import as_clouds, as_number, matching
+from affscore.exercises.answers import NotAnAnswerError, as_array, as_numbers, as_tuple
 from affscore.exercises.registry import Hints, exercise, right
 from affscore.transport import affinity_score
 
 Values = NDArray[np.float64]
 
-STRAIGHT, BENT = 0.95, 0.7
-"""What the score of each class must reach in exercise 13.3, and that of both together must not pass."""
+WIDTH, SAMPLES = 16, 512
+"""Of the matrices of exercise 13.1, and of the cloud that they map."""
+
+RELU = 1 - np.sqrt((1 - 0.25 / (0.5 - 0.5 / np.pi)) / 2)
+"""The fit of max(x, 0): its squared correlation with a standard normal x is (1/4) / (1/2 - 1/(2 pi))."""
+
+NOTHING = 1 - np.sqrt(0.5)
 
 
-@exercise("13.3", as_clouds)
-def affine_on_each_class(one: Values, other: Values) -> Hints:
-    """13.3: two classes (x0, x1) on each of which ReLU scores at least 0.95, and on both together at most 0.7."""
-    yield not 64 <= len(one) <= 512, f"Expected 64 to 512 points in each class, got {len(one)}."
-    flat = "All points of a class are the same: let them differ, so that there is a score."
-    yield any(np.ptp(x, axis=0).max() == 0 for x in (one, other)), flat
-    of_class = [affinity_score(x, np.maximum(x, 0), "empirical").value for x in (one, other)]
-    both = np.concatenate([one, other])
-    together = affinity_score(both, np.maximum(both, 0), "empirical").value
-    found = f"ReLU scores {of_class[0]:.2f} and {of_class[1]:.2f} on the classes and {together:.2f} on both"
-    yield min(of_class) < STRAIGHT, f"{found}. On which inputs is ReLU affine? Let a class have no others."
-    yield (together > BENT, f"{found}: together they are too straight. How do they lie on the two sides of the bend?")
-    yield True, right(f"{found}. The bend separates the classes, and none of them sees it.")
+def _matrices(answer: object) -> tuple[Values, Values]:
+    what = f"a pair (stretch, turn) of matrices ({WIDTH}, {WIDTH})"
+    found = [as_array(one, what, ndim=2) for one in as_tuple(answer, what)]
+    for one in found:
+        if one.shape != (WIDTH, WIDTH):
+            raise NotAnAnswerError(f"Expected {what}, got one of shape {one.shape}.")
+    return found[0], found[1]
 
 
-@exercise("13.6", as_number)
-def smallest_p_value(number: float) -> Hints:
-    """13.6: the smallest p-value that four networks of two methods can have."""
-    names = list("abcd")
-    distances = pd.DataFrame(9.0 * (1 - np.kron(np.eye(2), np.ones((2, 2)))), names, names)
-    smallest = nearest_neighbour_accuracy(distances, ["u", "u", "v", "v"]).p_value
-    answers = (
-        (smallest, right("However clear the groups are, four networks cannot reject at 5 %.")),
-        (1 / 24, "Of the 24 orders of four labels many give the same groups."),
-        (1 / 6, "Six ways to give out the methods. Which of the two is which makes no difference to the neighbours."),
-        (0.05, "That is the level, not what can be reached."),
-        (
-            True,
-            "Count in how many ways four networks can be divided into two pairs, and in how many of them all is right.",
-        ),
+@exercise("13.1", _matrices)
+def two_linear_layers(stretch: Values, turn: Values) -> Hints:
+    """19.1: two matrices of the same singular values; the score of one is near 1, that of the other far below."""
+    values = [np.linalg.svd(one, compute_uv=False) for one in (stretch, turn)]
+    yield min(one[-1] for one in values) < 1e-3, "A singular value is 0, or nearly: that layer forgets a direction."
+    yield (
+        values[0].max() < 1.5 * values[0].min(),
+        "The singular values are nearly all the same: the largest must be 1.5 times the smallest, at least.",
     )
-    return matching(number, answers, 1e-3)
+    yield not np.allclose(values[0], values[1], rtol=1e-3), "The singular values of the two are not the same."
+    x = np.random.default_rng(0).standard_normal((SAMPLES, WIDTH))
+    one, other = (affinity_score(x, x @ matrix, "empirical").value for matrix in (stretch, turn))
+    yield one < 0.99, f"The first has a score of {one:.2f}: which matrices are optimal transport maps?"
+    yield (
+        other > 0.6,
+        f"The second has a score of {other:.2f}: what can a matrix do that leaves its singular values as they are?",
+    )
+    yield True, right(f"Scores of {one:.2f} and {other:.2f}, and both are affine: only the direction differs.")
+
+
+@exercise("13.2", lambda answer: as_numbers(answer, "a pair (fit of max(x, 0), fit of |x|)"))
+def fits_in_closed_form(relu: float, absolute: float) -> Hints:
+    """19.2: affine_fit of max(x, 0) and of |x| for a standard normal x, without a computer's help."""
+    score = 1 - np.sqrt(1 - 0.5 / np.sqrt(0.5 - 0.5 / np.pi))
+    yield (
+        abs(relu - score) < 0.004,
+        "The first is the affinity score of the ReLU. The best affine map has another slope than the optimal "
+        "transport map.",
+    )
+    yield (
+        abs(relu - 0.25 / (0.5 - 0.5 / np.pi)) < 0.004,
+        "The first is the squared correlation: which number is it on the scale of the score?",
+    )
+    yield abs(relu - RELU) > 0.004, "The first: what are the variance of max(x, 0), and its covariance with x?"
+    yield abs(absolute) < 0.004, "The second: nothing is explained, but the mean still is."
+    yield abs(absolute - NOTHING) > 0.004, "The second: which slope is best for an even function?"
+    yield True, right("An even function leaves all of its variance, so its fit is as low as it gets on average.")

@@ -15,7 +15,7 @@ from affscore.experiments.limits import limit_score
 from affscore.transport import affinity_score
 
 
-@exercise("2.2", as_number)
+@exercise("2.1", as_number)
 def half_affine_relu(ratio: float) -> Hints:
     """2.2: the ratio mean/std of a normal input at which ReLU has a score of one half, a number."""
     expected = float(brentq(lambda mean: limit_score(torch.relu, mean) - 0.5, -3, 1))
@@ -32,7 +32,7 @@ def half_affine_relu(ratio: float) -> Hints:
     return matching(ratio, answers, 0.02)
 
 
-@exercise("2.3", as_function, "a function s(x) of an array")
+@exercise("2.2", as_function, "a function s(x) of an array")
 def rising_but_far_from_affine(function: Callable[..., object]) -> Hints:
     """2.3: a function of arrays that never falls, with a score below 0.1 on standard normal inputs."""
     x = np.random.default_rng(23).standard_normal((500, 100))

@@ -31,7 +31,7 @@ def points_for_a_layer(number: float) -> Hints:
     yield True, "Too few: the bias would be larger. Solve the rule for n, with the correlation of ReLU."
 
 
-@exercise("3.3", as_clouds)
+@exercise("3.2", as_clouds)
 def fooled_by_shrinkage(x: NDArray[np.float64], y: NDArray[np.float64]) -> Hints:
     """3.3: clouds (x, y) with y = x D for a positive diagonal D, and a score of at most 0.9 with shrinkage."""
     n, d = x.shape

@@ -1,42 +1,29 @@
-"""The exercises of notebook 6, *Accuracy and non-linearity*."""
+"""The exercises of notebook 6, *A decade*."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-import pandas as pd
-
-from affscore.analysis import best_fit_test
-from affscore.exercises.answers import as_function, close, matching, numbers_of
+from affscore.exercises.answers import as_number, matching
 from affscore.exercises.registry import Hints, exercise, right
 
-STRAIGHT = (np.array([1.0, 2.0, 4.0, 5.0, 7.0]), np.array([10.0, 11.0, 12.0, 14.0, 15.0]))
-FALLING = (np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), np.array([9.0, 6.5, 8.0, 3.5, 6.0, 4.0]))
-LOOSE = (np.array([3.0, 1.0, 4.0, 1.5, 5.0, 9.0]), np.array([2.0, 7.0, 1.0, 8.0, 2.5, 4.0]))
-"""Groups for exercise 6.2: one whose p-value is the least possible, one that falls, one by chance."""
+WIDTH = 0.9 - 0.4
+FEW, MANY = 7, 151
+"""The two networks of exercise 6.1 and the width of the range of their scores."""
 
 
-@exercise("6.2", as_function, "a function p_value(x, accuracy)")
-def share_of_orders(function: Callable[..., object]) -> Hints:
-    """6.2: a function p_value(x, accuracy), the share of all orders of the accuracies that explain as much."""
-    for x, y in (FALLING, LOOSE, STRAIGHT):
-        (value,) = numbers_of(function, [(x, y)])
-        chance = best_fit_test(pd.DataFrame({"x": x, "accuracy": y}), ["x"])
-        expected = chance.p_value
-        if close(value, expected, 0.007 if expected < 0.05 else 0.025):  # random orders are welcome, too
-            continue
-        strictly = np.mean(chance.permuted > chance.observed + 1e-9)
-        mistakes = (
-            (value > 1, "Expected a share of the orders, between 0 and 1."),
-            (1 - expected, "That is how often chance explains less. Asked is how often it explains as much or more."),
-            (strictly, "The order that was observed counts, too: as much, or more."),
-            (chance.observed, "That is R2 itself. How often does it come out this large when y is shuffled?"),
-        )
-        yield from matching(value, mistakes, 0.003)
-        one_sided = "A falling line explains as well as a rising one: compare R2, not the correlation."
-        yield close(value, expected / 2, 0.002) or value > 0.9 > expected, one_sided
-        size = "large" if value > expected else "small"
-        yield True, f"Too {size} for x = {x.tolist()} and y = {y.tolist()}. Shuffle y alone, and count."
-    counting = "No table and no normal distribution needed: counting is enough, and exact where all orders are tried."
-    yield True, right(counting)
+@exercise("6.1", as_number)
+def spread_of_uniform_scores(number: float) -> Hints:
+    """5.1: by how much the expected spread of 151 uniform scores on [0.4, 0.9] is larger than that of 7, a number."""
+    few, many = (WIDTH * (k - 1) / (k + 1) for k in (FEW, MANY))  # both ends lose one part of k + 1
+    middles = WIDTH * ((MANY - 2) / MANY - (FEW - 2) / FEW)
+    one_of_two = "That is the expected spread of one of the two; the difference is asked for."
+    answers = (
+        (many - few, right("Nothing about the networks differs but how many scores they have.")),
+        (many, one_of_two),
+        (few, one_of_two),
+        (few - many, "The sign: the spread of more scores is the larger one."),
+        (0.0, "The distribution is the same, but the extremes of many numbers lie further apart."),
+        (middles, "Close: is the mean of the smallest of k numbers one part of k, or of k + 1?"),
+        ((many - few) / WIDTH, "That holds for scores between 0 and 1. How wide is the range here?"),
+        (True, "Where do the smallest and the largest of k uniform numbers lie on average?"),
+    )
+    return matching(number, answers, 0.002)

@@ -1,50 +1,52 @@
-"""The exercises of notebook 9, *A multiverse of signatures*."""
+"""The exercises of notebook 9, *Is the score redundant*."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from affscore.exercises.answers import as_array, as_clouds
+from affscore.analysis import explained_by_all
+from affscore.exercises.answers import as_arrays, as_tuple
 from affscore.exercises.registry import Hints, exercise, right
-from affscore.transport import affinity_score
 
 Values = NDArray[np.float64]
 
-AFFINE, NOT_AFFINE = 0.8, 0.1
-"""What the exact score of exercise 9.2 must reach, and the paired one must not pass."""
 
-STRAIGHT, BENT = 0.95, 0.8
-"""The same of reduce first and activate first in exercise 9.3."""
+@exercise("9.1", as_tuple, "two networks, each a pair (scores, criterion)")
+def pooled_is_not_within(*answer: object) -> Hints:
+    """8.2: two networks ((scores, criterion), (scores, criterion)), correlated within, and the other way together."""
+    networks = []
+    for part in answer:
+        names = ("each network as a pair (scores, criterion)", "the scores", "the criterion")
+        scores, criterion = as_arrays(part, *names)
+        yield len(scores) < 4, f"Expected at least 4 activations in a network, got {len(scores)}."
+        yield scores.min() < 0 or scores.max() > 1, "Expected scores between 0 and 1."
+        yield min(np.ptp(scores), np.ptp(criterion)) < 1e-9, "Scores and criterion must vary within each network."
+        networks.append((scores, criterion))
+    within = [_correlation(*network) for network in networks]
+    pooled = _correlation(*np.concatenate(networks, axis=1))
+    yield min(within) < 0.9, f"Within the networks the correlations are {within[0]:.2f} and {within[1]:.2f}: too low."
+    hint = "Where does the criterion of the network with the higher scores lie?"
+    yield pooled > -0.5, f"Taken together the correlation is {pooled:.2f}: not low enough. {hint}"
+    yield True, right(f"{within[0]:.2f} and {within[1]:.2f} within, {pooled:.2f} together (Simpson's paradox).")
 
 
-@exercise("9.2", as_clouds)
-def affine_as_clouds(x: Values, y: Values) -> Hints:
-    """9.2: (x, y) with an exact score of at least 0.8, and a paired score of at most 0.1."""
-    yield not 64 <= len(x) <= 1024, f"Expected 64 to 1024 points, got {len(x)}."
-    yield np.ptp(y, axis=0).max() == 0, "The outputs are constant, which is affine for every coupling."
-    score = affinity_score(x, y, "empirical")
-    found = f"The exact score is {score.value:.2f}, the paired one {score.paired:.2f}"
-    swapped = "Which clouds are the same, although no point stays with its partner?"
-    yield score.value < AFFINE, f"{found}: as clouds they are not affine enough. {swapped}"
-    yield score.paired > NOT_AFFINE, f"{found}: inputs are still too close to their own outputs. {swapped}"
-    yield True, right(f"{found}. No score of two clouds can tell the difference.")
+@exercise("9.2", as_arrays, "three arrays of the same length (scores, a, b)", "scores", "a", "b")
+def only_together(scores: Values, a: Values, b: Values) -> Hints:
+    """8.3: (scores, a, b) of one network: neither a nor b follows the scores, both together explain them."""
+    yield len(scores) < 8, "Take at least 8 activations: two criteria fit a few of them by chance."
+    yield scores.min() < 0 or scores.max() > 1, "Scores lie between 0 and 1."
+    yield min(map(np.ptp, (scores, a, b))) < 1e-9, "One of the three is constant."
+    single = [abs(_correlation(scores, part)) for part in (a, b)]
+    which = "ab"[int(np.argmax(single))]
+    yield max(single) > 0.5, f"The correlation of the scores with {which} is {max(single):.2f} in size: too large."
+    table = pd.DataFrame({"score": scores, "a": a, "b": b})
+    together = explained_by_all({"one": table, "two": table}, {}, ["a", "b"])["within"].astype(float)["one"]
+    yield not together >= 0.9, f"Together they explain {together:.2f}: not enough. Could the scores be a difference?"
+    alone = f"Alone {single[0] ** 2:.2f} and {single[1] ** 2:.2f} of the variance"
+    yield True, right(f"{alone}, together {together:.2f}.")
 
 
-@exercise("9.3", as_array, "a feature map of one channel, an array (images, positions)", 2)
-def order_decides(features: Values) -> Hints:
-    """9.3: a feature map (images, positions) that ReLU leaves alone on the means, and bends where it acts first."""
-    images, positions = features.shape
-    size = f"Expected 64 to 512 images of 2 to 64 positions, got {images} of {positions}."
-    yield not (64 <= images <= 512 and 2 <= positions <= 64), size
-    means = features.mean(axis=1, keepdims=True)
-    yield np.ptp(means) == 0, "All images have the same mean: let them differ a little."
-    first, last = (
-        affinity_score(means, outputs).value
-        for outputs in (np.maximum(means, 0), np.maximum(features, 0).mean(axis=1, keepdims=True))
-    )
-    found = f"Reduce first scores {first:.2f}, activate first {last:.2f}"
-    yield first < STRAIGHT, f"{found}. Where must the means lie so that ReLU does nothing to them?"
-    shape = "What else but its mean decides the mean output of an image, and how is that distributed?"
-    yield last > BENT, f"{found}: the outputs are still distributed much as the means are. {shape}"
-    yield True, right(f"{found}, on the same numbers.")
+def _correlation(x: Values, y: Values) -> float:
+    return float(np.corrcoef(x, y)[0, 1])

@@ -72,7 +72,7 @@ class AffinityPenalty:
             the order of the calls.
         covariance: As in :func:`affscore.signature`.
         coupling: As in :func:`affscore.transport.differentiable_affinity`. "paired" is quicker, but a network can lower
-            it by permuting samples alone; "fixed" pulls the exact score (chapter 18 of the book).
+            it by permuting samples alone; "fixed" pulls the exact score (chapter 17 of the book).
         activations: As in :func:`affscore.signature`.
         mask: As there.
 

@@ -102,12 +102,12 @@ def load_study(name: str) -> pd.DataFrame:
 
     Args:
         name: Of chapter 3 "batch-size", "batch-size-cifar", "batch-size-large-cifar" and "seeds"; of 11 "untrained",
-            "untrained-cifar", "seeds" and "seeds-course"; of 12 "shortcuts"; of 13 "other-data", "other-data-cifar",
-            "other-data-photographs", "classes", "classes-cifar" and "other-training"; of 16 "regions" and
+            "untrained-cifar", "seeds" and "seeds-course"; of 5 "shortcuts"; of 12 "other-data", "other-data-cifar",
+            "other-data-photographs", "classes", "classes-cifar" and "other-training"; of 15 "regions" and
             "regions-width", and the segments that their networks were followed along, "regions-paths" and
-            "regions-width-paths"; of 17 "advantage", "advantage-scores", "advantage-sizes", "advantage-criteria" and
-            "advantage-translation"; of 18 "steered", "steered-paths" and "steered-targets"; of 19 "blocks" and
-            "blocks-cifar"; of 20 "language", "language-course", "language-positions", "language-encoder" and
+            "regions-width-paths"; of 16 "advantage", "advantage-scores", "advantage-sizes", "advantage-criteria" and
+            "advantage-translation"; of 17 "steered", "steered-paths" and "steered-targets"; of 13 "blocks" and
+            "blocks-cifar"; of 14 "language", "language-course", "language-positions", "language-encoder" and
             "language-encoder-positions".
 
     Returns:

@@ -368,7 +368,7 @@ STUDIES_OF_PAPERS = {
         slopes=_pulled(["examples/translation_networks.py:transformer_base"], ["wmt14"], (NEVER, EARLY, LATE), THREE)
     ),
 }
-"""Those of chapters 16 and 17 with the papers' networks and data. Their tables do not come with the package: they take
+"""Those of chapters 15 and 16 with the papers' networks and data. Their tables do not come with the package: they take
 a GPU.
 
 The first are the poster's. A segment of a path crosses some 7,000 boundaries of VGG8 and 140,000 of ResNet-18 as these

@@ -1,4 +1,4 @@
-"""What the networks of chapter 17 learn, and how long and how fast."""
+"""What the networks of chapter 16 learn, and how long and how fast."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ WAYS: dict[str, Way] = {
     "contrastive": contrastive,
     "distillation": distillation,
 }
-"""Those of chapter 13, by the name that a table has in its column ``way``."""
+"""Those of chapter 12, by the name that a table has in its column ``way``."""
 
 NOISES = {f"noise-{share}": share for share in (0.2, 0.4, 0.6, 0.8, 1.0)}
 
@@ -133,7 +133,7 @@ REGION_WAYS: dict[str, Way] = {
     "augmented": supervised,
     **{name: partial(noise, share=share) for name, share in NOISES.items()},
 }
-"""Those of chapter 16, as the poster calls them: without and with moved images, with a share of wrong labels."""
+"""Those of chapter 15, as the poster calls them: without and with moved images, with a share of wrong labels."""
 
 ALL_WAYS: dict[str, Way] = {**WAYS, **REGION_WAYS, "untrained": untrained}
 

@@ -13,7 +13,7 @@ from affscore.exercises.notebook_11 import _score
 GRID = np.arange(0, 3, 0.04)
 BIAS = float(GRID[np.argmax([_score(bias) >= 0.95 for bias in GRID])])
 
-RIGHT = {"11.2": [BIAS, BIAS + 0.03, torch.tensor(BIAS)]}
-WRONG = {"11.2": [(BIAS - 0.2, "below zero still"), (BIAS + 1, "is enough"), (-1, "negative"), (1e6, "is enough")]}
-GARBAGE = {"11.2": ["x", None, [1, 2], float("inf")]}
-SECRETS = {"11.2": [BIAS]}
+RIGHT = {"11.1": [BIAS, BIAS + 0.03, torch.tensor(BIAS)]}
+WRONG = {"11.1": [(BIAS - 0.2, "below zero still"), (BIAS + 1, "is enough"), (-1, "negative"), (1e6, "is enough")]}
+GARBAGE = {"11.1": ["x", None, [1, 2], float("inf")]}
+SECRETS = {"11.1": [BIAS]}

@@ -8,25 +8,21 @@ from answer_tables import (  # noqa: F401  # tests of every exercise
     test_garbage_gets_a_verdict,
 )
 
-RNG = np.random.default_rng(12)
-X = np.maximum(RNG.standard_normal(500), 0)
-F = np.where(X > 0.5, -0.9 * X, 1.0)
-SCORES = np.linspace(0.2, 0.9, 40)
-LOW, HIGH = (RNG.normal(level, 0.02, 30) for level in (0.3, 0.8))
-RIGHT = {"12.1": [(X, F), [torch.tensor(X), torch.tensor(F)]], "12.2": [(SCORES[:20], SCORES[20:])]}
+RNG = np.random.default_rng(13)
+BELOW, ABOVE = -1 - RNG.exponential(size=(256, 1)), RNG.exponential(size=(256, 1))
+CLOUD = RNG.standard_normal((256, 1))
+
+
+RIGHT = {
+    "12.2": [1 / 3, np.float64(1 / 3), torch.tensor(1 / 3)],
+    "12.1": [(BELOW, ABOVE), (ABOVE, BELOW), [torch.tensor(BELOW), torch.tensor(ABOVE)]],
+}
 WRONG = {
+    "12.2": [(1 / 24, "the same groups"), (1 / 6, "no difference"), (0.05, "the level"), (0.5, "two pairs")],
     "12.1": [
-        ((X, RNG.standard_normal(500)), "Where is the sum negative"), ((X - 1, F), "out of a ReLU"),
-        ((X + 1, F), "makes zeros"), ((X, np.abs(F)), "only rises"), ((X, 0.1 * F), "at least half"),
-        ((X[:20], F[:20]), "64 to 2000"), ((X, 0.5 - X), "constant"),
-    ],
-    "12.2": [
-        ((LOW, HIGH), "two are seen"), ((SCORES[::2], SCORES[1::2]), "of all cases"), ((SCORES + 1, SCORES), "lie in"),
-        ((SCORES[20:], SCORES[:20]), "of all cases"), ((SCORES[:3], SCORES[3:6]), "10 to 200"),
+        ((CLOUD, ABOVE), "On which inputs"), ((ABOVE, ABOVE + 1), "too straight"), ((BELOW, BELOW - 1), "too straight"),
+        ((BELOW[:9], ABOVE[:9]), "64 to 512"), ((np.ones((64, 2)), np.ones((64, 2))), "the same"),
     ],
 }  # fmt: skip
-GARBAGE = {
-    "12.1": [X, None, "xy", (X, F[:5]), (X, np.full_like(X, np.nan))],
-    "12.2": [None, 3.0, (SCORES, SCORES[:5]), (SCORES, "x")],
-}
-SECRETS = {"12.1": ["positive"], "12.2": ["cut", "uniform", "touch"]}
+GARBAGE = {"12.1": [BELOW, (BELOW, ABOVE[:5]), None, "xy", (BELOW, np.full_like(ABOVE, np.nan))]}
+SECRETS = {"12.2": [1 / 3], "12.1": ["exponential"]}

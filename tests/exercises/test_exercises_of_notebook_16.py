@@ -1,65 +1,22 @@
 """Exercises of notebook 16: right answers pass, plausible wrong ones fail with a hint, not the answer."""
 
 import numpy as np
-import torch
 from answer_tables import (  # noqa: F401  # tests of every exercise
     test_a_right_answer_passes,
     test_a_wrong_answer_fails_with_a_hint_that_does_not_tell_the_answer,
     test_garbage_gets_a_verdict,
 )
-from torch import nn
-
-from affscore.exercises import check
-
-
-def hinges(places, heights):
-    """The sum of max(t - place, 0), each times a height."""
-    network = nn.Sequential(nn.Linear(1, len(places)), nn.ReLU(), nn.Linear(len(places), 1, bias=False)).double()
-    with torch.no_grad():
-        network[0].weight.fill_(1)
-        network[0].bias.copy_(-torch.as_tensor(places))
-        network[2].weight.copy_(torch.as_tensor(heights)[None])
-    return network
-
-
-TENT = hinges([0.0, 0.5], [1.0, -2.0])
-SAW = hinges(np.arange(0, 24) / 24, np.append(1.0, np.resize([-2.0, 2.0], 23)))
-DOUBLE = hinges([0.0, 0.5], [2.0, -4.0])
 
 RIGHT = {
-    "16.1": [(2, 1), [2.0, 1.0], np.array([2, 1])],
-    "16.2": [lambda a: a * (1 - a) / 2, lambda a: (a - a**2) / 2],
-    "16.3": [(SAW, TENT), [SAW, TENT], (hinges(np.arange(11) / 11, [1.0] + 10 * [1e-4]), hinges([0.9], [10.0]))],
-}
+    "16.1": [(7 / 8, 41 / 34), [0.88, 1.21], np.array([0.875, 1.206])],
+}  # fmt: skip
 WRONG = {
     "16.1": [
-        ((1, 2), "asks for the function itself"), ((3, 2), "patterns and pieces"), ((2, 2), "both sides of x = 1"),
-        ((1, 1), "bend or no bend"), ((4, 1), "change the pattern once"),
-        ((3, 1), "change the pattern once"), ((0, 0), "Write down"),
-    ],
-    "16.2": [
-        (lambda a: -a * (1 - a) / 2, "its sign"), (lambda a: a * (1 - a), "largest distance"),
-        (lambda a: a * (1 - a) * (3 + 2 * a) / 2, "published code"), (lambda a: (1 - a) ** 2 / 2, "below the function"),
-        (lambda a: (1 - a) / 2, "below the chord"), (lambda a: a * (1 - a) / 4, "half too much"),
-        (lambda a: 0.0, "Draw the function"),
-        (lambda a: None, "returns nothing"),
-    ],
-    "16.3": [
-        ((TENT, SAW), "name first"), ((TENT, TENT), "neither"), ((SAW, DOUBLE), "too easy"),
-        ((SAW, hinges([-1.0], [1.0])), "does not bend"), ((nn.Linear(1, 2), TENT), "one output"),
-        ((nn.Sequential(nn.Linear(1, 1), nn.Tanh()), TENT), "tanh"), ((nn.Linear(2, 1), TENT), "fails on a sample"),
-        ((nn.ReLU, TENT), "the class ReLU"), ((hinges([2.0], [1.0]), TENT), "constant"),
+        ((41 / 34, 7 / 8), "name first"), ((1.25, 1.25), "the long way"), ((1.5, 33 / 17), "slope is 1 is linear"),
+        ((0.75, 0.5 + 0.5 * 16 / 17), "still bends"), ((0.84375, 0.5 + 0.6875 * 16 / 17), "as a whole"),
+        ((0.625, 1.25 * 16 / 17), "before it"), ((0.875, 1.2494), "kernel"), ((0.875, 1.1), "How many paths lead"),
+        ((0.875, 0.3), "NAPL is right"), ((0.9, 1.206), "APL is right"), ((0, 0), "Note for each channel"),
     ],
 }  # fmt: skip
-GARBAGE = {
-    "16.1": ["x", None, 1, (1, 2, 3), (float("nan"), 1)],
-    "16.2": [None, 0.5, lambda: 1, lambda a: "x"],
-    "16.3": [None, TENT, (TENT, None), (1, 2), lambda a: a],
-}
-SECRETS = {"16.1": ["(2, 1)"], "16.2": ["a (1", "a * (1"], "16.3": ["saw"]}
-
-
-def test_what_is_right_depends_on_how():
-    """A saw has little area since it stays near its chord; bends that hardly bend have little area, too."""
-    assert "differ as much as they can" in check("16.3", (SAW, TENT)).message
-    assert "hardly change the slope" in check("16.3", RIGHT["16.3"][2]).message
+GARBAGE = {"16.1": [0.875, (1, 2, 3), "NAPL"]}
+SECRETS = {"16.1": [7 / 8, 41 / 34]}

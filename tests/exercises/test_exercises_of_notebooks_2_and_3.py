@@ -22,20 +22,20 @@ def silu(x):
 
 
 RIGHT = {
-    "2.2": [HALF, round(HALF, 2), np.float32(HALF)],
-    "2.3": [
+    "2.1": [HALF, round(HALF, 2), np.float32(HALF)],
+    "2.2": [
         lambda x: np.exp(5 * x),
         lambda x: np.maximum(x - 3, 0),
         lambda x: torch.relu(torch.tensor(x) - 2.8),
         lambda x: (x > 3.2) * 1.0,
     ],
     "3.1": [points_needed(256, 0.01, torch.relu), points_needed(256, 0.01), 1928.0, 2048, 3840],
-    "3.3": [(NORMAL, NORMAL * FACTORS), [torch.tensor(NORMAL), torch.tensor(3 + NORMAL * FACTORS)]],
+    "3.2": [(NORMAL, NORMAL * FACTORS), [torch.tensor(NORMAL), torch.tensor(3 + NORMAL * FACTORS)]],
 }
 
 # the answer, and a word that its hint must have
 WRONG = {
-    "2.2": [
+    "2.1": [
         (-HALF, "sign"),
         (0.31, "share"),
         (0.69, "share"),
@@ -43,7 +43,7 @@ WRONG = {
         (-2, "less affine"),
         (3, "more affine"),
     ],
-    "2.3": [
+    "2.2": [
         (lambda x: np.maximum(x, 0), "never falls, but"),
         (lambda x: x**3, "never falls, but"),
         (lambda x: -x, "omewhere your function falls"),
@@ -62,7 +62,7 @@ WRONG = {
         (10_000, "spread"),
         (5000, "more than twice"),
     ],
-    "3.3": [
+    "3.2": [
         ((NORMAL, NORMAL), "equal"),
         ((NORMAL, NORMAL * -FACTORS), "positive"),
         ((NORMAL, np.maximum(NORMAL, 0)), "multiplied by a number"),
@@ -73,4 +73,4 @@ WRONG = {
     ],
 }
 
-SECRETS = {"2.2": [HALF], "2.3": ["exp"], "3.1": [points_needed(256, 0.01, torch.relu)]}
+SECRETS = {"2.1": [HALF], "2.2": ["exp"], "3.1": [points_needed(256, 0.01, torch.relu)]}

@@ -1,56 +1,43 @@
-"""What the figures of notebook 13 show: every network and data set, chance where it is known, and every class."""
+"""The figures of notebook 13 draw what they are given."""
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
-from matplotlib.legend import Legend
 
 from affscore import AffscoreError
-from affscore.figures import data_deviations
-from affscore.figures.style import PAGE_WIDTH
+from affscore.figures import unexplained_shares
 
-ROWS = [
-    ("alexnet", "inverted", 0.2, 0.1, 0.02),
-    ("alexnet", "random", 0.4, 0.3, 0.02),
-    ("$mine", "random", 0.6, 0.5, 0),
-]
-TABLE = pd.DataFrame(ROWS, columns=["model", "dataset", "euclidean", "dtw", "chance"])
+SHARES = pd.DataFrame(
+    {"network": [0.2, 0.3, 0.25], "attention": [0.1, np.nan, 0.4], "linear": [0.0, 0.05, 0.01]}, index=["a", "b", "$c$"]
+)
+GROUPS = {"a": "ViTs", "b": "ResNets"}
 
 
 @pytest.fixture(autouse=True)
-def close_figures():
+def closed():
     yield
     plt.close("all")
 
 
-def legend_entries(figure):
-    return [text.get_text() for legend in figure.findobj(Legend) for text in legend.get_texts()]
+def test_every_share_is_a_point_in_its_row_and_what_is_missing_is_none():
+    (axes,) = unexplained_shares(SHARES, GROUPS).axes
+    points = [
+        point for line in axes.lines for point in zip(*line.get_data(), strict=True) if len(line.get_xdata()) != 2
+    ]
+    drawn = {(round(float(x), 6), round(float(y))) for x, y in points if np.isfinite(x)}
+    expected = {(value, row) for row, kind in enumerate(SHARES) for value in SHARES[kind].dropna()}
+    assert drawn == expected
+    assert axes.get_xlabel() == "share of the variance that no affine map explains"
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(SHARES)
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]
 
 
-def points(axes):
-    """What is drawn with a marker, by its label."""
-    return {line.get_label(): line.get_xydata().tolist() for line in axes.lines if line.get_marker() != "None"}
+def test_the_groups_are_in_the_legend():
+    figure = unexplained_shares(SHARES, GROUPS)
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == {"ViTs", "ResNets", r"\$c\$"}
 
 
-def test_every_network_and_data_set_has_its_point_in_both_panels():
-    figure = data_deviations(TABLE, chance="other digits")
-    above, below = figure.axes
-    assert points(above) == {"inverted": [[0, 0.2]], "random": [[0, 0.4], [1, 0.6]]}
-    assert points(below) == {"inverted": [[0, 0.1]], "random": [[0, 0.3], [1, 0.5]]}
-    assert (above.get_ylabel(), below.get_ylabel()) == ("Euclidean distance", "DTW distance")
-    assert [label.get_text() for label in below.get_xticklabels()] == ["alexnet", r"\$mine"]
-    assert legend_entries(figure) == ["inverted", "random", "other digits"]
-    means = [line.get_ydata()[0] for line in above.lines if line.get_marker() == "None"]
-    assert means == pytest.approx([0.2, 0.5])
-    assert figure.get_figwidth() == PAGE_WIDTH
-
-
-def test_chance_stands_behind_euclidean_distances_only():
-    figure = data_deviations(TABLE, chance="other digits")
-    assert [[bar.get_height() for bar in axes.patches] for axes in figure.axes] == [[0.02, 0], []]
-    assert not data_deviations(TABLE).axes[0].patches
-
-
-def test_nothing_to_draw():
-    with pytest.raises(AffscoreError, match="at least to draw"):
-        data_deviations(TABLE[:0])
+def test_nothing_to_draw_is_an_error():
+    with pytest.raises(AffscoreError, match="to draw, got an empty table"):
+        unexplained_shares(SHARES.iloc[:0], {})

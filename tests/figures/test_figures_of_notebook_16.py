@@ -1,15 +1,11 @@
 """Figures of notebook 16."""
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 import pytest
-import torch
-from torch import nn
 
 from affscore import AffscoreError
-from affscore.figures import against_width, logits_along_path, mosaic, two_measures
-from affscore.linear_regions import Plane, along_segments, on_plane
+from affscore.figures import accuracy_curves, core_network
 
 
 @pytest.fixture(autouse=True)
@@ -18,92 +14,49 @@ def closed():
     plt.close("all")
 
 
-def hinge(place):
-    """A network of one unit, max(t - place, 0)."""
-    net = nn.Sequential(nn.Linear(1, 1), nn.ReLU())
-    nn.init.ones_(net[0].weight)
-    nn.init.constant_(net[0].bias, -place)
-    return net
+def trainings():
+    """Two tasks, two ways, two weights, two seeds."""
+    rows = [
+        {"task": task, "when": when, "omega": omega, "seed": seed, "napl": 4 - omega + seed,
+         "accuracy": 0.9 - omega / 10}
+        for task in ("digits", "sum") for when in ("early", "late") for omega in (1, 2) for seed in (0, 1)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
 
 
-def along(place):
-    return along_segments(hinge(place), [[0.0], [1.0]], [[1.0], [3.0]], progress=False)
+def test_a_line_joins_the_means_of_each_weight_and_a_point_is_a_training():
+    figure = accuracy_curves(trainings(), "napl", "when", "task", "omega", "NAPL (units)")
+    digits, other = figure.axes
+    assert [axes.get_title() for axes in figure.axes] == ["digits", "sum"]
+    assert digits.get_xlabel() == other.get_xlabel() == "NAPL (units)"
+    line, points, late, _ = digits.lines
+    assert line.get_xydata().ravel().tolist() == pytest.approx([2.5, 70, 3.5, 80])
+    assert len(points.get_xdata()) == 4
+    assert line.get_color() == points.get_color() != late.get_color()
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["early", "late"]
 
 
-def test_the_whole_path_with_its_chords_and_the_beginning_with_its_breakpoints():
-    figure = logits_along_path({"late": along(0.5), "early": along(0.01)}, 0, part=0.25)
-    whole, magnified, other, last = figure.axes
-    assert [axes.get_title() for axes in (whole, other)] == ["late", "early"]
-    assert magnified.get_title().startswith("0 breakpoints on 25%")
-    assert last.get_title().startswith("1 breakpoints")
-    function, chord, second, _ = whole.lines
-    assert function.get_xydata().tolist() == [[0, 0], [0.5, 0], [1, 0.5]]
-    assert chord.get_xydata().tolist() == [[0, 0], [1, 0.5]]
-    assert second.get_xydata().tolist() == [[1, 0.5], [3, 2.5]]
-    assert last.lines[1].get_xdata() == pytest.approx([0.01])
-    assert whole.get_xlabel() == ""
-    assert other.get_xlabel() == "distance along the path"
+def test_one_series_needs_no_legend():
+    late = trainings().query("when == 'late'")
+    assert accuracy_curves(late, "napl", "when", "task", "omega", "NAPL").legends == []
 
 
-@pytest.mark.parametrize(
-    ("paths", "options"),
-    [({}, {}), ({"net": []}, {}), ({"net": along(0.5)}, {"logit": 1}), ({"net": along(0.5)}, {"part": 0.0})],
-)
-def test_a_path_that_cannot_be_drawn(paths, options):
-    with pytest.raises(AffscoreError, match="expected"):
-        logits_along_path(paths, **{"logit": 0, **options})
+def test_the_core_lies_in_the_middle_of_each_activation():
+    table = pd.DataFrame(
+        {"index": [0, 1, 0, 1], "channels": [8, 16] * 2, "active": [8, 3, 6, 0], "task": "digits", "seed": [1, 1, 2, 2]}
+    )
+    (axes,) = core_network(table, "task").axes
+    every, kept = axes.patches[:2], axes.patches[2:]
+    assert [bar.get_height() for bar in every] == [8, 16]
+    assert [bar.get_height() for bar in kept] == [7, 1.5]
+    assert all(bar.get_y() == -bar.get_height() / 2 for bar in (*every, *kept))
+    assert [text.get_text() for text in axes.texts] == ["7", "2"]
 
 
-def quadrants(points=8):
-    return on_plane(nn.ReLU(), [-1.0, -2.0], [1.0, -2.0], [-1.0, 2.0], points=points)
-
-
-def test_a_mosaic_has_one_scale_and_lines_between_regions():
-    plane = quadrants()
-    steep = Plane(plane.regions, 3 * plane.slopes, plane.sides)
-    figure = mosaic({"flat": [plane], "steep": [steep]}, 0)
-    flat, other, colours = figure.axes
-    assert flat.images[0].get_clim() == other.images[0].get_clim() == (0.0, 3.0)
-    assert flat.get_title() == "flat: 4 regions at 64 points"
-    assert flat.images[0].get_extent() == [0.0, 2.0, 0.0, 4.0]
-    lines = np.array(flat.collections[0].get_segments())
-    assert len(lines) == 16
-    upright = lines[lines[:, 0, 0] == lines[:, 1, 0]]
-    assert len(upright) == 8
-    assert (upright[:, :, 0] == 1.0).all()  # in the middle of a side of 2
-    assert "slope" in colours.get_ylabel()
-
-
-def test_small_regions_have_no_lines():
-    assert not mosaic({"net": [quadrants(points=4)]}, 0).axes[0].collections
-
-
-def test_planes_that_are_not_as_many_for_each_network():
-    for planes in ({}, {"net": []}, {"one": [quadrants()], "other": [quadrants(), quadrants()]}):
-        with pytest.raises(AffscoreError, match="as many planes"):
-            mosaic(planes, 0)
-
-
-def test_measures_of_networks_in_panels_and_against_width():
-    table = pd.DataFrame({"net": ["a", "a", "b"], "way": ["x", "y", "x"], "p": [1.0, 2, 3], "q": [4.0, 5, 6]})
-    figure = two_measures(table, "p", "q", "net", "way", ("first", "second"), from_zero=True)
-    assert [axes.get_title() for axes in figure.axes] == ["a", "b"]
-    assert figure.axes[0].get_xlim()[0] == figure.axes[0].get_ylim()[0] == 0
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["x", "y"]
-    with pytest.raises(AffscoreError, match="a network"):
-        two_measures(table.head(0), "p", "q", "net", "way", ("first", "second"))
-
-    wide = pd.DataFrame({"width": [1, 2, 1, 2], "seed": [1, 1, 2, 2], "p": [1.0, 2.0, 3.0, 4.0]})
-    (axes,) = against_width(wide, {"p": "measure"}, threshold=2).axes
-    *seeds, mean, threshold = axes.lines
-    assert [line.get_ydata().tolist() for line in seeds] == [[1, 2], [3, 4]]
-    assert mean.get_ydata().tolist() == [2, 3]
-    assert threshold.get_xdata() == [2, 2]
-    with pytest.raises(AffscoreError, match="a network and a measure"):
-        against_width(wide, {})
-
-
-def test_the_beginning_of_a_segment_ends_where_it_is_asked_to():
-    segment = along_segments(hinge(0.5), torch.tensor([[0.0]]), torch.tensor([[2.0]]), progress=False)
-    magnified = logits_along_path({"net": segment}, 0, part=0.5).axes[1]
-    assert magnified.lines[0].get_xydata()[-1].tolist() == [1.0, 0.5]
+@pytest.mark.parametrize("draw", [
+    lambda: accuracy_curves(trainings().head(0), "napl", "when", "task", "omega", "NAPL"),
+    lambda: core_network(pd.DataFrame({"task": []}), "task"),
+])  # fmt: skip
+def test_nothing_to_draw(draw):
+    with pytest.raises(AffscoreError, match="to draw"):
+        draw()

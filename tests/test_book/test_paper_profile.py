@@ -23,13 +23,13 @@ from affscore.network.parquet import write_parquet
 from affscore.survey.studies import load_study
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-CHAPTERS = sorted((REPOSITORY / "notebooks").glob("0[4-8]_*.ipynb"))
+CHAPTERS = sorted((REPOSITORY / "notebooks").glob("0[46-9]_*.ipynb"))
 BATCH_SIZE = REPOSITORY / "notebooks" / "03_estimating_it_well.ipynb"
 TRAINING = REPOSITORY / "notebooks" / "11_what_training_does.ipynb"
-OTHER_DATA = REPOSITORY / "notebooks" / "13_other_data_sets.ipynb"
-ADVANTAGE = REPOSITORY / "notebooks" / "17_nonlinear_advantage.ipynb"
-REGIONS = REPOSITORY / "notebooks" / "16_are_all_linear_regions_equal.ipynb"
-LEDGER = REPOSITORY / "notebooks" / "80_the_ledger.ipynb"
+OTHER_DATA = REPOSITORY / "notebooks" / "12_other_data_other_training.ipynb"
+ADVANTAGE = REPOSITORY / "notebooks" / "16_nonlinear_advantage.ipynb"
+REGIONS = REPOSITORY / "notebooks" / "15_linear_regions.ipynb"
+LEDGER = REPOSITORY / "notebooks" / "18_what_is_reproduced.ipynb"
 PAPER = read_profile(REPOSITORY / "notebooks" / "params" / "paper.yml")
 STUDY = set(PAPER["models"])
 SMALL = [

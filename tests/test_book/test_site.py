@@ -21,7 +21,7 @@ from affscore import affinity_score
 from tests.test_book.built_site import CHAPTERS, PAGES, TOC, missing, site
 
 SCREEN, PHONE = 1280, 390
-LEDGER = "notebooks/80_the_ledger"
+LEDGER = "notebooks/18_what_is_reproduced"
 CHAPTER = next(page for page in CHAPTERS if page.startswith("notebooks/01_"))
 TEMPLATES = [TOC["root"], CHAPTER, LEDGER, "book/api/transport", "book/explorer", "book/glossary"]
 """A page of each kind: what all of a kind share, is looked at once."""

@@ -1,4 +1,4 @@
-"""What chapter 16 concludes from its studies, under every choice; and rows of these, measured again."""
+"""What chapter 16 concludes from its studies, and one of its trainings made again."""
 
 from __future__ import annotations
 
@@ -11,157 +11,138 @@ import pytest
 import torch
 
 import affscore
-from affscore.linear_regions import along_paths, closed_paths
+from affscore.experiments import decisions_changed
 from affscore.options import Specification
-from affscore.papers.linear_regions.networks import (
-    mean_correlation,
-    past_the_threshold,
-    rank_correlations,
-    trend,
-    with_scores,
-)
-from affscore.papers.linear_regions.poster import WEAK
-from affscore.survey.studies import load_study, under
+from affscore.papers.estimate import Estimate, mean_of
+from affscore.papers.linear_regions.networks import with_scores
+from affscore.papers.nonlinear_advantage.abstract import all_trainings
+from affscore.papers.nonlinear_advantage.cores import cores, survival, survival_correlations
+from affscore.papers.nonlinear_advantage.curves import EARLY, LATE, compared, curve, gap, lost_when_affine, read_off
+from affscore.papers.results import Results
+from affscore.survey.studies import load_studies, load_study, under
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 CHOICES = [
-    Specification(*choice) for choice in load_study("regions")[[*Specification._fields]].drop_duplicates().values
+    Specification(*choice)
+    for choice in load_study("advantage-scores")[[*Specification._fields]].drop_duplicates().values
 ]
-study = cache(load_study)
+EASY, OTHERS = ("digits", "few", "noise"), ("few", "noise", "larger")
 
 
-def networks(width: str = "", choice: Specification = CHOICES[0]) -> pd.DataFrame:
-    """A row for each training: means along paths, and the mean score."""
-    return with_scores(under(study(f"regions{width}"), choice), study(f"regions{width}-paths"))
+@cache
+def table() -> pd.DataFrame:
+    return all_trainings(Results("shipped", studies=load_studies()))
 
 
-def ratios(measure: str, before: str, after: str) -> pd.Series:
-    """How a measure changes with the way of training, for each architecture and seed."""
-    table = networks().pivot_table(measure, ["network", "seed"], "way")
-    assert len(table) == 6
-    return table[after] / table[before]
+def late_ahead(task: str, one: float = LATE, x: str = "napl") -> Estimate:
+    return gap(table(), "residual14", task, one, EARLY, x)
 
 
-def test_wrong_labels_deviate_several_times_as_much_with_20_to_40_percent_more_regions() -> None:
-    deviation, density = (ratios(name, "vanilla", "noise-1.0") for name in ("absolute_deviation", "crossings"))
-    assert deviation.groupby("network").mean().between(5, 7).all()
-    means = networks().groupby(["network", "way"])["crossings"].mean().unstack("way")
-    assert (means["noise-1.0"] / means["vanilla"]).between(1.15, 1.4).all()
-    assert (deviation > 2 * density).all()
+def ahead_at(task: str, lengths: list[float]) -> list[Estimate]:
+    """How much late is ahead of early at these path lengths, over seeds that get there."""
+    curves = [[curve(table(), "residual14", task, start, seed) for start in (LATE, EARLY)] for seed in range(1, 6)]
+    ahead = np.array([read_off(late, np.array(lengths)) - read_off(early, np.array(lengths)) for late, early in curves])
+    return [mean_of(some[np.isfinite(some)]) for some in ahead.T]
 
 
-def test_most_of_the_growth_is_size() -> None:
-    whole, bent = (ratios(name, "vanilla", "noise-1.0") for name in ("absolute_deviation", "relative_deviation"))
-    assert (np.log(bent) < np.log(whole) / 2).all()
-    rest = ratios("relative_deviation", "noise-0.2", "noise-1.0")
-    assert rest.groupby("network").mean().between(0.97, 1.1).all()
-    assert (ratios("absolute_deviation", "noise-0.2", "noise-1.0") > 1.5).all()
+def test_every_task_was_learned_early_and_late_from_five_seeds() -> None:
+    assert {pair.task for pair in compared(table())} == {"digits", "sum", *OTHERS, "numbers"}
+    main = table().query("network == 'residual14'")
+    for (task, start), some in main[main["start"].isin([EARLY, LATE])].groupby(["task", "start"]):
+        assert some["seed"].nunique() == 5, (task, start)
 
 
-def test_relative_deviation_does_not_tell_wrong_labels_from_moved_images() -> None:
-    ratio = ratios("relative_deviation", "augmented", "noise-1.0")
-    assert ratio.groupby("network").mean().max() < 1
-    assert (ratios("test_error", "augmented", "noise-1.0") > 10).all()
+def test_on_the_sum_late_is_far_ahead_at_short_lengths_and_a_little_behind_at_long_ones() -> None:
+    assert lost_when_affine(table(), "residual14", "sum").above(0.5)
+    assert late_ahead("sum").above()
+    half, one, four, six = ahead_at("sum", [0.5, 1, 4, 6])
+    assert half.above(0.2)
+    assert one.above()
+    assert four.below()
+    assert six.below()
 
 
-def test_nearly_all_labels_are_fitted_and_wrong_ones_are_worse_than_guessing() -> None:
-    table = networks()
-    assert table["fitted"].min() > 0.995
-    assert table.query("way == 'noise-1.0'")["test_error"].min() > 0.9
+def test_at_equal_shares_of_channels_the_sum_is_undecided() -> None:
+    assert late_ahead("sum", x="share").above() is None
 
 
-def test_density_says_next_to_nothing_of_relative_deviation() -> None:
-    paths = study("regions-paths")
-    raw, relative = mean_correlation(paths), mean_correlation(paths, deviation="relative_deviation")
-    assert raw.above(WEAK) is raw.below(WEAK) is None
-    assert mean_correlation(paths, "crossings_per_length", "deviation_per_length").value < raw.value
-    assert relative.below(WEAK)
-    assert relative.above(-WEAK)
+def test_on_the_larger_digit_late_is_nowhere_ahead_though_an_affine_network_fails() -> None:
+    assert lost_when_affine(table(), "residual14", "larger").above(0.15)
+    assert late_ahead("larger").below(0.01)
+    assert not any(one.above() for one in ahead_at("larger", [0.5, 1, 2, 3, 4, 6, 8]))
 
 
-def test_the_interval_over_images_is_as_wide_as_a_bootstraps() -> None:
-    """The jackknife over images, beside drawing images with replacement."""
-    paths = study("regions-paths").query("seed == 1 and way == 'vanilla'")
-    draw, means = np.random.default_rng(0), []
-    parts = dict(iter(paths.groupby("path")))
-    for _ in range(200):
-        chosen = pd.concat([parts[place] for place in draw.integers(0, 16, 16)])
-        means.append(rank_correlations(chosen)["correlation"].mean())
-    error = mean_correlation(pd.concat([paths, paths.assign(seed=2)])).error  # a second seed that is the first
-    assert error == pytest.approx(np.std(means), rel=0.5)
+@pytest.mark.parametrize("task", EASY)
+def test_an_affine_network_is_about_as_good_or_better_on_the_other_tasks(task: str) -> None:
+    assert lost_when_affine(table(), "residual14", task).below(0.02)
 
 
-@pytest.mark.parametrize("choice", CHOICES, ids=" ".join)
-def test_the_score_sees_wrong_labels_under_every_choice(choice: Specification) -> None:
-    for _, rows in networks("", choice).groupby("network"):
-        found = trend(rows, "way", "absolute_deviation", "score")
-        assert found.value < -0.7
-        assert found.p_value < 0.1
+def test_on_digits_late_and_early_are_the_same() -> None:
+    for task in ("digits", "few"):
+        assert abs(late_ahead(task).value) < 0.01
+        assert late_ahead(task).above() is None
 
 
-def test_the_score_goes_with_size_and_density_and_not_with_relative_deviation() -> None:
-    for _, rows in networks().groupby("network"):
-        for name in ("absolute_deviation", "total_variation", "test_error", "crossings"):
-            found = trend(rows, "way", name, "score")
-            assert found.value < 0
-            assert found.p_value < 0.05
-        assert trend(rows, "way", "relative_deviation", "score").p_value > 0.05
+def test_with_wrong_labels_late_is_ahead_too() -> None:
+    assert late_ahead("noise").above(0.03)
+    assert all(one.above() for one in ahead_at("noise", [1.5, 3, 5]))
 
 
-@pytest.mark.parametrize("choice", CHOICES, ids=" ".join)
-def test_the_score_falls_with_the_width_under_every_choice(choice: Specification) -> None:
-    found = trend(past_the_threshold(networks("-width", choice)), "width", "width", "score")
-    assert found.value < 0
-    assert found.p_value < 0.05
+def test_nearly_all_channels_can_become_linear_after_training() -> None:
+    left = cores(table()).query("network in ('residual14', 'number_translator')")
+    for task, some in left.groupby("task"):
+        assert mean_of(1 - some["share"], (0, 1)).above(0.85), task
+    assert left[left["task"].isin(EASY)]["share"].max() < 0.05
 
 
-def test_past_the_threshold_deviation_falls_by_size_alone() -> None:
-    wide = past_the_threshold(networks("-width"))
-    assert sorted(set(wide["width"])) == [4, 6, 8, 12, 16, 24]
-    absolute, relative = (trend(wide, "width", "width", name) for name in ("absolute_deviation", "relative_deviation"))
-    assert (absolute.value, absolute.p_value < 0.01) == (-1, True)
-    assert relative.p_value > 0.05
-    ends = wide.pivot_table("relative_deviation", "seed", "width")
-    assert (ends[24] / ends[4]).mean() == pytest.approx(1, abs=0.1)
+def test_a_core_of_a_unit_or_so_does_both_tasks_with_two_digits() -> None:
+    left = cores(table()).query("network == 'residual14'")
+    for task in ("sum", "larger"):
+        length = mean_of(left[left["task"] == task]["napl"])
+        assert length.above()
+        assert length.below(2)
 
 
-def test_test_error_and_deviation_peak_where_labels_are_fitted() -> None:
-    table = networks("-width")
-    means = (
-        table.assign(width=table["network"].str.rpartition("_")[2].astype(int)).groupby("width").mean(numeric_only=True)
+def test_early_activations_keep_their_channels() -> None:
+    found = survival_correlations(survival(load_study("advantage"), under(load_study("advantage-scores"))))
+    assert (found.groupby("task")["index"].mean() < -0.6).all()
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: "-".join(choice[:4]))
+def test_with_the_place_held_fixed_scores_say_nothing_that_holds_on_every_task(choice: Specification) -> None:
+    found = survival_correlations(survival(load_study("advantage"), under(load_study("advantage-scores"), choice)))
+    decided = {mean_of(some["partial"].dropna()).above(0.0, 5) for _, some in found.groupby("task")}
+    assert decided not in ({True}, {False})
+
+
+def test_affinity_chooses_no_better_than_chance_and_slopes_do() -> None:
+    means = load_study("advantage-criteria").pivot_table("accuracy", ["task", "seed"], "by")
+    for task in ("digits", "sum"):
+        assert mean_of(means.loc[task]["affinity"] - means.loc[task]["random"]).above() is None
+    assert mean_of(means.loc["sum"]["slope"] - means.loc["sum"]["random"]).above(0.05)
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def changed_alone(name: str) -> np.ndarray:
+    """The share of decisions that change when each activation alone becomes linear, on 200 digits as on the page."""
+    network = affscore.load_model(name)
+    prepare = affscore.zoo.card_of(network).preprocessing
+    return decisions_changed(network, torch.stack([prepare(scan) for scan in affscore.zoo.digits("test")[0][:200]]))[
+        "changed"
+    ].to_numpy()
+
+
+def test_all_three_measures_find_the_network_with_wrong_labels_the_more_non_linear_one() -> None:
+    regions = with_scores(under(load_study("regions")), load_study("regions-paths"))
+    own = regions.query("network == 'vgg8' and seed == 1").set_index("way").loc[["vanilla", "noise-1.0"]]
+    right, wrong = (
+        changed_alone(f"{EXAMPLES}/region_networks.py:vgg8@{EXAMPLES}/weights/vgg8-{way}-1.safetensors")
+        for way in own.index
     )
-    assert means["test_error"].idxmax() == 3
-    assert means["absolute_deviation"].idxmax() == 4
-    assert means.loc[3, "fitted"] > 0.99
-    assert means["crossings"].is_monotonic_increasing
-    assert means["score"].is_monotonic_decreasing
-
-
-def test_the_published_bound_is_several_times_the_area() -> None:
-    ratio = study("regions-paths").groupby(["network", "way"])[["deviation_upper_bound", "absolute_deviation"]].mean()
-    found = ratio["deviation_upper_bound"] / ratio["absolute_deviation"]
-    assert 4 < found.min() < found.max() < 7
-
-
-@pytest.mark.parametrize("way", ["vanilla", "noise-1.0"])
-def test_the_weights_of_the_page_are_those_of_the_study(way: str) -> None:
-    model = affscore.load_model(f"{EXAMPLES}/region_networks.py:vgg8@{EXAMPLES}/weights/vgg8-{way}-1.safetensors")
-    pictures, labels = affscore.zoo.digits("test")
-    inputs = torch.stack([affscore.zoo.card_of(model).preprocessing(one) for one in pictures])
-    rows = study("regions-paths").query("network == 'vgg8' and way == @way and seed == 1")
-    with torch.no_grad():
-        reached = (model.eval()(inputs).argmax(dim=1) == labels).double().mean()
-    assert float(reached) == pytest.approx(rows["accuracy"].iloc[0], abs=1e-4)
-    again = along_paths(model, closed_paths(inputs[:1]), progress=False).groupby("segment").mean()
-    expected = rows[rows["path"] == 0].set_index("segment")
-    for name in (
-        "length",
-        "crossings",
-        "breakpoints",
-        "absolute_deviation",
-        "deviation_upper_bound",
-        "total_variation",
-    ):
-        np.testing.assert_allclose(again[name], expected[name], rtol=1e-5)
+    assert own["score"].is_monotonic_decreasing
+    for measure in ("crossings", "absolute_deviation", "relative_deviation"):
+        assert own[measure].is_monotonic_increasing
+    assert wrong.mean() > 3 * right.mean()

@@ -1,4 +1,4 @@
-"""What chapters 4 to 9 conclude from the mini zoo and the shipped results, where it could have come out otherwise."""
+"""What chapters 4 and 6 to 10 conclude from the mini zoo and shipped ones, where it could have come out otherwise."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_two_bands_of_a_residual_network() -> None:
     assert plain["score"].idxmin() >= 2 * len(plain) / 3
 
 
-# chapter 5
+# chapter 6
 
 
 def test_deeper_networks_with_and_without_shortcuts() -> None:
@@ -162,7 +162,7 @@ def test_efficient_networks(results: Results) -> None:
     assert max(step(results[name].scores) for name in EFFICIENT[1:]) < 0.06
 
 
-# chapter 7
+# chapter 8
 
 
 def test_families_are_found_by_neighbours_and_not_by_the_cut(
@@ -202,7 +202,7 @@ def test_a_signature_identifies_the_family_before_training() -> None:
     assert near.p_value == 1 / 100
 
 
-# chapter 6
+# chapter 7
 
 
 def test_the_largest_score_goes_with_the_accuracy_of_eight_networks() -> None:
@@ -274,7 +274,7 @@ def test_the_printed_groups_against_chance() -> None:
     assert beaten["Pre-residual"] == pytest.approx(1 / 11, abs=0.003)
 
 
-# chapter 8
+# chapter 9
 
 
 def test_signs_of_the_criteria(results: Results) -> None:
@@ -309,7 +309,7 @@ def test_criteria_keep_their_sign_on_trained_networks_of_usual_size() -> None:
     assert explained.mean() > 0.6
 
 
-# chapter 9
+# chapter 10
 
 
 @pytest.fixture(scope="module")
