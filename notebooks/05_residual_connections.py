@@ -55,13 +55,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from affscore import AffscoreError
+from affscore.analysis.shortcuts import FIRST, SECOND, groups_of_scores
 from affscore.figures import score_histograms, table
 from affscore.options import Specification
-from affscore.papers.alexnet_to_transformers.figure_05_d import (
-    FIRST,
-    SECOND,
-    groups_of_scores,
-)
 from affscore.survey import load_or_measure_multiverses, stored_multiverses
 from affscore.survey.studies import load_study, study_of, under
 from IPython.display import Markdown

@@ -288,8 +288,9 @@ densenet161 mnasnet1_0 efficientnet_b4 vit_h_14 swin_t convnext_tiny"""
 brought = [
     name for name in by_name if short_name(name) not in study_models("")
 ]  # networks of your own
+designs = {short_name(name): name for name in by_name}
 representatives = [
-    *(name for name in chosen.split() if name in by_name),
+    *(designs[name] for name in chosen.split() if name in designs),
     *brought,
 ]
 representatives = list(by_name) if len(by_name) <= 12 else representatives

@@ -66,9 +66,9 @@ from affscore.papers import (
     network_table,
     printed_correlations,
     printed_table,
+    short_name,
     short_names,
     study_models,
-    table_1_again,
     table_1_families,
 )
 from affscore.survey import load_or_measure
@@ -196,7 +196,9 @@ summaries = {
 }
 correlations = criterion_correlations(summaries, level=level)
 families = network_table(summaries)["family"].to_dict()
-criterion_dots(correlations, families, printed_table("table2_correlations"))
+printed = printed_table("table2_correlations")
+printed = printed.reindex([short_name(one) for one in families])
+criterion_dots(correlations, families, printed.set_axis(list(families)))
 plt.show()
 
 # %% [markdown]
@@ -206,16 +208,19 @@ plt.show()
 of_families = family_correlations(
     correlations, table_1_families(summaries), level=level
 ).set_index(["family", "criterion"])
-beside = of_families.join(table_1_again()["printed_mean"])
+theirs = printed_table("table1_family_correlations")
+theirs.columns = theirs.columns.str.removesuffix("_mean")
+theirs = theirs[criteria].melt(
+    var_name="criterion", value_name="printed", ignore_index=False
+)
+beside = of_families.join(theirs.set_index("criterion", append=True))
 beside["shown"] = [
     "–"
     if np.isnan(ours)
     else f"{ours:.2f}"
     if np.isnan(printed)
     else f"{ours:.2f} ({printed:.2f})"
-    for ours, printed in zip(
-        beside["mean"], beside["printed_mean"], strict=True
-    )
+    for ours, printed in zip(beside["mean"], beside["printed"], strict=True)
 ]
 by_family = beside.pivot_table(
     index="family",

@@ -224,7 +224,7 @@ table(pd.DataFrame(rows).set_index(["centre", "s"]))
 # %% tags=["hide-input"]
 channels_last = effects_of_choices(
     {
-        name.removeprefix("mini:"): found.scores
+        name: found.scores
         for name, found in trained.items()
         if "published" in found.scores.columns.get_level_values(0)
     }

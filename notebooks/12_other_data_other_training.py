@@ -63,26 +63,22 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from affscore import AffscoreError, analysis, papers
+from affscore.analysis import mean_of, spread_over_methods
 from affscore.figures import (
     data_deviations,
     dendrogram,
     distance_heatmap,
     table,
 )
-from affscore.papers.alexnet_to_transformers.figure_16 import (
-    method_of,
-    name_of,
-    with_encoder,
-)
-from affscore.papers.alexnet_to_transformers.table_3 import (
+from affscore.papers.alexnet_to_transformers.appendix_i import (
     means_of_criteria,
-    spread_over_methods,
+    method_of,
 )
 from affscore.papers.all_results import AllResults
-from affscore.papers.estimate import mean_of
 from affscore.papers.printed import printed_table
 from affscore.survey import load_or_measure
 from affscore.survey.studies import load_study, study_on_data, under
+from affscore.zoo.encoders import name_of, with_encoder
 from IPython.display import Markdown
 
 networks = models or papers.study_models("mini:")
@@ -113,8 +109,8 @@ study = under(study).replace({"model": names})
 
 
 def short(rows):
-    """The same with networks called by the last part of their names."""
-    return rows.assign(model=rows["model"].str.rpartition(":")[2])
+    """The same with short names of the networks."""
+    return rows.replace({"model": papers.short_names(rows["model"].unique())})
 
 
 # %% [markdown]
@@ -240,10 +236,10 @@ Markdown(
 # test it. *Inverted* digits mean what digits mean; everybody can read them. *Shuffled* digits mean
 # nothing; they only have the grey values of digits, and a pixel varies as some pixel of a digit does.
 #
-# **Under no choice are readable digits nearer than unreadable ones.** Under the papers' choice inverted and shuffled digits are
-# equally far; with the order that the paper prints the unreadable ones are *nearer*. Nor does the distance show what the *network*
-# can read: on both the networks guess, and yet both are nearer than noise. The distance measures how much the
-# distributions of the activations change. What an image means is not part of these.
+# **Under no choice are readable digits seen to be nearer than unreadable ones.** Under the papers' choice the difference is
+# undecided: the interval below contains zero. With the order that the paper prints the unreadable ones are *nearer*. Nor does
+# the distance show what the *network* can read: on both the networks guess, and yet both are nearer than noise. The distance
+# measures how much the distributions of the activations change. What an image means is not part of these.
 #
 # ## One class at a time
 #
@@ -456,7 +452,7 @@ Markdown(
 
 # %% [markdown]
 # With checkpoints of your own, as the public ones of SwAV, DINO and MoCo, name them in the parameter `checkpoints`. Of a self-supervised release the encoder is
-# taken (`affscore.papers.alexnet_to_transformers.figure_16.with_encoder`). A file is called after its method, with a
+# taken (`affscore.zoo.encoders.with_encoder`). A file is called after its method, with a
 # number at the end where there are several (or as paper Fig. 16 names it, as `resnet50_moco_800`). The paper's statements have their tests and verdicts in
 # {doc}`18_what_is_reproduced`.
 #
@@ -475,7 +471,7 @@ if {"digits-inverted", "digits-shuffled"} <= set(distance_to.index):
     lead = mean_of(apart["digits-shuffled"] - apart["digits-inverted"])
     meaning = (
         "**A small distance does not show that data mean the same.** That inverted digits, which anyone can read, are nearer than "
-        f"shuffled ones, which nobody can, {'holds' if lead.above() else 'is not seen'} (difference {lead:.2f})."
+        f"shuffled ones, which nobody can, {'holds' if lead.above() else 'is not seen'} (difference {lead:.3f}; {lead.half():.3f} would have been seen)."
     )
 by_method = means["score"].groupby(methods).mean()
 low, high = by_method.agg(["idxmin", "idxmax"])

@@ -47,10 +47,9 @@ import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from affscore.analysis import PARTS, unexplained, unexplained_by_kind
+from affscore.analysis import PARTS, mean_of, unexplained, unexplained_by_kind
 from affscore.figures import table, unexplained_shares
 from affscore.network import affine_fit
-from affscore.papers.estimate import mean_of
 from affscore.papers.networks import network_table
 from affscore.survey.studies import load_study
 from IPython.display import Markdown

@@ -48,10 +48,7 @@ import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
-from affscore.experiments import bits_a_character, character_losses
-from affscore.figures import scores_along, table
-from affscore.options import Specification
-from affscore.papers.alexnet_to_transformers.language_models import (
+from affscore.analysis.language import (
     fall_in_training,
     gap_at_equal_loss,
     gap_of_gates,
@@ -59,6 +56,9 @@ from affscore.papers.alexnet_to_transformers.language_models import (
     signs,
     under_each,
 )
+from affscore.experiments import bits_a_character, character_losses
+from affscore.figures import scores_along, table
+from affscore.options import Specification
 from affscore.survey.studies import load_study, under
 from affscore.zoo.data.docstrings import docstrings, fingerprint_of_docstrings
 from IPython.display import Markdown

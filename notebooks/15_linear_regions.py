@@ -52,6 +52,13 @@ import numpy as np
 import pandas as pd
 import torch
 from affscore import AffscoreError
+from affscore.analysis.paths import (
+    mean_correlation,
+    past_the_threshold,
+    rank_correlations,
+    trend_over,
+    with_scores,
+)
 from affscore.figures import (
     against_width,
     logits_along_path,
@@ -64,13 +71,6 @@ from affscore.linear_regions import (
     along_segments,
     closed_paths,
     on_plane,
-)
-from affscore.papers.linear_regions.networks import (
-    mean_correlation,
-    past_the_threshold,
-    rank_correlations,
-    trend,
-    with_scores,
 )
 from affscore.papers.printed import printed_table
 from affscore.survey.studies import load_studies, stored_studies, under
@@ -402,7 +402,7 @@ plt.show()
 
 # %% tags=["remove-input"]
 over_widths = {
-    name: trend(past, "width", "width", name)
+    name: trend_over(past, "width", "width", name)
     for name in ("absolute_deviation", "relative_deviation")
 }
 Markdown(
@@ -471,15 +471,15 @@ size = (
 )
 seen, bent = (
     {
-        name: trend(rows, "way", deviation, "score")
+        name: trend_over(rows, "way", deviation, "score")
         for name, rows in trained.groupby("network", sort=False)
     }
     for deviation in ("absolute_deviation", "relative_deviation")
 )
-falls = all(one.value < 0 for one in seen.values())
+falls = all(one.correlation < 0 for one in seen.values())
 seen_words, bent_words = (
     "; ".join(
-        f"{one.value:.2f} for {name}, p = {one.p_value:.2g}"
+        f"{one.correlation:.2f} for {name}, p = {one.p_value:.2g}"
         for name, one in trends.items()
     )
     for trends in (seen, bent)

@@ -54,6 +54,17 @@ import numpy as np
 import pandas as pd
 import torch
 from affscore import AffscoreError
+from affscore.analysis import mean_of
+from affscore.analysis.cores import cores, survival, survival_correlations
+from affscore.analysis.paths import with_scores
+from affscore.analysis.slopes import (
+    EARLY,
+    LATE,
+    compared,
+    gap,
+    lost_when_affine,
+    trainings,
+)
 from affscore.experiments import decisions_changed
 from affscore.figures import (
     accuracy_curves,
@@ -62,21 +73,6 @@ from affscore.figures import (
     two_measures,
 )
 from affscore.nonlinear_advantage import average_path_length, to_prelu, train
-from affscore.papers.estimate import mean_of
-from affscore.papers.linear_regions.networks import with_scores
-from affscore.papers.nonlinear_advantage.cores import (
-    cores,
-    survival,
-    survival_correlations,
-)
-from affscore.papers.nonlinear_advantage.curves import (
-    EARLY,
-    LATE,
-    compared,
-    gap,
-    lost_when_affine,
-    trainings,
-)
 from affscore.survey.studies import load_studies, stored_studies, under
 from IPython.display import Markdown
 from torch import nn

@@ -50,15 +50,8 @@ import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
-from affscore.figures import (
-    bundles_of_signatures,
-    raw_signature,
-    table,
-    two_measures,
-)
-from affscore.network import resampled
-from affscore.options import Specification
-from affscore.papers.alexnet_to_transformers.appendix_b import (
+from affscore.analysis import mean_of
+from affscore.analysis.steered import (
     CELL,
     FREE,
     PULLED,
@@ -67,7 +60,14 @@ from affscore.papers.alexnet_to_transformers.appendix_b import (
     outcomes,
     over_all,
 )
-from affscore.papers.estimate import mean_of
+from affscore.figures import (
+    bundles_of_signatures,
+    raw_signature,
+    table,
+    two_measures,
+)
+from affscore.network import resampled
+from affscore.options import Specification
 from affscore.survey.shipped import shipped_signature
 from affscore.survey.studies import load_study, under
 from affscore.transport import differentiable_affinity

@@ -17,8 +17,9 @@
 # # What is reproduced
 #
 # Papers report numbers and make claims. This page compares each of them with ours: every number that is printed in
-# {cite:t}`bouniot2025alexnet` and in the poster of {cite:t}`gamba2022linear`, one row each, and then the claims in words, also
-# those in the abstracts of {cite:t}`mehmetigopel2023nonlinear`, each with a test that decides it. No verdict is written down; they are computed while the page is built.
+# {cite:t}`bouniot2025alexnet` and in the poster of {cite:t}`gamba2022linear`, and the claims in words, also those in the abstracts of
+# {cite:t}`mehmetigopel2023nonlinear`, each with a test that decides it. No verdict is written down; they are computed while the page is built.
+# Findings of our own are in the chapters, and not counted here.
 
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the library, or not.
@@ -46,13 +47,14 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %% tags=["remove-cell"]
+from base64 import b64encode
 from pathlib import Path
 
+import pandas as pd
 from affscore.figures import table
 from affscore.papers import measure_as_printed
 from affscore.papers.all_results import AllResults
-from affscore.papers.ledger import Ledger
-from affscore.papers.ledger_page import claims_page, ledger_page
+from affscore.papers.ledger import ALL, Ledger
 from IPython.display import HTML, Markdown
 
 if models:
@@ -66,134 +68,115 @@ if models:
     measure_as_printed(models, dataset, store, jobs=jobs, **options)
 results_of_yours = store if list(Path(store).glob("*.parquet")) else None
 book = Ledger(AllResults.gather(results_of_yours))
+numbers, claims = book.table, book.claim_table
+
+
+def download(frame, name):
+    """A link to a table that is in the page itself."""
+    data = b64encode(frame.to_csv(index=False).encode()).decode()
+    link = (
+        f'<a download="{name}" href="data:text/csv;base64,{data}">{name}</a>'
+    )
+    return f"{link} ({len(frame)} rows)"
+
 
 # %% [markdown]
-# ## In numbers
+# ## The printed numbers
 #
-# What has a verdict is counted by the way in which ours was found, since the ways do not weigh the same: scores that were *measured* here, numbers that were
-# *computed* from public metadata (sizes, depths, accuracies), and years and names that were *looked up*, which reproduce no
-# experiment. Tables and figures with no verdict yet are in *the numbers* below.
+# They are counted by the way in which ours was found, since the ways do not weigh the same: scores of *functions* on synthetic
+# samples, scores *measured* on networks, numbers *computed* from public metadata (sizes, depths, accuracies), and years and names
+# that were *looked up*, which reproduce no experiment.
 
 # %% tags=["hide-input"]
-counts = book.counts.rename(
-    index=lambda one: one.removeprefix("From Alexnet to Transformers, "),
-    level="source",
-)
-table(counts[counts["numbers"] > counts["needs data"]])
+table(book.counts.xs(ALL, level="source").rename_axis(None))
 
 # %% tags=["remove-input"]
 Markdown(f"In all {book}.")
 
 # %% [markdown]
-# ```{admonition} Why most numbers need data
-# :class: note
-# Most of the papers' numbers come from trained networks on the 50,000 validation images of ImageNet. Neither is part of this
-# package, and in the profile `mini` no row about them has a verdict other than *needs data*. Trained networks that are here
-# (ImageNet weights on a sample of photographs, ResNets on CIFAR-10, the mini zoo) give *analogues* beside them.
-# ```
-#
-# ## How to read it
-#
-# *printed*
-# : The number as the paper prints it, with its decimals.
-#
-# *way*
-# : How ours was found, or would have to be: measured, computed or looked up.
-#
-# *ours*
-# : The same thing, measured by us: the same network, weights and data. It stays empty otherwise. Figure 7 is measured here,
-#   on normal samples. The R2 of common characteristics in figure 4, depths and the sizes of networks are computed from public
-#   metadata; years are looked up, and names counted.
-#
-# *difference*
-# : Ours minus printed.
-#
-# *verdict*
-# : **reproduced**, where ours differs from the printed number by at most half a unit of its last digit, which is what
-#   rounding does, plus two standard errors of sampling. **differs**, with what we know of the reason. (One number differs as
-#   if it had been cut and not rounded: 0.95596 is printed as 0.955.) **needs data**, with the command that measures what is
-#   missing: where nobody measured the same thing, and where the standard error of ours is larger than one unit of the last
-#   printed digit. Without that rule the least data would reproduce the most.
-#
-#   A number that depends on a choice which the paper does not print is never reproduced. The panel of figure 7 with the
-#   sample covariance prints one number for each function and not the dimension that it belongs to. Each is *consistent with*
-#   ours, for it lies on the curve that we find along the axis of the panel; so would any number between the ends of this
-#   curve ({doc}`03_estimating_it_well`).
-#
-# *analogue*
-# : The same quantity of other networks, weights or data, and of which: the small networks `mini:` of this package on digits, ResNets
-#   trained on CIFAR-10, networks with other weights. It shows what kind of number to expect. It is no evidence for or against the
-#   printed one, and no verdict rests on it. Networks with random weights are no analogue of trained ones.
-#
-# ## The numbers
+# **reproduced**: ours differs from the printed number by at most half a unit of its last digit, which is what rounding does, plus
+# two standard errors of sampling. **needs data**: nobody measured the same thing, or the standard error of ours is larger than one
+# unit of the last printed digit. Without that rule the least data would reproduce the most. **differs**, with what we know of the reason:
 
 # %% tags=["hide-input"]
-HTML(ledger_page(book.rows))
+differ = numbers[numbers["verdict"].str.startswith("differs")]
+shown = {"published": "printed", "ours": "ours", "verdict": "verdict"}
+table(differ.set_index("item").rename_axis(None), shown)
+
+# %% [markdown]
+# Most numbers come from trained networks on the 50,000 validation images of ImageNet. Neither is part of this package. Where there are
+# other networks, weights or data for the same quantity, their number stands in the column *analogue*. It shows what to expect, and no
+# verdict rests on it. Nor is a number ever reproduced that depends on a choice which the paper does not print: those of figure 7
+# with the sample covariance lie on our curve, and so would any number between its ends ({doc}`03_estimating_it_well`).
+
+# %% tags=["hide-input"]
+HTML(f"All numbers: {download(numbers, 'ledger.csv')}.")
 
 # %% [markdown]
 # ## The claims in words
 #
-# Numbers are a small part of what the papers say. Each claim below is in our words, with the place where it stands. What "very
-# low" or "consistently" means is our choice; it is under *test*. A claim is tested on everything that has something to say of
-# it: *tested on* names it, with the trainings and batches that decided, and the choices under which these were measured where
-# they are not the usual ones, to activate first and to average over positions. Where that is not what the papers looked at, the
-# table says *analogue*: the claim then holds, or does not, for small networks on digits, for those trained on CIFAR-10 or on
-# other inputs of an activation, and it may be otherwise on ImageNet.
-#
-# A verdict needs evidence that could have gone the other way. *Holds* and *does not hold* rest on an interval that
-# excludes the limit (95 %, and wider where several comparisons must hold together) or on a test at 0.05; over
-# networks where the claim is about a family, over trainings where it is about one network, over samples where it is
-# about a function. *Cannot be decided* means that nothing was there to test it on, or that the results are compatible
-# with both. Five networks seldom decide anything, and an accepted null hypothesis never does. *Found* shows
-# each interval at 95 %, and says what leaves a claim of several tests undecided. That the printed tables agree with each other
-# is arithmetic.
+# Each claim is in our words. What "very low" or "consistently" means is our choice, and stands in the column *test* of the file. It is tested on
+# everything that has something to say of it, and counted by what that is:
 
 # %% tags=["hide-input"]
 table(book.claim_counts)
 
+# %% [markdown]
+# One rule decides all of them.
+#
+# * A number decides where its 95 % interval excludes the limit, or where its two-sided p-value is below 0.05.
+# * A claim of several parts **holds** where each part is decided at 5 %. It **does not hold** where one of $k$ parts is decided the other
+#   way at 5 % over $k$, since some part of many may fail by chance.
+# * "No different" is no missing difference: the whole interval must lie within a margin.
+# * The units are designs (networks) for a claim about designs, and trainings or samples only where it is about one network or function.
+# * A claim that **cannot be decided** says which effect would have been seen.
+#
+# Twenty-five of them, chosen for what the papers say first, and not for their verdicts. *Elsewhere* has the other results that they were tested on.
+
 # %% tags=["hide-input"]
-HTML(claims_page(book.claims))
+MATTER = """signature-explains-accuracy transformers-better-when-bent no-criterion-says-the-same
+table-1-sums-up-table-2 pure-convnets-low-spread spread-grows-until-2020 vits-most-non-linear shortcuts-make-two-modes
+resnets-bimodal families-are-found no-outliers relu-and-gelu-near-zero modern-functions-lower shrinkage-is-constant
+seeds-change-little training-bends squeeze-layers-linearise after-sums-more-linear deeper-approaches-one
+noise-is-further-than-cifar nearer-data-are-like-the-first methods-are-found wide-networks-are-locally-linear
+linear-early-costs-more gap-vanishes-on-easy-tasks"""
+of_claims = {
+    name: rows.to_dict("records") for name, rows in claims.groupby("name")
+}
+for first, *others in of_claims.values():
+    first["on"] += f" ({first['units']})" * bool(first["units"])
+    first["elsewhere"] = "; ".join(
+        f"{one['on']}: {one['verdict']}" for one in others
+    )
+matter = pd.DataFrame([of_claims[name][0] for name in MATTER.split()])
+shown = {
+    "on": "tested on",
+    "verdict": "verdict",
+    "found": "found",
+    "elsewhere": "elsewhere",
+}
+table(matter.set_index("claim").rename_axis(None), shown)
+
+# %% tags=["hide-input"]
+HTML(f"All claims, with their tests: {download(claims, 'claims.csv')}.")
 
 # %% [markdown]
 # ### Under other specifications
 #
 # The papers' text and code leave choices open: the average over positions or one position of each image (*reduction*), the
 # activation before or after the average (*order*), the shrunk or the empirical *covariance*, the exact coupling or the pairing
-# of each image with itself (*coupling*). That makes 12 specifications, each as defensible as the papers' own. A claim about
-# signatures is decided under the papers' choice, then under every other one that was measured on the same networks.
-#
-# *verdict*
-# : The one under the papers' choice. Where another specification finds the opposite, the claim **depends on** a choice: the
-#   smallest set of choices that turns it round is named. A verdict that becomes undecided is not turned round.
-#
-# *holds in, fails in, undecided in*
-# : Numbers of specifications. *Not asked again* are claims about repeated
-#   trainings, which were measured under the papers' choice alone. (Claims about criteria are asked again with the averages:
-#   criteria depend on neither covariance nor coupling.)
-#
-# *turned by the published axes*
-# : Where channels come last, the published code averages over other axes than its text says. These specifications are counted
-#   apart, since no text defends them, and only where the axes themselves turn the verdict round. For the printed numbers of
-#   these networks they are the papers' own choice.
+# of each image with itself (*coupling*). That makes 12 specifications, each as defensible as the papers' own. A claim about scores
+# is decided again under every one that was measured on the same networks. It **depends on a choice** where one of them finds the
+# opposite. The columns *holds*, *does not hold* and *cannot be decided* of the file count them; *not asked again* are claims about
+# repeated trainings, which were measured under the papers' choice alone. These hold in some specifications and not in all:
 
 # %% tags=["hide-input"]
-again = book.robustness_table.set_index("claim")
-headings = {
-    "on": "tested on",
-    "verdict": "verdict",
-    "holds": "holds in",
-    "does not hold": "fails in",
-    "cannot be decided": "undecided in",
-    "turned_apart": "turned by the published axes",
-}
-table(again, headings) if len(again) else Markdown(
-    "No claim was asked again: "
-    "there are no results under several specifications."
-)
-
-# %% [markdown]
-# `affscore ledger --specifications claims.csv --results results` asks again with your own results, too, and writes each verdict
-# with the numbers that decided it.
+again = claims.dropna(subset="holds").set_index("claim").rename_axis(None)
+asked = ["holds", "does not hold", "cannot be decided"]
+partly = again[
+    (again["holds"] > 0) & (again["holds"] < again[asked].sum(axis=1))
+]
+table(partly[["on", *asked]].astype(dict.fromkeys(asked, int)))
 
 # %% [markdown]
 # ## Fill it in
@@ -204,7 +187,7 @@ table(again, headings) if len(again) else Markdown(
 # ```sh
 # affscore survey --models resnet18 \
 #   --datasets imagenet:data/imagenet --store results
-# affscore ledger --results results --csv ledger.csv
+# affscore ledger --results results --csv ledger.csv --claims claims.csv
 # make book PROFILE=paper   # measures the study's networks
 # papermill notebooks/18_what_is_reproduced.ipynb ledger.ipynb --cwd notebooks \
 #   -y "models: [resnet18, swin_t]"
@@ -213,36 +196,26 @@ table(again, headings) if len(again) else Markdown(
 # What counts as the same measurement: torchvision's *default* weights (the accuracies of figure 4 are theirs), batches of 512
 # images and at least two of them, activations before averages, Ledoit and Wolf's covariance, and the reduction that gave the
 # printed numbers. For most networks that is `mean`. For ViTs, Swins, ConvNeXts and MaxViTs the published code averages over
-# other axes than the text says: there only results of `--reductions published` count as ours. The other reduction of the two
-# gives an analogue. At least two batches are enough for a number in *ours*; a verdict takes as many as make its standard error
-# no larger than one unit of the last printed digit. That error comes from leaving out one batch at a time (the jackknife).
+# other axes than the text says: there only results of `--reductions published` count as ours, and the other reduction gives an
+# analogue. The error of a number comes from leaving out one batch at a time (the jackknife). `--specifications verdicts.csv` asks
+# the claims under every choice again, with your own results, too.
 #
-# In Python:
-
-# %%
-rows = book.table
-differ = rows[rows["verdict"].str.startswith("differs")].set_index("item")
-shown = {"published": "printed", "ours": "ours", "verdict": "verdict"}
-table(differ, shown)
-
-# %% [markdown]
 # ## What we found
 
 # %% tags=["remove-input", "findings"]
-total = book.counts.xs("all", level="source")
+total = book.counts.xs(ALL, level="source")
 same, other = total["reproduced"], total["differs"]
-claims = book.claim_counts
-own, analogues = (claims.loc[name] for name in claims.index)
-turned = again["verdict"].str.startswith("depends").sum() if len(again) else 0
+counts = book.claim_counts
+functions, printed, own, others = (counts.loc[name] for name in counts.index)
+turned = counts["depends on a choice"].sum()
 Markdown(f"""
-* **Of {same.sum() + other.sum()} numbers with a verdict {same.sum()} are reproduced and {other.sum()} differ.** Among scores that were \
-measured here it is {same["measured"]} of {same["measured"] + other["measured"]}; the others are sizes, depths, years and names. \
-{total["needs data"].sum()} of {total["numbers"].sum()} printed numbers need ImageNet; {sum(bool(row.analogue) for row in book.rows)} have \
-an analogue on other networks.
-* **On networks of our own, trained on photographs, CIFAR-10 and digits, {analogues["holds"]} tests of the papers' claims hold and \
-{analogues["does not hold"]} fail**; {analogues["cannot be decided"]} cannot be decided, and the verdict of \
-{analogues["depends on a choice"] or "none"} depends on a choice. On the papers' own material {own["holds"]} hold, {own["does not hold"]} do \
-not, and {own["cannot be decided"]} cannot be decided.
-* **{len(again)} of these tests were repeated under other choices** of reduction, order, covariance or coupling, each as defensible as the \
-papers' own. They turn {turned or "no"} verdict{"" if turned == 1 else "s"} round.
+* **Of the papers' {total["numbers"].sum()} printed numbers {same.sum()} are reproduced and {other.sum()} differ; \
+{same["measured"] or "none"} of those reproduced {"is" if same["measured"] < 2 else "are"} measured on a network.** \
+{same["simulated"]} are scores of functions on synthetic samples, {same["computed"]} are computed from public metadata, \
+{same["looked up"]} are looked up. {total["needs data"].sum()} need data that are not in this package.
+* **Of the claims in words {functions["holds"]} hold of functions on synthetic inputs, {printed["holds"]} of the printed numbers, read again, and \
+{own["holds"] or "none"} of the papers' own networks**; {functions["does not hold"]}, {printed["does not hold"]} and {own["does not hold"]} do not.
+* **On other networks, trained on photographs, CIFAR-10 and digits, {others["holds"]} tests hold, {others["does not hold"]} fail and \
+{others["cannot be decided"]} cannot be decided.** Of so many at 5 % chance alone could decide {0.05 * others.sum():.0f}. Other \
+choices of reduction, order, covariance or coupling turn {turned or "none"} of these verdicts round.
 """)

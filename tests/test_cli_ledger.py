@@ -14,9 +14,10 @@ from studies.plans import STUDIES_OF_PAPERS
 from affscore.cli.main import app
 from affscore.network.parquet import write_parquet
 from affscore.papers import all_results, printed_table, specifications
-from affscore.papers.claim import WORDS
-from affscore.papers.comparison import VERDICTS, WAYS
-from affscore.papers.ledger import COLUMNS, MATERIAL, Ledger, all_claims
+from affscore.papers.claim import WORDS, all_claims
+from affscore.papers.ledger import COLUMNS, Ledger
+from affscore.papers.printed import VERDICTS, WAYS
+from affscore.papers.results import MATERIAL
 from tests.synthetic_signatures import synthetic, with_sums
 
 
@@ -65,7 +66,7 @@ def test_counts_are_printed_without_a_file(run, rows):
     code, out, err = run("ledger")
     assert (code, err) == (0, "")
     headline, *table = out.splitlines()
-    assert headline.startswith(f"{len(rows)} printed numbers; measured here: ")
+    assert headline.startswith(f"{len(rows)} printed numbers; of functions on synthetic samples: ")
     totals = [list(map(int, line.split()[-len(VERDICTS) - 1 :])) for line in table if " all " in line]
     assert len(totals) == len(WAYS)
     assert sum(one[-1] for one in totals) == len(rows) == sum(sum(one[:-1]) for one in totals)
@@ -109,7 +110,7 @@ def test_studies_alone_are_results_and_others_than_the_posters_are_told(run, tmp
         write_parquet(paths, {"study": name}, [], store / "studies" / f"{name}.parquet")
     code, _, err = run("ledger", "--csv", tmp_path / "ledger.csv", "--results", store)
     assert code == 0, err
-    assert "not taken: the study mine: only regions-cifar10, regions-cifar10-resnet18, regions-cifar100, advant" in err
+    assert "not taken: the study mine: only regions-cifar10, regions-cifar10-paths, regions-cifar10-resnet18, " in err
     table = pd.read_csv(tmp_path / "ledger.csv").query("source.str.contains('poster')")
     assert table["ours"].dropna().tolist() == [1.0, 0.0]  # mean and standard deviation of one training
     assert table["verdict"].str.startswith("needs data").all()
@@ -121,11 +122,10 @@ def test_the_claims_go_to_a_file_of_their_own(run, tmp_path):
     assert code == 0, err
     table = pd.read_csv(file)
     assert set(table["claim"]) == {claim.text for claim in all_claims()}
-    tested = table[table["on"].notna()]
-    for line, analogue in zip(out.splitlines()[-2:], (False, True), strict=True):
-        counts = tested.loc[tested["analogue"] == analogue, "verdict"].value_counts()  # without results none depends
+    for line, material in zip(out.splitlines()[-len(MATERIAL) :], MATERIAL, strict=True):
+        counts = table.loc[table["material"] == material, "verdict"].value_counts()
         told = [f"{counts.get(one, 0)} {one}" for one in WORDS]
-        assert line == f"claims in words, tested on {MATERIAL[analogue]}: {', '.join(told)}"
+        assert line == f"claims in words, tested on {material}: {', '.join(told)}"
 
 
 def test_the_claims_are_asked_again_of_all_multiverses(run, tmp_path, own_results, monkeypatch):
@@ -140,9 +140,10 @@ def test_the_claims_are_asked_again_of_all_multiverses(run, tmp_path, own_result
     file, claims = tmp_path / "specifications.csv", tmp_path / "claims.csv"
     code, out, err = run("ledger", "--specifications", file, "--claims", claims, "--results", own_results)
     assert code == 0, err
-    table = pd.read_csv(file).query("claim == 'after-sums-more-linear'")
-    found = set(zip(table["verdict"], table["order"], table["networks"], strict=True))
-    assert found == {("holds", "activate-first", 3), ("does not hold", "reduce-first", 3)}
+    (row,) = pd.read_csv(file).query("claim == 'after-sums-more-linear'").to_dict("records")
+    assert row.pop("n") == 3
+    words = {("reduce-first" in name, word) for name, word in row.items() if "-first" in name}
+    assert words == {(False, "holds"), (True, "does not hold")}
     assert f"written to {file}\n" in err
     rows = pd.read_csv(claims).set_index(["source", "on"])["specifications"]
     assert "holds in 8 of 12, fails in 4" in set(rows)

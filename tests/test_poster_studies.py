@@ -20,10 +20,11 @@ from studies.ways import REGION_WAYS, wrong_labels
 from torch import nn
 
 from affscore import load_model
+from affscore.analysis.paths import rank_correlations
 from affscore.errors import AffscoreError
 from affscore.network.parquet import write_parquet
 from affscore.papers.all_results import AllResults
-from affscore.papers.ledger import all_claims
+from affscore.papers.claim import all_claims
 from affscore.papers.linear_regions import poster
 from affscore.survey import stored_signatures
 from affscore.survey.studies import STUDIES as SHIPPED
@@ -238,7 +239,7 @@ def test_from_training_to_the_ledger(tmp_path, monkeypatch, capsys):
 
     results = AllResults.gather(store)
     assert set(stored_studies(store)) == {f"regions-cifar{k}{end}" for k in (10, 100) for end in ("", "-paths")}
-    study, paths = (results.poster.studies[name] for name in ("regions", "regions-paths"))
+    study, paths = (results.poster.tables[name] for name in ("regions", "regions-paths"))
     assert len(paths) == 8 * 2 * 8  # networks, paths, segments
     assert (paths["crossings"] > 0).any()
     assert paths.groupby("network")["seed"].count().to_dict() == {"vgg8_cifar10": 64, "vgg8_cifar100": 64}
@@ -248,7 +249,7 @@ def test_from_training_to_the_ledger(tmp_path, monkeypatch, capsys):
     again = follow(first, 1, work)  # one path alone, computed anew
     assert again["crossings"].tolist() == paths["crossings"].tolist()[:8]
 
-    found = poster.rank_correlations(paths).set_index(["network", "way"])["correlation"]
+    found = rank_correlations(paths).set_index(["network", "way"])["correlation"]
     rows = {(one.printed.row, one.printed.column): one for one in poster.rows(results)}
     three = rows["vanilla", "cifar10_vgg8"]
     assert three.our_number.value == pytest.approx(found["vgg8_cifar10", "vanilla"].mean())
@@ -280,7 +281,7 @@ def test_rows_of_the_poster():
         "regions-cifar10-resnet18-paths": paths_of({("resnet18_cifar10", "noise-0.2"): [1, 1, 1]}),
         "regions-cifar100-paths": paths_of({("vgg8_cifar100", "augmented"): [-1, -1, -1]}),
     }
-    rows = {(one.printed.row, one.printed.column): one for one in poster.rows(AllResults([], own_studies=own))}
+    rows = {(one.printed.row, one.printed.column): one for one in poster.rows(AllResults([], studies=own))}
     assert len(rows) == 32
     ours = {key: one.our_number for key, one in rows.items() if one.our_number.value is not None}
     mean, spread = ours["vanilla", "cifar10_vgg8"], ours["vanilla", "cifar10_vgg8_std"]
@@ -305,7 +306,7 @@ def test_what_is_no_study_is_refused(tmp_path):
     with pytest.raises(AffscoreError, match=r"'mine.parquet' is Parquet, but not a study .*name no study"):
         AllResults.gather(tmp_path)
     write_parquet(pd.DataFrame({"score": [0.5]}), {"study": "mine"}, [], folder / "mine.parquet")
-    assert list(AllResults.gather(tmp_path).own_studies) == ["mine"]
+    assert AllResults.gather(tmp_path).unused_studies == ["mine"]
     with pytest.raises(AffscoreError, match="there is no signature in the folder"):
         stored_signatures(tmp_path)  # to which a folder in the store is nothing
 
@@ -315,8 +316,8 @@ def test_a_table_of_the_package_is_a_study_of_a_store(tmp_path):
     content = (SHIPPED / "regions-paths.parquet").read_bytes()
     (tmp_path / "studies" / "regions-cifar10-paths.parquet").write_bytes(content)
     found = AllResults.gather(tmp_path).poster
-    assert not found.analogue
-    pd.testing.assert_frame_equal(found.studies["regions-paths"], pd.read_parquet(SHIPPED / "regions-paths.parquet"))
+    assert found.material == "the papers' networks"
+    pd.testing.assert_frame_equal(found.tables["regions-paths"], pd.read_parquet(SHIPPED / "regions-paths.parquet"))
 
 
 def test_the_studies_are_made_where_they_are_named(monkeypatch, capsys):

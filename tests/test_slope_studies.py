@@ -19,7 +19,7 @@ from studies.tasks import TASKS, Task
 from affscore import AffscoreError, linearize, load_model, signature
 from affscore.nonlinear_advantage import active_channels, slopes, to_prelu, train, training
 from affscore.options import Specification
-from affscore.papers.all_results import TRAINED_AGAIN
+from affscore.papers.all_results import studies_of_papers
 from affscore.survey.studies import stored_studies
 
 NETWORK = """
@@ -284,7 +284,7 @@ def test_plans_have_files_of_their_own():
 
 def test_the_plans_are_of_the_networks_and_data_that_the_summary_names():
     of_papers = {name: study for name, study in STUDIES_OF_PAPERS.items() if name.startswith("advantage-")}
-    assert tuple(of_papers) == TRAINED_AGAIN["advantage"]
+    assert set(of_papers) <= set(studies_of_papers())
     for name, study in of_papers.items():
         task = name.removeprefix("advantage-")
         networks = ["transformer_base"] if task == "wmt14" else [f"resnet{depth}_{task}" for depth in (18, 50)]

@@ -36,6 +36,9 @@ from affscore.analysis.distances import distance_matrix as distance_matrix
 from affscore.analysis.distances import length_distances as length_distances
 from affscore.analysis.distances import per_step as per_step
 from affscore.analysis.distances import signature_distance as signature_distance
+from affscore.analysis.estimates import Estimate as Estimate
+from affscore.analysis.estimates import MissingResultsError as MissingResultsError
+from affscore.analysis.estimates import mean_of as mean_of
 from affscore.analysis.families import Agreement as Agreement
 from affscore.analysis.families import FamilyLead as FamilyLead
 from affscore.analysis.families import family_agreement as family_agreement
@@ -44,6 +47,7 @@ from affscore.analysis.families import nearest_neighbour_accuracy as nearest_nei
 from affscore.analysis.independence import independent_best as independent_best
 from affscore.analysis.independence import independent_lead as independent_lead
 from affscore.analysis.independence import independent_p_value as independent_p_value
+from affscore.analysis.methods import spread_over_methods as spread_over_methods
 from affscore.analysis.other_data import data_deviations as data_deviations
 from affscore.analysis.permutation import PERMUTATIONS as PERMUTATIONS
 from affscore.analysis.permutation import PermutationTest as PermutationTest
@@ -61,10 +65,12 @@ from affscore.analysis.selection import BestFitTest as BestFitTest
 from affscore.analysis.selection import best_fit_lead as best_fit_lead
 from affscore.analysis.selection import best_fit_test as best_fit_test
 from affscore.analysis.selection import best_fit_tests as best_fit_tests
+from affscore.analysis.shortcuts import groups_of_scores as groups_of_scores
 from affscore.analysis.statistics import STATISTICS as STATISTICS
 from affscore.analysis.statistics import Shaking as Shaking
 from affscore.analysis.statistics import rarefied_range as rarefied_range
 from affscore.analysis.statistics import shaking as shaking
+from affscore.analysis.statistics import shape_statistics as shape_statistics
 from affscore.analysis.statistics import signature_statistics as signature_statistics
 from affscore.analysis.tables import cell as cell
 from affscore.analysis.time_trends import Trend as Trend

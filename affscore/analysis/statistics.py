@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from affscore.analysis.tables import check_scores
 from affscore.errors import AffscoreError
@@ -77,6 +78,45 @@ def rarefied_range(scores: ArrayLike, size: int) -> float:
         raise AffscoreError(f"the size of a subset of {k} scores must be from 1 to {k}, got {size}")
     whole = comb(k, size)  # exact integers: these overflow a double
     return float([(comb(i, size - 1) - comb(k - 1 - i, size - 1)) / whole for i in range(k)] @ ordered)
+
+
+def shape_statistics(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
+    """The statistics of signatures, and what describes their shape.
+
+    Args:
+        signatures: Scores by name.
+
+    Returns:
+        The columns of :func:`signature_statistics`, ``spread`` (largest minus smallest), ``rarefied range``
+        (:func:`rarefied_range` of as many scores as the shortest signature has) and ``skewness``, missing where all
+        scores are the same.
+
+    Raises:
+        AffscoreError: No signatures, or what is none.
+
+    >>> shape_statistics({"a": [0.3, 0.5, 0.4], "b": [0.6, 0.7]})["spread"].round(2).tolist()
+    [0.2, 0.1]
+    """
+    table = signature_statistics(signatures)
+    few, scores = int(table["activations"].min()), {name: np.asarray(one) for name, one in signatures.items()}
+    table["spread"] = table["max"] - table["min"]
+    table["rarefied range"] = [rarefied_range(one, few) for one in scores.values()]
+    table["skewness"] = [stats.skew(one) if np.ptp(one) >= 1e-9 else np.nan for one in scores.values()]
+    return table
+
+
+def mean_or_deviation(values: ArrayLike, what: str) -> float:
+    """What a table of means and standard deviations (n in the denominator) prints of these values, missing ones apart.
+
+    Args:
+        values: Of one quantity, a value for each network.
+        what: "mean" or "std".
+
+    >>> mean_or_deviation([1.0, 3.0], "mean"), mean_or_deviation([1.0, 3.0], "std")
+    (2.0, 1.0)
+    """
+    sample = pd.Series(np.asarray(values, dtype=float))
+    return float(sample.mean() if what == "mean" else sample.std(ddof=0))
 
 
 class Shaking(NamedTuple):

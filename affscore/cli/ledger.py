@@ -31,7 +31,7 @@ def ledger(
     column command says what to measure. Studies are read from the folder studies in the store.
     """
     from affscore.network.table import write_table
-    from affscore.papers.all_results import TRAINED_AGAIN, AllResults
+    from affscore.papers.all_results import AllResults, studies_of_papers
     from affscore.papers.claim import DEPENDS
     from affscore.papers.ledger import Ledger
     from affscore.papers.specifications import claims_by_specification, gathered_multiverses
@@ -47,7 +47,7 @@ def ledger(
         used, count = len(gathered.own) - len(gathered.unused), len(gathered.own)
         typer.echo(f"results in {results.name}: {used} of {count} are the papers' measurement", err=True)
         say((f"not taken for it: {name}: {why}" for name, why in gathered.unused.items()), err=True)
-        known = ", ".join(name for names in TRAINED_AGAIN.values() for name in names)
+        known = ", ".join(studies_of_papers())
         say((f"not taken: the study {name}: only {known} are" for name in gathered.unused_studies), err=True)
     write(partial(write_table, found.table), csv)
     if claims is not None:
@@ -56,6 +56,6 @@ def ledger(
             typer.echo(f"claims in words, tested on {material}: {listed}")
         write(partial(write_table, found.claim_table), claims)
     if specifications is not None:
-        asked = [row.counted_as for row in found.claims if row.robustness is not None]
+        asked = [row.word for row in found.claims if row.again is not None]
         typer.echo(f"verdicts that were asked for again: {len(asked)}, of which {asked.count(DEPENDS)} {DEPENDS}")
         write(partial(write_table, found.by_specification), specifications)

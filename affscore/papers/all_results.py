@@ -1,11 +1,12 @@
-"""All results there are, sorted by how close they are to what was printed."""
+"""All results there are, by kind; which of them are the papers' own measurement, and how the others are measured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -13,33 +14,47 @@ from affscore.errors import AffscoreError
 from affscore.experiments.sweeps import sweep
 from affscore.network.result import Signature
 from affscore.options import Specification
-from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints
-from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations
-from affscore.papers.printed import printed_table, printed_tables
-from affscore.papers.protocol import IMAGENET, PAPERS_CHOICE, PUBLISHED_CODE, not_as_printed, options_of, other_options
-from affscore.papers.results import CHOICES, Results
-from affscore.survey.studies import load_studies, signatures_of, stored_studies, under
+from affscore.papers.networks import by_printed_reduction, printed_reduction, short_name
+from affscore.papers.printed import checkpoints, printed_correlations, printed_table, printed_tables
+from affscore.papers.results import ANALOGUES, FUNCTIONS, NETWORKS, PRINTED, Results
+from affscore.survey import load_or_measure
+from affscore.survey.studies import COLUMNS, load_studies, signatures_of, stored_studies, under
 from affscore.survey.tables import stored_signatures
 from affscore.zoo import hard_task, list_models
 from affscore.zoo.sources import torchvision_networks
+from affscore.zoo.sources.torchvision_networks import weight_versions
+
+OPTIONS = {"order": "activate-first", "covariance": "ledoit-wolf", "coupling": "exact", "bias": "none", "n": 512}
+"""The options of the papers, and of all that is compared with them."""
+
+IMAGENET = "imagenet"
+"""The papers' data set: a folder imagenet:DIR."""
 
 ON_MORE_DATA = ("cifar10", "cifar100", "random")
 """The data sets of figure 15 beside ImageNet."""
 
-TRAINED_AGAIN = {
-    "regions": ("regions-cifar10", "regions-cifar10-resnet18", "regions-cifar100"),
-    "advantage": ("advantage-cifar10", "advantage-cifar100", "advantage-wmt14"),
-}
-"""The studies of the sibling papers' networks, which a reader makes (scripts/make_studies.py), by the name of ours."""
+PAPERS_CHOICE, PUBLISHED_CODE = Specification(), Specification("published")
+"""What the papers say that they do, and what gave their numbers; the two differ where channels come last."""
 
-_PARTS = ("", "-paths", "-scores")
-"""Endings of the names of a study's tables."""
+NO_STUDY = pd.DataFrame(columns=[*COLUMNS, "network"])
 
-_OF_KINDS = ("-cifar", "-photographs")
-"""Endings of the names of studies of other networks than the small ones."""
+OF_PAPERS = ("poster", "advantage")
+"""The networks of the sibling papers, which a reader trains (scripts/make_studies.py)."""
 
-_OF_TEXT = "language"
-"""The beginning of the names of studies of networks that read text."""
+
+@cache
+def routes() -> pd.DataFrame:
+    """Of which networks each study is, and which part of what is known of them: ``networks`` and ``part``, by name."""
+    return pd.read_csv(Path(__file__).with_name("studies.csv"), index_col="study")
+
+
+def studies_of_papers() -> list[str]:
+    """The studies of the sibling papers' networks, which a reader makes.
+
+    >>> studies_of_papers()[0]
+    'regions-cifar10'
+    """
+    return [str(name) for name in routes().index[routes()["networks"].isin(OF_PAPERS)]]
 
 
 @dataclass(frozen=True)
@@ -47,8 +62,7 @@ class AllResults:
     """Finished signatures and tables with which numbers and sentences of the papers are compared.
 
     Signatures are taken that were measured as the papers measure: 512 images in a batch, activate first, Ledoit and
-    Wolf's covariance, and the average over positions. Those of random weights say something only of what the papers
-    say of untrained networks: no printed number is about them.
+    Wolf's covariance, and the average over positions.
 
     Attributes:
         signatures: All there are, of the package and of a reader's own store.
@@ -57,10 +71,9 @@ class AllResults:
         own: Those of the signatures that are the reader's.
         specification: Under which signatures are taken that were not measured as the papers measure
             (:mod:`affscore.papers.specifications`); None for the papers' own choice.
-        studies: Studies by name (:mod:`affscore.survey.studies`), each under every specification. They are of the small
-            networks on digits, unless the name ends with ``-cifar`` (networks trained on CIFAR-10) or ``-photographs``
-            (networks of torchvision), or begins with ``language`` (networks that read text).
-        own_studies: Those of a reader, by name; of them those of :data:`TRAINED_AGAIN` are taken, with all parts.
+        studies: Studies by name (:mod:`affscore.survey.studies`), each under every specification; :func:`routes` says
+            of which networks they are. Those of a reader are of :data:`OF_PAPERS`.
+        unused_studies: The names of a reader's studies that are of other networks.
     """
 
     signatures: Sequence[Signature]
@@ -69,7 +82,7 @@ class AllResults:
     own: Sequence[Signature] = ()
     specification: Specification | None = None
     studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    own_studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    unused_studies: Sequence[str] = ()
 
     @classmethod
     def gather(cls, results: str | Path | None = None) -> AllResults:
@@ -82,10 +95,12 @@ class AllResults:
         Raises:
             AffscoreError: No such folder, neither a result in it nor a study, or a file that is none.
         """
-        studies = {} if results is None else stored_studies(results)
-        own = [] if results is None else stored_signatures(results, required=not studies)
-        every = [*stored_signatures(), *own]
-        return cls(every, list_models(), hard_task(), own, studies=load_studies(), own_studies=studies)
+        theirs = {} if results is None else stored_studies(results)
+        own = [] if results is None else stored_signatures(results, required=not theirs)
+        taken = studies_of_papers()
+        studies = load_studies() | {name: study for name, study in theirs.items() if name in taken}
+        unused = [name for name in theirs if name not in taken]
+        return cls([*stored_signatures(), *own], list_models(), hard_task(), own, None, studies, unused)
 
     def __post_init__(self) -> None:
         wrong = [type(one).__name__ for one in self.signatures if not isinstance(one, Signature)]
@@ -97,203 +112,130 @@ class AllResults:
         """The kinds of results that claims are tested on, the papers' own networks first."""
         tanh = sweep("domain").query("activation == 'tanh'")
         stretched = tanh.assign(activation="sigmoid", mean=2 * tanh["mean"], std=2 * tanh["std"])
-        functions = Results(
-            "activation functions on the inputs of figures 6 and 7",
-            "independent normal coordinates",
-            sweeps={name: sweep(name) for name in ("domain", "reductions", "drift")},
+        as_in_figures = {name: sweep(name) for name in ("domain", "reductions", "drift")}
+        others = {"domain": pd.concat([tanh, stretched]), "wide": sweep("wide"), "correlated": sweep("correlated")}
+        printed = {name: printed_table(name) for name in printed_tables()} | {"correlations": printed_correlations()}
+        return (
+            *self.of_signatures,
+            self.poster,
+            Results("the networks of Nonlinear Advantage, trained again", tables=self._studies("advantage")),
+            Results("activation functions on the inputs of figures 6 and 7", FUNCTIONS, tables=as_in_figures),
+            Results("activation functions on other inputs", FUNCTIONS, tables=others),
+            Results("the printed numbers", PRINTED, tables=printed),
+            self.trained_again,
         )
-        printed = Results(
-            "the printed numbers",
-            "as the papers print them, rounded",
-            correlations=printed_correlations(),
-            printed={name: printed_table(name) for name in printed_tables()},
-        )
-        other_inputs = Results(
-            "activation functions on other inputs",
-            analogue=True,
-            sweeps={"domain": pd.concat([tanh, stretched]), "wide": sweep("wide"), "correlated": sweep("correlated")},
-        )
-        networks = (
-            self.mini, self.trained_again, self.seeds, self.matched, self.cifar, self.other_weights, self.language
-        )  # fmt: skip
-        return (self.as_printed, self.poster, self.advantage, functions, printed, other_inputs, *networks)
 
     @property
     def of_signatures(self) -> tuple[Results, ...]:
         """Those of the kinds that hold signatures, which can be measured under another specification."""
-        kinds = (self.as_printed, self.mini, self.seeds, self.matched, self.cifar, self.other_weights)
-        return (*kinds, self.language)
+        return (self.as_printed, self.mini, self.pairs, self.cifar, self.other_weights)
 
     def _asked(self, *own: Specification) -> tuple[Specification, ...]:
         """The specification that was asked for, else the papers' own."""
         return own if self.specification is None else (self.specification,)
 
-    def _studies(self, ending: str = "", start: str = "") -> dict[str, pd.DataFrame]:
-        """The studies of a kind, whose names begin or end so, under the specification, by name without that end."""
-        rest = not ending and not start
-        found = {
-            name.removesuffix(ending): under(study, self.specification or PAPERS_CHOICE)
-            for name, study in self.studies.items()
-            if name.startswith(start)
-            and name.endswith(ending)
-            and not (rest and (name.endswith(_OF_KINDS) or name.startswith(_OF_TEXT)))
-        }
-        return {name: study for name, study in found.items() if len(study)}
+    def _named(
+        self,
+        *own: Specification,
+        among: Iterable[Signature] | None = None,
+        by: str = "model",
+        prefix: str = "",
+        **of: str,
+    ) -> dict[str, Signature]:
+        """Trained networks that were measured as asked for, by name; of several results the one of most images."""
+
+        def as_asked(one: Signature) -> bool:
+            name = str(one.metadata["model"])
+            options = (each for asked in self._asked(*own) for each in (asked._asdict(), options_of(asked, name)))
+            trained = name.startswith(prefix) and one.metadata["weights"] != "random"
+            return trained and any(not _differences(one, {**OPTIONS, **each, **of}) for each in options)
+
+        ordered = sorted(self.signatures if among is None else among, key=lambda one: one.metadata["images"])
+        return {one.metadata[by].removeprefix(prefix): one for one in ordered if as_asked(one)}
+
+    def _studies(self, networks: str) -> dict[str, pd.DataFrame]:
+        """What is known of some networks, under the specification, by part."""
+        found: dict[str, list[pd.DataFrame]] = {}
+        for name, part in routes().query("networks == @networks")["part"].items():
+            if name in self.studies:
+                rows = under(self.studies[str(name)], self.specification or PAPERS_CHOICE)
+                found.setdefault(part, []).append(rows)
+        tables = {part: pd.concat(rows, ignore_index=True) for part, rows in found.items()}
+        return {part: table for part, table in tables.items() if len(table)}
 
     @cached_property
     def as_printed(self) -> Results:
         """The papers' networks: torchvision's default weights, and at least two batches.
 
-        What is the same measurement says :func:`affscore.papers.protocol.not_as_printed`; other weights or another
-        reduction are an analogue. Of several the one of most images.
+        What is the same measurement says :func:`not_as_printed`; other weights or another reduction are an analogue.
+        Of several the one of most images.
         """
         (asked,) = self._asked(PUBLISHED_CODE)
         on_imagenet, *elsewhere = (
-            _by_name((one for one in self.signatures if not not_as_printed(one, dataset, asked)), [asked])
+            self._named(asked, among=[one for one in self.signatures if not not_as_printed(one, dataset, asked)])
             for dataset in (IMAGENET, *ON_MORE_DATA)
         )
         # the checkpoints of figure 16: a file of weights for ResNet-50 that is named as the checkpoint
-        photographs = (one for one in self.signatures if one.metadata["dataset"].startswith(f"{IMAGENET}:"))
-        files = _by_name(photographs, [asked], by="weights", model="resnet50")
+        photographs = [one for one in self.signatures if one.metadata["dataset"].startswith(f"{IMAGENET}:")]
+        files = self._named(asked, among=photographs, by="weights", model="resnet50")
         measured = on_imagenet | {file.rpartition(".")[0]: one for file, one in files.items()}
-        return Results(
-            "the papers' networks on ImageNet",
-            "torchvision's default weights, activate first, the reduction of the published code",
-            signatures=on_imagenet,
-            elsewhere=dict(zip(ON_MORE_DATA, elsewhere, strict=True)),
-            checkpoints={name: measured[name] for name in checkpoints() if name in measured},
-        )
-
-    @cached_property
-    def poster(self) -> Results:
-        """The networks of the poster on linear regions, which a reader trained (scripts/make_studies.py)."""
-        return Results("the poster's networks on CIFAR, trained again", CHOICES, studies=self._trained_again("regions"))
-
-    @cached_property
-    def advantage(self) -> Results:
-        """The networks of "Nonlinear Advantage", which a reader trained (scripts/make_studies.py)."""
-        return Results(
-            "the networks of Nonlinear Advantage, trained again",
-            "by our recipes",
-            studies=self._trained_again("advantage"),
-        )
-
-    def _trained_again(self, name: str) -> dict[str, pd.DataFrame]:
-        """The studies of a reader that are the papers' own of this name, with their parts, under the specification."""
-        found = {
-            f"{name}{part}": [
-                under(self.own_studies[f"{one}{part}"], self.specification or PAPERS_CHOICE)
-                for one in TRAINED_AGAIN[name]
-                if f"{one}{part}" in self.own_studies
-            ]
-            for part in _PARTS
-        }
-        return {name: pd.concat(tables, ignore_index=True) for name, tables in found.items() if tables}
+        there = {name: measured[name] for name in checkpoints() if name in measured}
+        data = dict(zip(ON_MORE_DATA, elsewhere, strict=True))
+        return Results("the papers' networks on ImageNet", NETWORKS, "", on_imagenet, data, there)
 
     @cached_property
     def mini(self) -> Results:
         """The small networks on the held-out digits, by the names of the networks that they are analogues of."""
-        small = partial(_by_name, self.signatures, self._asked(PAPERS_CHOICE), prefix="mini:")
-        return Results(
-            "the small networks on digits",
-            CHOICES,
-            analogue=True,
-            signatures=small(dataset="digits"),
-            untrained=small(dataset="digits", trained=False),
-            elsewhere={dataset: small(dataset=dataset) for dataset in ON_MORE_DATA},
-            checkpoints=self._of_study("other-training", "{way}-{seed}"),
-            studies=self._studies(),
-        )
+        studies = self._studies("digits")
+        trained = signatures_of(studies.get("other-training", NO_STUDY), *self._asked(PAPERS_CHOICE))
+        ways = {"{way}-{seed}".format(**one.table.iloc[0]): one for one in trained}
+        networks = self._named(PAPERS_CHOICE, prefix="mini:", dataset="digits")
+        return Results("the small networks on digits", ANALOGUES, "mini:", networks, checkpoints=ways, tables=studies)
+
+    @cached_property
+    def pairs(self) -> Results:
+        """Networks with and without shortcuts, by design: ``resnet20 on digits``, and its twin ``plainnet20 ...``.
+
+        Of a design that was trained several times the scores are means over its trainings.
+        """
+        found = {}
+        rows = self._studies("pairs").get("shortcuts", NO_STUDY)
+        means = rows.assign(score=rows.groupby(["network", "index"])["score"].transform("mean"))
+        for one in signatures_of(means.drop_duplicates(["network", "index"]), *self._asked(PAPERS_CHOICE)):
+            name = one.table["network"].iloc[0].replace("residual", "resnet").replace("plain", "plainnet")
+            found[f"{name} on digits"] = one
+        on_cifar = self._named(PAPERS_CHOICE, prefix="cifar_networks.py:", dataset="folder:cifar10-test")
+        found |= {f"{name} on CIFAR-10": one for name, one in on_cifar.items()}
+        return Results("networks with and without shortcuts, on digits and on CIFAR-10", ANALOGUES, signatures=found)
+
+    @cached_property
+    def cifar(self) -> Results:
+        """ResNets and PlainNets that were trained on CIFAR-10, on its test images and on other data."""
+        return Results("networks trained on CIFAR-10, on its test images", ANALOGUES, tables=self._studies("cifar"))
 
     @cached_property
     def trained_again(self) -> Results:
         """The small networks on the hard task, each trained from several seeds."""
-        return Results(
-            "the small networks on a few distorted digits",
-            f"one batch of 512 each, {CHOICES}",
-            analogue=True,
-            trainings=self.hard_task,
-            zoo=self.zoo,
-        )
+        tables = {} if self.hard_task is None or self.zoo is None else {"trainings": self.hard_task, "zoo": self.zoo}
+        return Results("the small networks on a few distorted digits", ANALOGUES, "mini:", tables=tables)
 
     @cached_property
-    def matched(self) -> Results:
-        """Small networks with and without shortcuts, a name for each training: ``resnet20-1``, ``plainnet20-1``."""
-        found = self._of_study("shortcuts", "{network}-{seed}").items()
-        return Results(
-            "small networks with and without shortcuts, on digits",
-            CHOICES,
-            analogue=True,
-            signatures={name.replace("residual", "resnet").replace("plain", "plainnet"): one for name, one in found},
-        )
-
-    @cached_property
-    def seeds(self) -> Results:
-        """A small VGG-16 before and after training, a name for each seed: ``vgg16-1``."""
-        return Results(
-            "a small VGG-16 from nine seeds, on digits",
-            CHOICES,
-            analogue=True,
-            signatures=self._of_study("seeds", "{network}-{seed}"),
-            untrained=self._of_study("untrained", "{network}-{seed}"),
-        )
-
-    def _of_study(self, name: str, called: str) -> dict[str, Signature]:
-        """The signatures of a study under the specification that is asked for, called by columns of its table."""
-        if name not in self.studies:
-            return {}
-        found = signatures_of(self.studies[name], *self._asked(PAPERS_CHOICE))
-        return {called.format(**one.table.iloc[0]): one for one in found}
-
-    @cached_property
-    def cifar(self) -> Results:
-        """ResNets and PlainNets that were trained on CIFAR-10, on its test images."""
-        asked = self._asked(PAPERS_CHOICE)
-        return Results(
-            "networks trained on CIFAR-10, on its test images",
-            CHOICES,
-            analogue=True,
-            signatures=_by_name(self.signatures, asked, prefix="cifar_networks.py:", dataset="folder:cifar10-test"),
-            studies=self._studies("-cifar"),
-        )
+    def poster(self) -> Results:
+        """The networks of the poster on linear regions, which a reader trained (scripts/make_studies.py)."""
+        return Results("the poster's networks on CIFAR, trained again", tables=self._studies("poster"))
 
     @cached_property
     def other_weights(self) -> Results:
         """Networks of torchvision on photographs whose weights, reduction or number of images are not the papers'."""
-        networks, taken = set(torchvision_networks.names()), {id(one) for one in self.as_printed.signatures.values()}
-        photographs = (f"{IMAGENET}:", f"folder:{IMAGENET}")
-        return Results(
-            "networks with other weights or reductions, on photographs",
-            "activate first",
-            analogue=True,
-            signatures=_by_name(
-                (
-                    one
-                    for one in self.signatures
-                    if id(one) not in taken
-                    and one.metadata["model"] in networks
-                    and one.metadata["dataset"].startswith(photographs)
-                ),
-                self._asked(PAPERS_CHOICE, PUBLISHED_CODE),
-            ),
-            studies=self._studies("-photographs"),
+        taken, folders = (
+            {id(one) for one in self.as_printed.signatures.values()},
+            (f"{IMAGENET}:", f"folder:{IMAGENET}"),
         )
-
-    @cached_property
-    def language(self) -> Results:
-        """Small language models, before and after training."""
-        return Results(
-            "small language models on the docstrings of Python",
-            f"windows of 128 characters, {CHOICES}",
-            analogue=True,
-            studies=self._studies(start=_OF_TEXT),
-        )
-
-    @property
-    def unused_studies(self) -> list[str]:
-        """The names of the reader's studies that are not of the papers' networks."""
-        taken = {f"{one}{part}" for names in TRAINED_AGAIN.values() for one in names for part in _PARTS}
-        return [name for name in self.own_studies if name not in taken]
+        theirs = [one for one in self.signatures if one.metadata["model"] in torchvision_networks.names()]
+        others = [one for one in theirs if id(one) not in taken and one.metadata["dataset"].startswith(folders)]
+        about, found = "networks with other weights or reductions, on photographs", self._studies("photographs")
+        measured = self._named(PAPERS_CHOICE, PUBLISHED_CODE, among=others)
+        return Results(about, ANALOGUES, signatures=measured, tables=found)
 
     @cached_property
     def unused(self) -> dict[str, str]:
@@ -310,25 +252,79 @@ class AllResults:
         return reasons
 
 
-def _by_name(
-    signatures: Iterable[Signature],
-    asked: Sequence[Specification],
-    *,
-    by: str = "model",
-    prefix: str = "",
-    trained: bool = True,
-    **wanted: str,
-) -> dict[str, Signature]:
-    """Those of one of some specifications and what else is wanted, by network; of several the one of most images."""
+def options_of(specification: Specification, name: str) -> dict[str, str]:
+    """The options with which a network is measured under a specification, a value for each choice.
 
-    def as_asked(one: Signature) -> bool:
-        options = (each for choice in asked for each in (choice._asdict(), options_of(choice, one.metadata["model"])))
-        return any(not other_options(one, **{**each, **wanted}) for each in options)
+    The reduction ``published`` averages over the axes of the published code, which are other ones where channels come
+    last; elsewhere it is the mean.
 
-    return {
-        one.metadata[by].removeprefix(prefix): one
-        for one in sorted(signatures, key=lambda one: one.metadata["images"])
-        if one.metadata["model"].startswith(prefix)
-        and (one.metadata["weights"] != "random") == trained
-        and as_asked(one)
-    }
+    Args:
+        specification: The specification.
+        name: The network, without its weights.
+
+    >>> options_of(Specification("published"), "resnet50")["reduction"]
+    'mean'
+    """
+    reduction = printed_reduction(short_name(name)) if specification.reduction == "published" else None
+    return {**specification._asdict(), "reduction": reduction or specification.reduction}
+
+
+def not_as_printed(
+    signature: Signature, dataset: str = IMAGENET, specification: Specification = PUBLISHED_CODE
+) -> list[str]:
+    """Why a result is not the same measurement as the printed ones: nothing where it is.
+
+    The same are torchvision's networks with their default weights, since the accuracies in figure 4 are theirs
+    (:func:`affscore.papers.common_characteristics_again`), batches of 512 images, at least two of them, and the
+    reduction that gave the printed numbers: another one moves scores by 0.1 to 0.3.
+
+    Args:
+        signature: A finished signature.
+        dataset: ``imagenet``, or another data set of figure 15.
+        specification: What is asked for instead of the papers' choice, all else being the same.
+
+    Returns:
+        The reasons, each in words.
+    """
+    name, on = (str(signature.metadata.get(key, "")) for key in ("model", "dataset"))
+    if name not in torchvision_networks.names():
+        return [f"{name} is not torchvision's network"]
+    weights = (*weight_versions(name), "trained")[0]
+    images = on if dataset == IMAGENET and on.startswith(f"{IMAGENET}:") else dataset
+    wanted = {"weights": weights, "dataset": images, **OPTIONS, **options_of(specification, name)}
+    batches = int(signature.table["batch"].nunique())
+    few = [f"there is {batches} batch and not at least two"] if batches < 2 else []
+    return _differences(signature, wanted) + few
+
+
+def _differences(signature: Signature, wanted: Mapping[str, Any]) -> list[str]:
+    """What is not as wanted, in words."""
+    found = {"coupling": "exact", "bias": "none", **signature.metadata}
+    words = {"weights": "the weights are", "dataset": "the images are", "reduction": "the reduction is"}
+    return [
+        f"{words.get(key, f'{key} is')} {found.get(key, '')} and not {f'{value}:DIR' if value == IMAGENET else value}"
+        for key, value in wanted.items()
+        if str(found.get(key, "")) != str(value)
+    ]
+
+
+def measure_as_printed(models: Iterable[str], dataset: str, store: str | Path, **options: Any) -> dict[str, Signature]:
+    """The signatures of networks with the reduction that gave their printed numbers; what is missing is measured.
+
+    Args:
+        models: MODEL[@WEIGHTS], each.
+        dataset: SPEC.
+        store: The folder of the store.
+        options: Those of :func:`affscore.survey.load_or_measure`.
+
+    Returns:
+        A signature for each of the models, by its name as it was given.
+
+    Raises:
+        AffscoreError: As :func:`affscore.survey.load_or_measure`.
+    """
+    models = list(models)
+    found: dict[str, Signature] = {}
+    for reduction, networks in by_printed_reduction(models).items():
+        found |= load_or_measure(networks, dataset, store, reduction=reduction, **options)
+    return {model: found[model] for model in models}

@@ -1,14 +1,36 @@
-"""What is known of networks by their names: family, year and group, as in the study of the paper."""
+"""What is known of networks by their names: family, year, group, and how their printed numbers were measured."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
 from affscore.errors import AffscoreError
 from affscore.papers.printed import printed_table
 from affscore.zoo.card import architecture_of
+
+IMAGENET_FOLDER = "imagenet:data/imagenet"
+"""Where the validation images are expected to lie, seen from where a command runs."""
+
+ASK_AGAIN = "affscore ledger --results results"
+"""How a reader asks the ledger again who has measured what is missing."""
+
+NOISE_IMAGES = 10_240
+"""As many images of noise as CIFAR's test sets have in whole batches of 512, and one batch more."""
+
+CHANNELS_LAST = ("vit", "swin", "convnext", "maxvit")
+"""Networks whose activations have their channels last: there the published code averages over other axes."""
+
+FIRST_PAPER_GROUPS = {
+    "Traditional and residual": ("Pure convnets", "ResNets", "DenseNets"),
+    "Efficient": ("SqueezeNets", "ShuffleNets", "ConvNeXts"),
+    "Vision transformers": ("ViTs",),
+}
+"""The three groups of the first paper's section 4.4 (its figure 9), by the families that it names."""
+
+FIRST_PAPER_STATISTICS = ("mean", "std", "min", "max", "max/mean")
+"""The five statistics that the first paper chooses from, by the largest correlation with accuracy."""
 
 
 def study_models(prefix: str = "mini:") -> list[str]:
@@ -40,7 +62,9 @@ def short_name(model: str) -> str:
 
 
 def short_names(models: Iterable[str]) -> dict[str, str]:
-    """The bare names of several networks, for labels: as short as they can be and still differ.
+    """The names of several networks, for labels: without their weights and files where they differ without them.
+
+    A network of the mini zoo keeps its ``mini:``. It has the name of another one, and up to 60,000 parameters.
 
     Args:
         models: MODEL or MODEL@WEIGHTS, each.
@@ -48,12 +72,11 @@ def short_names(models: Iterable[str]) -> dict[str, str]:
     Returns:
         The short name of each model; the name as it was given where two have the same short one.
 
-    >>> short_names(["mini:vgg11", "resnet50@IMAGENET1K_V1", "resnet50@IMAGENET1K_V2"])
-    {'mini:vgg11': 'vgg11', 'resnet50@IMAGENET1K_V1': 'resnet50@IMAGENET1K_V1',
-     'resnet50@IMAGENET1K_V2': 'resnet50@IMAGENET1K_V2'}
+    >>> short_names(["mini:vgg11", "resnet50@IMAGENET1K_V1", "my_file.py:resnet18"])
+    {'mini:vgg11': 'mini:vgg11', 'resnet50@IMAGENET1K_V1': 'resnet50', 'my_file.py:resnet18': 'resnet18'}
     """
     models = list(models)
-    short = [short_name(model) for model in models]
+    short = ["mini:" * model.startswith("mini:") + short_name(model) for model in models]
     return {model: name if short.count(name) == 1 else model for model, name in zip(models, short, strict=True)}
 
 
@@ -97,3 +120,100 @@ def network_table(models: Iterable[str]) -> pd.DataFrame:
     columns = ["name", "family", "group", "year"]
     table = pd.DataFrame(rows, index=pd.Index(models, dtype=object), columns=columns, dtype=object)
     return table.astype({"year": "Int64"})
+
+
+def study_groups() -> dict[str, list[str]]:
+    """The networks of each group of figure 4.
+
+    Source: section 4; the networks are those of figure 14.
+
+    >>> study_groups()["ViTs"]
+    ['vit_b_16', 'vit_b_32', 'vit_l_16', 'vit_l_32', 'vit_h_14']
+    """
+    members = printed_table("study_networks").query("in_figure14 == 1").groupby("figure4_group", sort=False).groups
+    return {str(group): list(names) for group, names in members.items()}
+
+
+def accuracy_groups(models: Iterable[str]) -> pd.DataFrame:
+    """The family of networks, and their groups in figure 4 of the paper and figure 9 of the first one.
+
+    Args:
+        models: MODEL or MODEL@WEIGHTS, each.
+
+    Returns:
+        A row for each of the models, by its name as it was given; columns ``name``, ``family``, ``group`` and
+        ``first_paper_group``, the last two missing for networks that are in none.
+
+    Raises:
+        AffscoreError: A model that is named twice.
+
+    >>> accuracy_groups(["mini:vgg11", "squeezenet1_0"])[["group", "first_paper_group"]].fillna("").values.tolist()
+    [['Pre-residual', 'Traditional and residual'], ['', 'Efficient']]
+    """
+    table = network_table(models)[["name", "family", "group"]]
+    of_family = {family: group for group, families in FIRST_PAPER_GROUPS.items() for family in families}
+    return table.assign(first_paper_group=table["family"].map(of_family).astype(object))
+
+
+def table_1_families(models: Iterable[str]) -> dict[str, str]:
+    """The families of table 1, which has the VGGs apart from AlexNet.
+
+    Args:
+        models: MODEL or MODEL@WEIGHTS, each.
+
+    >>> table_1_families(["alexnet", "mini:vgg11", "resnet18"])
+    {'alexnet': 'AlexNet', 'mini:vgg11': 'VGGs', 'resnet18': 'ResNets'}
+    """
+    table = network_table(models)
+    family = table["family"].where(~table["name"].str.startswith("vgg"), "VGGs")
+    return {str(model): str(name) for model, name in family.where(table["name"] != "alexnet", "AlexNet").items()}
+
+
+def printed_reduction(name: str) -> str:
+    """The reduction that gave the printed numbers of a network: the published code's, which for most is the mean.
+
+    Args:
+        name: A network of torchvision, without its weights.
+
+    >>> printed_reduction("resnet50"), printed_reduction("swin_t")
+    ('mean', 'published')
+    """
+    return "published" if name.startswith(CHANNELS_LAST) else "mean"
+
+
+def by_printed_reduction(models: Iterable[str]) -> dict[str, list[str]]:
+    """Networks by the reduction that gave their printed numbers.
+
+    Args:
+        models: MODEL[@WEIGHTS], each.
+
+    >>> by_printed_reduction(["vit_b_16@DEFAULT", "resnet18"])
+    {'published': ['vit_b_16@DEFAULT'], 'mean': ['resnet18']}
+    """
+    found: dict[str, list[str]] = {}
+    for model in models:
+        found.setdefault(printed_reduction(short_name(model)), []).append(model)
+    return found
+
+
+def survey_command(models: Iterable[str], datasets: Sequence[str] = (IMAGENET_FOLDER,)) -> str:
+    """The command with which a reader who has the data measures these networks, and asks the ledger again.
+
+    Networks with their channels last are measured with the published reduction, which gave the printed numbers.
+
+    Args:
+        models: MODEL[@WEIGHTS] of torchvision.
+        datasets: SPECs.
+
+    >>> survey_command(["resnet18"])
+    'affscore survey --models resnet18 --datasets imagenet:data/imagenet --store results && affscore ledger
+    --results results'
+    """
+    images = ",".join(dataset for dataset in datasets if dataset != "random")
+    noise = f"random --images {NOISE_IMAGES}" if "random" in datasets else ""
+    parts = []
+    for reduction, names in by_printed_reduction(models).items():
+        way = "" if reduction == "mean" else f" --reductions {reduction}"
+        for data in filter(None, (images, noise)):
+            parts.append(f"affscore survey --models {','.join(names)} --datasets {data}{way} --store results")
+    return " && ".join([*parts, ASK_AGAIN])

@@ -11,16 +11,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from affscore.analysis import criterion_correlations, distance_matrix
+from affscore.analysis import distance_matrix
+from affscore.analysis.batches import error_over_batches
+from affscore.analysis.estimates import Estimate, mean_of, require
 from affscore.network.result import Signature
-from affscore.papers.estimate import Estimate, mean_of, require
-from affscore.papers.jackknife import error_over_batches
 from affscore.papers.networks import network_table, study_models
 
 Array: TypeAlias = NDArray[np.float64]
 
-CHOICES = "activate first, averaged over positions"
-"""The choices under which signatures are measured, where nothing else is said."""
+MATERIAL = FUNCTIONS, PRINTED, NETWORKS, ANALOGUES = (
+    "functions on synthetic inputs", "printed numbers read again", "the papers' networks", "other networks"
+)  # fmt: skip
+"""What claims are tested on, counted apart; the last are other networks, weights, data or recipes than the papers'."""
 
 
 @dataclass(frozen=True)
@@ -29,46 +31,45 @@ class Results:
 
     Attributes:
         about: What they are about, as a page says it.
-        scope: Under which choices they were measured; how often is read off them (:mod:`affscore.papers.evidence`).
-        analogue: Whether these are other networks, weights, data or inputs than the papers'.
-        signatures: Signatures by the papers' names of the networks.
-        untrained: Signatures of the same networks on the same data before training.
+        material: One of :data:`MATERIAL`.
+        prefix: What the library has before the papers' names of the networks, as ``mini:``.
+        signatures: Signatures by the papers' names of the networks, one of each design.
         elsewhere: Signatures of the same networks on other data sets, by data set.
         checkpoints: Signatures of one architecture that was trained in several ways.
-        correlations: Of score and criteria: ``model``, ``criterion``, ``activations`` and ``correlation``.
-        trainings: Accuracies and statistics, a row for each network and training.
-        zoo: Parameters, operations and depth of the networks in ``trainings``.
-        sweeps: Scores of activation functions on random inputs (:data:`affscore.experiments.sweeps.SWEEPS`).
-        studies: Studies (:mod:`affscore.survey.studies`) by name, their rows of one specification.
-        printed: The papers' own printed tables by name (:func:`affscore.papers.printed_table`).
+        tables: What else there is, by name: studies (:mod:`affscore.survey.studies`) under one specification, sweeps of
+            activation functions (:data:`affscore.experiments.sweeps.SWEEPS`), the papers' printed tables;
+            ``trainings``, accuracies and statistics, a row for each network and training, with ``zoo``, the parameters,
+            operations and depth of these networks; and ``correlations`` of score and criteria.
     """
 
     about: str
-    scope: str = ""
-    analogue: bool = False
+    material: str = NETWORKS
+    prefix: str = ""
     signatures: Mapping[str, Signature] = field(default_factory=dict)
-    untrained: Mapping[str, Signature] = field(default_factory=dict)
     elsewhere: Mapping[str, Mapping[str, Signature]] = field(default_factory=dict)
     checkpoints: Mapping[str, Signature] = field(default_factory=dict)
-    correlations: pd.DataFrame | None = None
-    trainings: pd.DataFrame | None = None
-    zoo: pd.DataFrame | None = None
-    sweeps: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    printed: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table by its name.
+
+        Raises:
+            MissingResultsError: It is not there.
+        """
+        require(name in self.tables)
+        return self.tables[name]
 
     @cached_property
     def summaries(self) -> dict[str, pd.DataFrame]:
-        """The rows of :attr:`affscore.Signature.summary` of each network."""
-        return {name: one.summary for name, one in self.signatures.items()}
+        """The rows of :attr:`affscore.Signature.summary` of each network that have a score."""
+        return {name: one.summary.dropna(subset="score") for name, one in self.signatures.items()}
 
     def scores(self, name: str) -> Array:
         """The scores of a network in the order of its activations, without those that are missing."""
         require(name in self.signatures)
-        scores = self.signatures[name].scores
-        return scores[~np.isnan(scores)]
+        return self.summaries[name]["score"].to_numpy(dtype=float)
 
-    def inside_and_outside(self, start: str, column: str, part: str) -> list[tuple[Array, Array]]:
+    def inside_and_outside(self, start: str, column: str, part: str) -> dict[str, tuple[Array, Array]]:
         """The scores of networks in two groups, inside of some part and elsewhere; networks without one are left out.
 
         Args:
@@ -76,23 +77,11 @@ class Results:
             column: Of the summary of a signature, as ``kind`` or ``layer``.
             part: What that column has in it for the first group.
         """
-        groups = []
+        groups = {}
         for name in self.beginning(start):
-            summary = self.summaries[name].dropna(subset="score")
-            inside = summary[column].astype(str).str.contains(part, regex=False).to_numpy()
-            scores = summary["score"].to_numpy(dtype=float)
-            groups.append((scores[inside], scores[~inside]))
-        return [both for both in groups if all(map(len, both))]
-
-    def sweep(self, *names: str) -> pd.DataFrame:
-        """The first of these sweeps that is there.
-
-        Raises:
-            MissingResultsError: None is.
-        """
-        there = [self.sweeps[name] for name in names if name in self.sweeps]
-        require(there)
-        return there[0]
+            inside = self.summaries[name][column].astype(str).str.contains(part, regex=False).to_numpy()
+            groups[name] = (self.scores(name)[inside], self.scores(name)[~inside])
+        return {name: both for name, both in groups.items() if all(map(len, both))}
 
     def beginning(self, start: str) -> list[str]:
         """The networks whose names begin so, those with the fewest activations first."""
@@ -102,7 +91,7 @@ class Results:
     @cached_property
     def study(self) -> pd.DataFrame:
         """Family, group and year of those networks that are the study's, by name, oldest first."""
-        there = set(self.signatures) if self.trainings is None else set(self.trainings["name"])
+        there = set(self.tables["trainings"]["name"] if "trainings" in self.tables else self.signatures)
         return network_table([name for name in study_models("") if name in there])
 
     @property
@@ -125,40 +114,27 @@ class Results:
         Raises:
             MissingResultsError: The network is not there, or was measured once.
         """
-        if self.trainings is not None:
-            own = self.trainings[self.trainings["name"] == name]
+        if "trainings" in self.tables:
+            own = self.tables["trainings"].query("name == @name")
             require(len(own) > 1)
             return mean_of(own["max"] - own["min"] if statistic == "spread" else own[statistic])
         require(name in self.signatures)
-        one, of = self.signatures[name], _STATISTIC[statistic]
-        batches = one.table["batch"].nunique()
+        batches = self.signatures[name].table["batch"].nunique()
         require(batches > 1)
-        error = error_over_batches(lambda scores: float(of(scores[name])), {name: one})
-        return Estimate(float(of(one.scores)), error, batches - 1)
+        one, of = {name: self.signatures[name]}, _OF[statistic]
+        error = error_over_batches(lambda values: float(of(values[name][0])), one)
+        return Estimate(float(of(one[name].scores)), error, batches - 1, n=batches)
+
+    @property
+    def repeats(self) -> str:
+        """What these errors are over."""
+        return "trainings" if "trainings" in self.tables else "batches"
 
     @cached_property
     def distances(self) -> pd.DataFrame:
         """Dynamic time warping distances between the study's networks that are there."""
         return distance_matrix(self.study_scores)
 
-    @cached_property
-    def criteria(self) -> pd.DataFrame:
-        """Correlations of score and criteria: as given, or of the signatures there are."""
-        return criterion_correlations(self.summaries) if self.correlations is None else self.correlations
 
-    @cached_property
-    def correlation_errors(self) -> pd.DataFrame:
-        """Standard errors of these correlations, from how batches differ in them: a row for each criterion.
-
-        Unbounded where only one batch has the correlation.
-        """
-        errors = {}
-        for name, one in self.signatures.items():
-            batches = {str(number): rows for number, rows in one.table.groupby("batch")}
-            found = criterion_correlations(batches).groupby("criterion")["correlation"]
-            errors[name] = (found.std() / found.count() ** 0.5).fillna(np.inf)
-        return pd.DataFrame(errors)
-
-
-_STATISTIC: dict[str, Callable[[Array], float]] = {"mean": np.nanmean, "min": np.nanmin, "max": np.nanmax}
-_STATISTIC["spread"] = lambda scores: np.nanmax(scores) - np.nanmin(scores)
+_OF: dict[str, Callable[[Array], float]] = {"mean": np.nanmean, "min": np.nanmin, "max": np.nanmax}
+_OF["spread"] = lambda scores: np.nanmax(scores) - np.nanmin(scores)

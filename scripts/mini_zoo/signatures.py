@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from affscore.network.multiverse import REDUCTIONS
 from affscore.options import Options
-from affscore.papers.protocol import CHANNELS_LAST
+from affscore.papers.networks import CHANNELS_LAST
 from affscore.survey import survey
 from affscore.survey.job import describe, is_of_job
 from affscore.survey.plan import plan

@@ -48,6 +48,7 @@ def test_an_unknown_network_is_a_family_of_its_own():
 def test_two_weights_of_one_network_keep_their_names():
     both = ["resnet50@IMAGENET1K_V1", "resnet50@IMAGENET1K_V2"]
     assert short_names([*both, "vgg11"]) == {both[0]: both[0], both[1]: both[1], "vgg11": "vgg11"}
+    assert list(short_names(["mini:vgg11", "vgg11"]).values()) == ["mini:vgg11", "vgg11"]
     assert network_table(both)["name"].tolist() == ["resnet50", "resnet50"]
     assert short_name("vgg11") == "vgg11"
 

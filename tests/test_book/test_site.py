@@ -268,22 +268,3 @@ def test_the_search_finds_a_page(visit: Visit, name: str, width: int, address: s
     visit.page.goto(f"{address}search.html?q=affinity")
     visit.page.locator("#search-results li").first.wait_for(state="attached")
     assert visit.errors == []
-
-
-@each_width
-@pytest.mark.parametrize("name", [LEDGER])
-def test_the_rows_of_the_ledger_are_cards_on_a_phone(visit: Visit, name: str, width: int) -> None:
-    """No cell lies beyond the edge of a phone, none that is empty takes room, and each says what it is of."""
-    shown = """() => [...document.querySelectorAll('.ledger td')].filter(cell => cell.offsetParent).map(cell => ({
-        right: cell.getBoundingClientRect().right, empty: !cell.innerText.trim(), label: cell.dataset.label,
-        named: getComputedStyle(cell, '::before').content != 'none'}))"""
-    visit.page.evaluate(UNFOLD)
-    cells = visit.page.evaluate(shown)
-    assert len(cells) > 100
-    if width == SCREEN:
-        assert any(cell["empty"] for cell in cells)
-        assert not any(cell["named"] for cell in cells)
-        return
-    assert max(cell["right"] for cell in cells) <= PHONE
-    assert not any(cell["empty"] for cell in cells)
-    assert all(cell["named"] == (cell["label"] not in ("claim", "item")) for cell in cells)

@@ -5,8 +5,7 @@ import itertools
 import pandas as pd
 import pytest
 
-from affscore.analysis import unexplained, unexplained_by_kind
-from affscore.papers.estimate import mean_of
+from affscore.analysis import mean_of, unexplained, unexplained_by_kind
 from affscore.papers.networks import network_table
 from affscore.survey.studies import load_study
 

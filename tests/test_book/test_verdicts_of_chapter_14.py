@@ -3,8 +3,7 @@
 import pandas as pd
 import pytest
 
-from affscore.options import Specification
-from affscore.papers.alexnet_to_transformers.language_models import (
+from affscore.analysis.language import (
     GATED,
     PLAIN,
     fall_in_training,
@@ -14,6 +13,7 @@ from affscore.papers.alexnet_to_transformers.language_models import (
     signs,
     under_each,
 )
+from affscore.options import Specification
 from affscore.survey.studies import load_study, under
 
 pytestmark = pytest.mark.slow

@@ -11,13 +11,13 @@ import pytest
 import torch
 
 import affscore
+from affscore.analysis import Estimate, mean_of
+from affscore.analysis.cores import cores, survival, survival_correlations
+from affscore.analysis.paths import with_scores
+from affscore.analysis.slopes import EARLY, LATE, compared, curve, gap, lost_when_affine, read_off
 from affscore.experiments import decisions_changed
 from affscore.options import Specification
-from affscore.papers.estimate import Estimate, mean_of
-from affscore.papers.linear_regions.networks import with_scores
 from affscore.papers.nonlinear_advantage.abstract import all_trainings
-from affscore.papers.nonlinear_advantage.cores import cores, survival, survival_correlations
-from affscore.papers.nonlinear_advantage.curves import EARLY, LATE, compared, curve, gap, lost_when_affine, read_off
 from affscore.papers.results import Results
 from affscore.survey.studies import load_studies, load_study, under
 
@@ -32,7 +32,7 @@ EASY, OTHERS = ("digits", "few", "noise"), ("few", "noise", "larger")
 
 @cache
 def table() -> pd.DataFrame:
-    return all_trainings(Results("shipped", studies=load_studies()))
+    return all_trainings(Results("shipped", tables=load_studies()))
 
 
 def late_ahead(task: str, one: float = LATE, x: str = "napl") -> Estimate:
@@ -59,8 +59,8 @@ def test_on_the_sum_late_is_far_ahead_at_short_lengths_and_a_little_behind_at_lo
     half, one, four, six = ahead_at("sum", [0.5, 1, 4, 6])
     assert half.above(0.2)
     assert one.above()
-    assert four.below()
-    assert six.below()
+    assert four.above() is False
+    assert six.above() is False
 
 
 def test_at_equal_shares_of_channels_the_sum_is_undecided() -> None:
@@ -69,13 +69,13 @@ def test_at_equal_shares_of_channels_the_sum_is_undecided() -> None:
 
 def test_on_the_larger_digit_late_is_nowhere_ahead_though_an_affine_network_fails() -> None:
     assert lost_when_affine(table(), "residual14", "larger").above(0.15)
-    assert late_ahead("larger").below(0.01)
+    assert late_ahead("larger").above(0.01) is False
     assert not any(one.above() for one in ahead_at("larger", [0.5, 1, 2, 3, 4, 6, 8]))
 
 
 @pytest.mark.parametrize("task", EASY)
 def test_an_affine_network_is_about_as_good_or_better_on_the_other_tasks(task: str) -> None:
-    assert lost_when_affine(table(), "residual14", task).below(0.02)
+    assert lost_when_affine(table(), "residual14", task).above(0.02) is False
 
 
 def test_on_digits_late_and_early_are_the_same() -> None:
@@ -101,7 +101,7 @@ def test_a_core_of_a_unit_or_so_does_both_tasks_with_two_digits() -> None:
     for task in ("sum", "larger"):
         length = mean_of(left[left["task"] == task]["napl"])
         assert length.above()
-        assert length.below(2)
+        assert length.above(2) is False
 
 
 def test_early_activations_keep_their_channels() -> None:

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from studies.steered import TARGETS
 
+from affscore.analysis import mean_of
+from affscore.analysis.steered import differences, outcomes, over_all
 from affscore.network import resampled
 from affscore.options import Specification
-from affscore.papers.alexnet_to_transformers.appendix_b import differences, outcomes, over_all
-from affscore.papers.estimate import mean_of
 from affscore.survey.shipped import shipped_signature
 from affscore.survey.studies import load_study, under
 

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from affscore import analysis
+from affscore.analysis.methods import spread_over_methods
+from affscore.analysis.shortcuts import groups_of_scores
 from affscore.options import DEFAULT, Specification
-from affscore.papers.alexnet_to_transformers.figure_05_d import groups_of_scores
-from affscore.papers.alexnet_to_transformers.figure_16 import method_of
-from affscore.papers.alexnet_to_transformers.table_3 import means_of_criteria, spread_over_methods
+from affscore.papers.alexnet_to_transformers.appendix_i import means_of_criteria, method_of
 from affscore.papers.all_results import AllResults
 from affscore.survey import stored_multiverses
 from affscore.survey.studies import load_study, study_of, under

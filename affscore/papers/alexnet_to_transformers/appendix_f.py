@@ -1,17 +1,114 @@
-"""Appendix F: what the papers say of single architectures and of what is inside them."""
+"""Appendix F: single architectures and what is inside them, figures 10 to 13, and the numbers in sentences."""
 
 from __future__ import annotations
 
-from affscore.analysis import trend
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from affscore.analysis.decisions import above, below, near, rank_within
+from affscore.analysis.estimates import SCORES, Estimate, jackknife_error, mean_of, require
+from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
-from affscore.papers.claim import ON_IMAGENET, Verdict, claim
-from affscore.papers.estimate import SCORES, Estimate, every, if_significant, mean_of, not_significant, require
-from affscore.papers.results import Results
+from affscore.papers.alexnet_to_transformers.appendix_h import networks
+from affscore.papers.all_results import AllResults
+from affscore.papers.claim import ON_IMAGENET, STUDY_ON_IMAGENET, Verdict, claim
+from affscore.papers.measured import analogue_of, few_images, number_of
+from affscore.papers.networks import short_name, survey_command
+from affscore.papers.printed import (
+    COMPUTED,
+    LOOKED_UP,
+    OurNumber,
+    PrintedNumber,
+    Row,
+    checkpoints,
+    compare,
+    printed_numbers,
+    printed_text,
+)
+from affscore.papers.results import Array, Results
+from affscore.zoo.card import architecture_of
+from affscore.zoo.models import characteristics
 
 _BOTH_VERSIONS = f"{PAPER}, appendix F; {FIRST}, section 4.1"
 
 
-@claim(10, _BOTH_VERSIONS, f"googlenet {ON_IMAGENET}, in two batches or more")
+def rows(results: AllResults) -> Iterator[Row]:
+    """The standard deviations over batches in the titles of figures 10 to 13, and the numbers in sentences."""
+    for number in printed_numbers("figures10_13_batch_std"):
+        name = "convnext_tiny" if number.row == "convnext" else number.row  # 18 activations are drawn
+        ours = _spread_of(results.as_printed.signatures, name)
+        yield compare(number, ours, _of_cifar(results.pairs, name), survey_command([name]))
+    yield from _in_sentences(results)
+
+
+def _of_cifar(results: Results, name: str) -> tuple[float, str] | None:
+    """Of a ResNet the one of CIFAR-10 with the nearest number of activations; the small networks have one batch."""
+    residual = [results.signatures[one] for one in results.beginning("resnet") if one.endswith("CIFAR-10")]
+    if not name.startswith("resnet") or not residual:
+        return None
+    count = characteristics([name])["activations"].iloc[0]
+    nearest = min(residual, key=lambda one: abs(len(one) - count))
+    batches, other = nearest.table["batch"].nunique(), short_name(nearest.metadata["model"])
+    return mean_spread(nearest), f"{other} trained on CIFAR-10, on {batches} batches of its test images"
+
+
+def mean_spread(signature: Signature) -> float:
+    """The standard deviation of the scores over batches, averaged over activations, as in the titles of figure 10."""
+    return float(signature.summary["score_std"].mean())
+
+
+def _spread_of(signatures: Mapping[str, Signature], name: str) -> OurNumber | None:
+    """That of a network, with the jackknife's error over batches, which knows that activations move together."""
+    if name not in signatures:
+        return None
+    spread, scores = mean_spread(signatures[name]), signatures[name].table.pivot_table("score", "index", "batch")
+    error = spread / 2**0.5  # of two batches none can be left out: that of one standard deviation, and so at most
+    if scores.shape[1] > 2:
+        without = [float(scores.drop(columns=batch).std(axis=1).mean()) for batch in scores]
+        error = jackknife_error(np.array(without))
+    return OurNumber(spread, error, sampled="batches", how=few_images(signatures, [name]))
+
+
+def _in_sentences(results: AllResults) -> Iterator[Row]:
+    """What is computed from public metadata, looked up, or measured of GoogLeNet."""
+    known = characteristics(["alexnet", "googlenet", "vgg11", "vgg13", "vgg16", "vgg19"])
+    counted = {
+        "alexnet_layers": known["depth"]["alexnet"],
+        "vgg16_per_googlenet": known["parameters"]["vgg16"] / known["parameters"]["googlenet"],
+        "networks_on_more_data": len(networks()),
+        "self_supervised_checkpoints": len(checkpoints()),
+    }
+    for number in printed_numbers("numbers_in_text"):
+        name, _, what = number.row.rpartition("_")
+        how, why = map(str, printed_text("numbers_in_text").loc[number.row, ["how", "why"]])
+        if what == "score":
+            yield _end_of_googlenet(results, number)
+            continue
+        if what == "year":
+            architecture = architecture_of(name)
+            assert architecture is not None  # the file has years of architectures alone
+            value, how = architecture.year, f"first made public: {architecture.publication.partition(':')[0]}"
+        else:
+            value = known["depth"][name] if what == "depth" else counted[number.row]
+        way = LOOKED_UP if what in ("year", "data", "checkpoints") else COMPUTED
+        exact = number.row != "vgg16_per_googlenet"
+        yield compare(number, OurNumber(float(value), way=way, exact=exact, how=how, why=why))
+
+
+def _end_of_googlenet(results: AllResults, number: PrintedNumber) -> Row:
+    """The smallest or the largest score of GoogLeNet."""
+    end, name = np.nanmin if "lowest" in number.row else np.nanmax, ["googlenet"]
+
+    def statistic(values: Mapping[str, Array]) -> float:
+        return float(end(values["googlenet"][0]))
+
+    ours = number_of(results.as_printed.signatures, name, statistic)
+    analogue = analogue_of(results.mini.signatures, name, statistic, "mini:googlenet on digits")
+    return compare(number, ours, analogue, survey_command(name))
+
+
+@claim(_BOTH_VERSIONS, f"googlenet {ON_IMAGENET}, in two batches or more")
 def googlenet_range(results: Results) -> Verdict:
     """The activations of GoogLeNet cover the range from 0.6 to 0.9.
 
@@ -19,17 +116,11 @@ def googlenet_range(results: Results) -> Verdict:
     decimal.
     """
     low, high = results.estimate("googlenet", "min"), results.estimate("googlenet", "max")
-    parts = {
-        "the smallest score against 0.55": low.above(0.55, 4),
-        "the smallest score against 0.65": low.below(0.65, 4),
-        "the largest score against 0.85": high.above(0.85, 4),
-        "the largest score against 0.95": high.below(0.95, 4),
-    }
-    found = f"GoogLeNet's smallest score is {low:.2f}, its largest {high:.2f}."
-    return Verdict.of_parts(parts, found, 1, together=True)
+    parts = {"smallest score": near(low, 0.6, 0.05), "largest score": near(high, 0.9, 0.05)}
+    return Verdict.all_of(parts, f"{results.prefix}googlenet", units=results.repeats)
 
 
-@claim(11, _BOTH_VERSIONS, f"googlenet and inception_v3 {ON_IMAGENET}, in two batches or more")
+@claim(_BOTH_VERSIONS, f"googlenet and inception_v3 {ON_IMAGENET}, in two batches or more")
 def inception_v3_further(results: Results) -> Verdict:
     """Inception v3 spreads its scores further than GoogLeNet, to more linear ones.
 
@@ -37,54 +128,52 @@ def inception_v3_further(results: Results) -> Verdict:
     batches.
     """
     of = results.estimate
-    leads = [of("inception_v3", statistic) - of("googlenet", statistic) for statistic in ("max", "spread")]
-    found = f"Inception v3 less GoogLeNet: largest score {leads[0]:.3f}, spread {leads[1]:.3f}."
-    parts = dict(zip(("the largest score", "the spread"), (lead.above(together=2) for lead in leads), strict=True))
-    return Verdict.of_parts(parts, found, 2, together=True)
+    names = {"max": "largest score", "spread": "spread"}
+    parts = {words: above(of("inception_v3", one) - of("googlenet", one), how=".3f") for one, words in names.items()}
+    what = f"{results.prefix}inception_v3 less {results.prefix}googlenet"
+    return Verdict.all_of(parts, what, units=results.repeats)
 
 
-@claim(12, _BOTH_VERSIONS, f"DenseNets {ON_IMAGENET}")
+@claim(_BOTH_VERSIONS, f"DenseNets {ON_IMAGENET}")
 def transitions_linearise(results: Results) -> Verdict:
     """Between its dense blocks, in the transition layers, a DenseNet linearises.
 
     Test: Their mean score goes more than half of the way from that of the other activations to 1, with an interval over
     networks.
     """
-    layers = results.inside_and_outside("densenet", "layer", "transition")
+    layers = results.inside_and_outside("densenet", "layer", "transition").values()
     share = mean_of([(inside.mean() - rest.mean()) / (1 - rest.mean()) for inside, rest in layers])
-    found = f"Transitions go {share:.2f} of the way from the mean score elsewhere to 1, on average over the DenseNets."
-    return Verdict(share.above(0.5), found, len(layers))
+    return Verdict.all_of({"that transitions of DenseNets go": above(share, 0.5)}, "Share of the way to 1")
 
 
-@claim(13, _BOTH_VERSIONS, f"densenet161 and resnet152 {ON_IMAGENET}, in two batches or more")
+@claim(_BOTH_VERSIONS, f"densenet161 and resnet152 {ON_IMAGENET}, in two batches or more")
 def densenet_below_resnet(results: Results) -> Verdict:
     """Of the two large networks of their time, DenseNet-161 has somewhat lower scores than ResNet-152.
 
     Test: Its mean score is lower, with an interval over trainings or batches.
     """
-    dense, residual = results.estimate("densenet161", "mean"), results.estimate("resnet152", "mean")
-    found = f"The mean score of DenseNet-161 is {dense:.3f}, that of ResNet-152 {residual:.3f}."
-    return Verdict((dense - residual).below(), found, 2)
+    gap = results.estimate("densenet161", "mean") - results.estimate("resnet152", "mean")
+    what = {f"of {results.prefix}densenet161 less that of {results.prefix}resnet152": below(gap, how=".3f")}
+    return Verdict.all_of(what, "Mean score", units=results.repeats)
 
 
-@claim(14, f"{FIRST}, section 4.1", f"SqueezeNets {ON_IMAGENET}")
+def _more_linear(results: Results, start: str, column: str, part: str, what: str) -> Verdict:
+    """Whether the activations in some part of these networks are more linear than the others."""
+    groups = results.inside_and_outside(start, column, part).values()
+    gap = mean_of([inside.mean() - others.mean() for inside, others in groups])
+    return Verdict.all_of({f"{what} less that of the others": above(gap)}, "Mean score")
+
+
+@claim(f"{FIRST}, section 4.1", f"SqueezeNets {ON_IMAGENET}")
 def squeeze_layers_linearise(results: Results) -> Verdict:
     """What transition layers are to a DenseNet, squeeze layers are to SqueezeNet: its most linear places.
 
     Test: Their mean score is above that of the other activations, with an interval over networks.
     """
-    return _more_linear(results, "SqueezeNet", "layer", "squeeze", "of squeeze layers")
+    return _more_linear(results, "squeezenet", "layer", "squeeze", "of squeeze layers")
 
 
-def _more_linear(results: Results, family: str, column: str, part: str, what: str) -> Verdict:
-    """Whether the activations in some part of these networks are more linear than the others."""
-    groups = results.inside_and_outside(family.lower(), column, part)
-    gap = mean_of([inside.mean() - others.mean() for inside, others in groups])
-    found = f"The mean score {what} less that of the others is {gap:.2f} on average over the {family}s."
-    return Verdict(gap.above(), found, len(groups))
-
-
-@claim(15, _BOTH_VERSIONS, f"vit_l_16 {ON_IMAGENET}")
+@claim(_BOTH_VERSIONS, f"vit_l_16 {ON_IMAGENET}")
 def small_patches_early(results: Results) -> Verdict:
     """With patches of 16 x 16 the large ViT is more non-linear in its early layers than in its late ones.
 
@@ -94,12 +183,12 @@ def small_patches_early(results: Results) -> Verdict:
     scores = results.scores("vit_l_16")
     require(len(scores) > 5)
     third = len(scores) // 3
-    early, late = mean_of(scores[:third], SCORES), mean_of(scores[-third:], SCORES)
-    found = f"The first third of ViT-L/16 scores {early:.2f} on average, the last third {late:.2f}."
-    return Verdict((early - late).below(), found, 1)
+    gap = mean_of(scores[:third], SCORES) - mean_of(scores[-third:], SCORES)
+    part = {f"of the first third of {results.prefix}vit_l_16 less that of the last": below(gap)}
+    return Verdict.all_of(part, "Mean score", units="activations")
 
 
-@claim(16, _BOTH_VERSIONS, f"vit_l_32 {ON_IMAGENET}")
+@claim(_BOTH_VERSIONS, f"vit_l_32 {ON_IMAGENET}")
 def large_patches_plateau(results: Results) -> Verdict:
     """With patches of 32 x 32 the large ViT stays on a plateau and turns linear only in its last layer.
 
@@ -107,43 +196,63 @@ def large_patches_plateau(results: Results) -> Verdict:
     """
     scores = results.scores("vit_l_32")
     require(len(scores) > 5)
-    plateau, last = scores[len(scores) // 4 : -1], float(scores[-1])
-    one = Estimate(last, float(plateau.std(ddof=1)), len(plateau) - 1)  # as if it were one of the plateau
-    holds = every([(one - mean_of(plateau)).above(together=2), one.above(0.9, together=2)])
-    around = f"{plateau.mean():.2f} ± {plateau.std():.2f}"
-    return Verdict(holds, f"Before its last activation ViT-L/32 scores {around}, the last {last:.2f}.", 1)
+    plateau = scores[len(scores) // 4 : -1]
+    last = Estimate(float(scores[-1]), float(plateau.std(ddof=1)), len(plateau) - 1, n=1)  # as one of the plateau
+    parts = {"less those before": above(last - mean_of(plateau)), "itself": above(last, 0.9)}
+    return Verdict.all_of(parts, f"Last score of {results.prefix}vit_l_32", units="activations")
 
 
-@claim(18, _BOTH_VERSIONS, f"ResNets {ON_IMAGENET}")
+@claim(_BOTH_VERSIONS, f"ResNets {ON_IMAGENET}")
 def after_sums_more_linear(results: Results) -> Verdict:
     """In ResNets the activations behind a shortcut's sum are much more linear than those inside a block.
 
     Test: Their mean score is above that of the other activations, with an interval over networks.
     """
-    return _more_linear(results, "ResNet", "kind", "after-sum", "after a sum")
+    return _more_linear(results, "resnet", "kind", "after-sum", "after a sum")
 
 
-@claim(19, f"{PAPER}, appendix F", f"three ResNets {ON_IMAGENET}")
+@claim(f"{PAPER}, appendix F", f"three ResNets {ON_IMAGENET}")
 def deeper_approaches_one(results: Results) -> Verdict:
     """The deeper the ResNet, the further apart are the activations after a sum, and the nearer to 1.
 
-    Test: Their mean score and its lead have a positive rank correlation with the number of activations, by a
-    permutation test, and the interval of the deepest network's mean lies above 0.9.
+    Test: Their mean score and its lead over the others have a positive rank correlation with the number of activations,
+    by permuting designs on the same data, and there the interval of the deepest network's mean lies above 0.9.
     """
     groups = results.inside_and_outside("resnet", "kind", "after-sum")
     require(len(groups) > 2)
-    means, leads = zip(*((after.mean(), after.mean() - others.mean()) for after, others in groups), strict=True)
-    score, lead = (trend(range(len(groups)), values) for values in (means, leads))
-    rising = [if_significant(one.p_value, one.correlation > 0) for one in (score, lead)]
-    last = mean_of(groups[-1][0], SCORES)
-    found = (
-        f"Over the ResNets the mean score after a sum has the rank correlation {score} with depth, its lead {lead}; "
-        f"after a sum the deepest scores {last:.2f}."
-    )
-    over = f"{len(groups)} networks"
-    parts = {
-        not_significant(score.p_value, "the mean score", over): rising[0],
-        not_significant(lead.p_value, "its lead", over): rising[1],
-        "the interval of the deepest network contains 0.9": last.above(0.9),
+    data = {name: str(results.signatures[name].metadata["dataset"]) for name in groups}
+    count = [len(after) + len(others) for after, others in groups.values()]
+    means = {
+        "mean score": [after.mean() for after, _ in groups.values()],
+        "lead": [after.mean() - others.mean() for after, others in groups.values()],
     }
-    return Verdict.of_parts(parts, found, len(groups))
+    parts = {
+        f"{words}, rank correlation with the number of activations": rank_within(count, values, list(data.values()))
+        for words, values in means.items()
+    }
+    for name in {data[name]: name for name in groups}.values():  # the last of each data set is the deepest
+        parts[f"mean score in {results.prefix}{name}"] = above(mean_of(groups[name][0], SCORES), 0.9)
+    return Verdict.all_of(parts, "After sums", n=len(groups))
+
+
+@claim(f"{PAPER}, appendix F and figure 12", STUDY_ON_IMAGENET)
+def vggs_alike(results: Results) -> Verdict:
+    """VGGs of different depths have similar signatures (the paper: the signature does not change with the depth).
+
+    Test: They are nearer to each other than networks of other families are, by a mean distance that is below those
+    within other families by more than these vary. (That they are nearer to each other than to networks of other
+    families is so of every family whose members share a recipe.)
+    """
+    require(results.signatures)
+    families = {name: some for name, some in results.families.items() if name != "Pure convnets" and len(some) > 1}
+    vggs = [name for name in results.study.index if str(name).startswith("vgg")]
+    require(len(vggs) > 1 and len(families) > 1)
+    others = np.array([_mean_distance(results, some) for some in families.values()])
+    own = Estimate(_mean_distance(results, vggs), float(others.std(ddof=1)), len(others) - 1)  # as one of the others
+    part = {"VGGs less those within other families": below(own - mean_of(others))}
+    return Verdict.all_of(part, "Mean distance within", n=len(others) + 1, units="families")
+
+
+def _mean_distance(results: Results, names: list[str]) -> float:
+    distances = results.distances.loc[names, names].to_numpy()
+    return float(distances.sum() / (len(names) * (len(names) - 1)))

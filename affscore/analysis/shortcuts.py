@@ -1,0 +1,66 @@
+"""The scores of residual networks and their plain twins: of one group or two, and which activations these are."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from affscore.analysis.bimodality import (
+    common_language_effect_size,
+    component_agreement,
+    mixture_test,
+    unimodality_test,
+)
+from affscore.errors import AffscoreError
+from affscore.options import Specification, check_integer
+
+FIRST, SECOND = ("first",), ("second", "after-sum")
+"""Kinds of the two activations of a block."""
+
+
+def groups_of_scores(study: pd.DataFrame, resamples: int = 99) -> pd.DataFrame:
+    """Are the scores of each network of one group, and are the groups the two activations of its blocks?
+
+    Args:
+        study: Networks with blocks of two activations (:mod:`affscore.survey.studies`).
+        resamples: Of Silverman's test, 19 at least: with fewer no p-value is below 5 %.
+
+    Returns:
+        A row for each network and specification: ``network``, ``weights``, ``shortcuts`` (whether it has them),
+        ``activations``, the five words of the specification; ``one Gaussian`` and ``one mode``, the p-values
+        of :func:`affscore.analysis.mixture_test` and :func:`affscore.analysis.unimodality_test`; ``agreement`` of the
+        two Gaussians with the two activations of a block (:func:`affscore.analysis.component_agreement`; the stem is
+        left out); ``separation``, how often the score of the second one, or of that after the sum, exceeds one of a
+        first (:func:`affscore.analysis.common_language_effect_size`); and ``first``, ``second``, p-values of
+        one Gaussian for each of the two alone.
+
+    Raises:
+        AffscoreError: Too few resamples, or a network without blocks of two activations.
+
+    >>> from affscore.survey.studies import load_study, under
+    >>> rows = under(load_study("shortcuts")).query("network == 'residual34' and seed == 1")
+    >>> (found,) = groups_of_scores(rows).itertuples()
+    >>> found.activations, found.separation > 0.9
+    (33, True)
+    """
+    check_integer("resamples", resamples, 19)
+    rows, words = [], list(Specification._fields)
+    for (model, weights, *choice), table in study.groupby(["model", "weights", *words], sort=False):
+        first, second = (table.loc[table["kind"].isin(kinds), "score"].dropna() for kinds in (FIRST, SECOND))
+        if first.empty or second.empty:
+            raise AffscoreError(f"expected a network with blocks of two activations, got {model}, which has none")
+        scores = table["score"].dropna()
+        labels = ["first"] * len(first) + ["second"] * len(second)
+        rows.append({
+            "network": str(model).rpartition(":")[2],
+            "weights": weights,
+            "shortcuts": bool((table["kind"] == "after-sum").any()),
+            "activations": len(scores),
+            **dict(zip(words, choice, strict=True)),
+            "one Gaussian": mixture_test(scores).p_value,
+            "one mode": unimodality_test(scores, resamples).p_value,
+            "agreement": component_agreement([*first, *second], labels),
+            "separation": common_language_effect_size(second, first),
+            "first": mixture_test(first).p_value,
+            "second": mixture_test(second).p_value,
+        })  # fmt: skip
+    return pd.DataFrame(rows)
