@@ -59,7 +59,6 @@ def main() -> None:
     for name, notebook in executed.items():
         show_parameters_once(name, notebook)
         move_to_the_top(name, notebook)
-        number_the_title(name, notebook)
         files[name] = nbformat.writes(notebook).encode()
     write_tree(arguments.stage, files)
     (arguments.stage / INTRODUCTION).touch()  # Sphinx copies style sheets only when it reads some page
@@ -86,11 +85,6 @@ def show_parameters_once(name: Path, notebook: NotebookNode) -> None:
             cell.metadata["tags"].append("run-parameters" if changed else "remove-cell")
             lines = [f"{key} = {value!r}" for key, value in changed.items()]
             cell.source = "\n".join([f"# The parameters of this run (profile {ran['profile']})", *lines])
-
-
-def number_the_title(name: Path, notebook: NotebookNode) -> None:
-    """Put the number of the file before the title of the page, by which other pages call it."""
-    notebook.cells[0].source = re.sub(r"^# ", f"# {int(name.name[:2])} · ", notebook.cells[0].source, count=1)
 
 
 def set_numbers(notebook: NotebookNode) -> None:

@@ -13,7 +13,7 @@ import pytest
 from notebook_files import declared_parameters, pair_differs, read_profile, undeclared_keys
 from setup_cell import setup_cell
 
-from tests.test_book.built_site import PAGES
+from tests.test_book.built_site import PAGES, TOC
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted((REPOSITORY / "notebooks").glob("[0-9][0-9]_*.py"))
@@ -91,6 +91,13 @@ def test_the_pages_of_the_table_of_contents_exist() -> None:
     assert generated < set(PAGES)
     for script in SCRIPTS:
         assert f"notebooks/{script.stem}" in PAGES
+
+
+def test_sphinx_numbers_each_chapter_as_its_file() -> None:
+    """A part of the table of contents that is ``numbered: true`` has chapters alone, in their order; 00 is in none."""
+    numbered = [chapter["file"] for part in TOC["parts"] if part.get("numbered") for chapter in part["chapters"]]
+    assert numbered == [f"notebooks/{script.stem}" for script in SCRIPTS if not script.stem.startswith("00")]
+    assert [int(page[10:12]) for page in numbered] == list(range(1, len(numbered) + 1))
 
 
 def test_what_is_cited_is_in_the_bibliography_and_the_other_way_round() -> None:
