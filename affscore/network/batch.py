@@ -16,9 +16,10 @@ import numpy as np
 
 from affscore.errors import AffscoreError
 from affscore.network.accuracy import Predictions, count_right, predictions
+from affscore.network.apart import audit, keeps_apart
 from affscore.network.collect import Collector
 from affscore.network.experts import Key, experts_told_apart
-from affscore.network.forward import audit, forward, keeps_apart
+from affscore.network.forward import forward
 from affscore.network.inputs import Inputs, joined
 from affscore.network.notes import adding_assumptions, as_warning
 from affscore.network.padding import NOTE as PADDING

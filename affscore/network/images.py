@@ -47,6 +47,7 @@ class ImageStream:
         assumed: Whether that was assumed, since the network does not say it.
         classes: The names of the classes that labels stand for; None where these are numbers only.
         most: After how many no more are read, of data that does not say how long it is.
+        whole: All of the data, where they are tensors.
     """
 
     name: str
@@ -57,6 +58,7 @@ class ImageStream:
     assumed: bool = False
     classes: Sequence[str] | None = None
     most: float = math.inf
+    whole: Inputs | None = None
 
 
 def image_stream(
@@ -106,7 +108,7 @@ def image_stream(
         (inputs,) = inputs_of([tensors], preprocessing, feeding, options.mask)
         total = _enough(len(inputs), images)
         parts = (inputs[start : min(start + batch_size, total)] for start in range(0, total, batch_size))
-        return ImageStream(type(data).__name__.lower(), parts, total, notes=feeding.notes)
+        return ImageStream(type(data).__name__.lower(), parts, total, notes=feeding.notes, whole=inputs)
     pictures = Pictures(preprocessing, card.preprocessing_known, options.size)
     loader, source, size = data, data.dataset if isinstance(data, DataLoader) else data, None
     if isinstance(data, (DataLoader, IterableDataset)):

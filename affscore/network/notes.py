@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, AffscoreWarning
+from affscore.errors import AffscoreError, AffscoreWarning, guarded
 from affscore.network.accuracy import NO_LABELS, are_wordnet_ids
 from affscore.options import MOST_COUPLED, Options
 from affscore.transport.sample_size import points_needed
@@ -35,6 +36,9 @@ WARNED_OF, NOTED = 0.02, 0.01
 
 FEWEST = 8
 """Fewer samples say next to nothing of a distribution, whatever the estimate of the bias is: two are always mapped."""
+
+LONGEST_SAMPLE = 1024
+"""More rows are no sample whose first axis was forgotten: attention over all of them might fill the memory."""
 
 LARGEST_NORMALISED = 64.0
 """Images that were scaled and normalised hold no number as large as this."""
@@ -113,9 +117,27 @@ def adding_assumptions(stream: ImageStream, network: nn.Module) -> Iterator[None
     except AffscoreError as error:
         error.args = (f"{error}{on_backbone(network)}",)
         more = [] if error.__cause__ is None else [split_note(note)[1] for note in on_input(stream, network)]
+        if _is_one_sample(stream, network):
+            more.append("the network takes all of the data as one sample x: give x[None], and better many samples")
         if not more:
             raise
         raise AffscoreError("; ".join([str(error), *more])) from error.__cause__
+
+
+def _is_one_sample(stream: ImageStream, network: nn.Module) -> bool:
+    """Whether the network takes the data with one more axis in front, and not the first part of them alone."""
+    weights = next(network.parameters(), torch.zeros(()))
+
+    def takes(whole: Any, part: Any) -> bool:
+        inputs = whole.each(lambda x: x[part].to(weights.device, weights.dtype if x.is_floating_point() else None))
+        with suppress(AffscoreError):
+            guarded(lambda: inputs.through(network), "")
+            return True
+        return False
+
+    whole = stream.whole
+    fits = whole is not None and len(whole) <= LONGEST_SAMPLE
+    return fits and takes(whole, None) and not takes(whole, slice(2))
 
 
 def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True) -> Iterator[str]:

@@ -13,8 +13,9 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from affscore.errors import AffscoreError
+from affscore.network.apart import audit
 from affscore.network.collect import Collector
-from affscore.network.forward import audit, forward
+from affscore.network.forward import forward
 from affscore.network.inputs import Inputs
 from affscore.network.model_state import device_of, in_training
 from affscore.network.notes import FEWEST
@@ -145,7 +146,7 @@ def checked_layers(layers: Any) -> tuple[str | int, ...] | None:
 
 
 def mixing(model: nn.Module, args: Any, kwargs: Any, text: Tensor | None, activations: Any) -> str:
-    """How a network mixes samples: what the audit of a signature finds (:func:`affscore.network.forward.audit`).
+    """How a network mixes samples: what the audit of a signature finds (:func:`affscore.network.apart.audit`).
 
     A few of them run in evaluation mode (:func:`in_training`), and random numbers are as before.
 

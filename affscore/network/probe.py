@@ -34,7 +34,7 @@ from affscore.network.scoring import columns_of_call, score_batch, score_pair
 from affscore.options import Execution, Options
 from affscore.zoo.card import fingerprint
 from affscore.zoo.datasets import load_data
-from affscore.zoo.weight_files import without_wrappers
+from affscore.zoo.weight_files import tensors_of, without_wrappers
 
 
 class Probe(Measurement):
@@ -86,6 +86,12 @@ class Probe(Measurement):
         if chosen is not options or (total is None and self._seen == options.n):
             there = "there may be more" if total is None else f"there are {total}"
             self.stream.notes.append(f"the probe is the first {self._seen} {self._items} of the data; {there}")
+
+    @property
+    def structure(self) -> str:
+        """A hash of the names and shapes of the network's weights, the same where parts of it are compiled."""
+        shapes = sorted((without_wrappers(name), *value.shape) for name, value in tensors_of(self.network).items())
+        return hashlib.sha256(repr(shapes).encode()).hexdigest()[:16]
 
     def first(self) -> Signature:
         """The signature of the network as it is now, with all that the samples and its structure have to say.

@@ -241,8 +241,9 @@ class Tracker:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on with the record of a training that was interrupted; what this tracker has measured is dropped.
 
-        The record is then, on the CPU to the last bit, that of a training that was never interrupted. A network with
-        other activations is noticed here if this tracker has measured, else when it measures next.
+        The record is then, on the CPU to the last bit, that of a training that was never interrupted. The network is
+        known by the names and shapes of its weights, whether or not parts of it are compiled. Other activations between
+        the same weights are noticed here if this tracker has measured, else when it measures next.
 
         Args:
             state: What :meth:`state_dict` returned there.
@@ -260,8 +261,9 @@ class Tracker:
         except Exception as error:
             raise AffscoreError(f"this is no state of a tracker: {first_line(error)}") from error
         if self._probe is not None:
+            stored = {"network": own["asked"]["network"], **given["asked"]}  # states of 1.0 do not say which network
             for name, value in own["asked"].items():
-                if (other := given["asked"].get(name)) != value:
+                if (other := stored.get(name)) != value:
                     raise AffscoreError(
                         f"the state is of a tracker with {name}={other!r}, and this tracker has {name}={value!r}; make "
                         "the tracker as it was made before, or begin a new record"
@@ -291,7 +293,8 @@ class Tracker:
         names = ("n", "reduction", "order", "covariance", "coupling", "seed")
         options = {name: getattr(self._options, name) for name in names}
         options |= {"every": self.every, "criteria": list(self._options.criteria)}
-        return options | {"probe": getattr(self._probe, "identity", None)}
+        known = {"probe": "identity", "network": "structure"}
+        return options | {name: getattr(self._probe, attribute, None) for name, attribute in known.items()}
 
     def _on_infinity(self) -> str:
         """A warning on activations that hold NaN or infinity; empty where none does."""

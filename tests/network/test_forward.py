@@ -221,8 +221,8 @@ def from_behind(x):
     return x.flip(0).cumsum(0).flip(0)
 
 
-def by_place(x):
-    return x * (1 + torch.arange(len(x)) % 3)[:, None]
+def by_place(count):
+    return lambda x: x * (1 + torch.arange(len(x)) % count)[:, None]
 
 
 def in_pairs(x):
@@ -231,9 +231,22 @@ def in_pairs(x):
 
 
 @pytest.mark.parametrize(
-    "mix", [middle, with_the_first, with_the_last, first_of_all, last_of_all, turned, from_behind, by_place, in_pairs]
+    "mix",
+    [
+        middle,
+        with_the_first,
+        with_the_last,
+        first_of_all,
+        last_of_all,
+        turned,
+        from_behind,
+        by_place(2),
+        by_place(3),
+        by_place(5),
+        in_pairs,
+    ],
 )
-@pytest.mark.parametrize("batch_size", [3, 4, 8, 9, 16, 64])
+@pytest.mark.parametrize("batch_size", [3, 4, 8, 9, 16, 27, 64])
 def test_mixing_of_any_samples_is_refused(mix, batch_size):
     class Mixing(nn.Module):
         def __init__(self):

@@ -305,3 +305,35 @@ class TestNoLength:
 def small(*layers):
     torch.manual_seed(0)
     return nn.Sequential(*layers, nn.ReLU())
+
+
+@pytest.mark.parametrize(
+    ("network", "sample"),
+    [
+        (small(nn.Conv2d(3, 4, 3)), torch.randn(3, 32, 32)),
+        (small(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4)), torch.randn(3, 32, 32)),
+        (
+            small(nn.Conv2d(3, 4, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(-3), nn.Linear(4, 5)),
+            torch.randn(3, 32, 32).numpy(),
+        ),
+        (small(nn.Conv1d(3, 4, 3)), torch.randn(3, 32)),
+        (small(nn.Flatten(), nn.Linear(12, 4)), torch.randn(3, 4)),
+    ],
+)
+def test_a_forgotten_axis_of_samples_is_named(network, sample):
+    with pytest.raises(AffscoreError, match=r"takes all of the data as one sample x: give x\[None\]"):
+        signature(network, sample, criteria=False, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("network", "data"),
+    [
+        (small(nn.Conv2d(1, 4, 3)), torch.randn(8, 3, 32, 32)),  # another number of channels
+        (small(nn.Linear(4, 4)), torch.randn(8, 5)),
+        (small(nn.Flatten(), nn.Linear(12, 4)), torch.randn(2000, 4)),
+    ],
+)
+def test_other_errors_name_no_axis(network, data):
+    with pytest.raises(AffscoreError) as error:
+        signature(network, data, criteria=False, progress=False)
+    assert "x[None]" not in str(error.value)

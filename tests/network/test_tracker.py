@@ -373,10 +373,26 @@ class TestResuming:
             track(small(), samples()).load_state_dict(state)
 
     def test_another_network_is_refused(self):
-        state = track(small(), samples()).state_dict()
+        """Also one that differs in nothing but a width or a buffer, and before anything is measured."""
+        model, wider, buffered, fewer = small(), small(), small(), small()[:2]
+        wider[2], wider[4] = nn.Linear(8, 7), nn.Linear(7, 3)
+        buffered[1].register_buffer("scale", torch.ones(()))
+        state = track(model, samples()).state_dict()
+        for other in (wider, buffered, fewer):
+            with pytest.raises(AffscoreError, match="the state is of a tracker with network="):
+                track(other, samples(), state=state)
+            with pytest.raises(AffscoreError, match="the state is of a tracker with network="):
+                track(other, samples()).load_state_dict(state)
+        model[1] = nn.Tanh()
         with pytest.raises(AffscoreError, match="other activations"):
-            track(small()[:2], samples()).load_state_dict(state)
-        other = track(small()[:2], samples(), every=1, state={**state, "asked": {**state["asked"], "every": 1}})
+            track(model, samples()).load_state_dict(state)
+
+    def test_a_state_of_1_0_does_not_say_which_network(self):
+        state = track(small(), samples(), every=1).state_dict()
+        del state["asked"]["network"]
+        with pytest.raises(AffscoreError, match="other activations"):
+            track(small()[:2], samples(), every=1).load_state_dict(state)
+        other = track(small()[:2], samples(), every=1, state=state)
         with pytest.warns(AffscoreWarning, match="another structure"):
             assert not other.step()
 

@@ -54,6 +54,8 @@ CUT_TABLES = """() => [...document.querySelectorAll('article table')].filter(tab
 }).map(table => table.rows[0].innerText.replace(/\\s+/g, ' ').slice(0, 90))"""
 HEADINGS = "() => [...document.querySelectorAll('article :is(h1, h2, h3, h4, h5, h6)')].map(h => Number(h.tagName[1]))"
 SERIOUS = """async (only) => {
+    // A colour is read when its transition has ended: a theme changes those of buttons within 150 ms.
+    await Promise.allSettled(document.getAnimations().filter(a => a instanceof CSSTransition).map(a => a.finished));
     const options = {resultTypes: ['violations'], preload: false, ...(only.length ? {runOnly: only} : {})};
     const found = (await axe.run(document, options)).violations;
     return found.filter(rule => ['serious', 'critical'].includes(rule.impact))

@@ -72,6 +72,9 @@ class ActivationCall(Place):
 class Listener:
     """Receives the activations while the network runs; this one ignores them. Its own torch calls are not recorded."""
 
+    def start(self, images: int, text: Tensor | None = None) -> None:
+        """A forward pass of so many images begins; ``text`` are the tokens that are none of padding."""
+
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """An activation is about to see x (which an in-place activation will overwrite)."""
 

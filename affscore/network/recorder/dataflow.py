@@ -120,6 +120,15 @@ class Dataflow:
                 self.outside.update(self.left)
                 self.mark(tensor, origin)
 
+    @property
+    def elsewhere(self) -> str:
+        """A sentence on numbers that left PyTorch and came back; empty if none did."""
+        if not self.outside:
+            return ""
+        layers = ", ".join(sorted(self.outside))
+        what = "what is done to them there is not seen, and has no score"
+        return f"numbers leave PyTorch (for NumPy, say) in layer {layers}: {what}"
+
     def lost(self, output: Any) -> bool:
         """Whether the way from the inputs to this output led through something that nobody could follow."""
         found = [tensor in self for tensor in tensors_in(output)]

@@ -105,14 +105,9 @@ class Recorder:
     @property
     def elsewhere(self) -> str:
         """A sentence on what ran where no activation is seen; empty if nothing did."""
-        ran, left = (", ".join(sorted(names)) for names in (self.in_other_threads, self.flow.outside))
-        found = [f"{ran} ran in another thread, where no activation is seen"] if ran else []
-        if left:
-            found.append(
-                f"numbers leave PyTorch (for NumPy, say) in layer {left}: what is done to them there is not seen, and "
-                "has no score"
-            )
-        return "; ".join(found)
+        ran = ", ".join(sorted(self.in_other_threads))
+        found = [f"{ran} ran in another thread, where no activation is seen" if ran else "", self.flow.elsewhere]
+        return "; ".join(filter(None, found))
 
     def enter(self, path: str, module: nn.Module, args: Any, kwargs: Any) -> None:
         """A module begins to run."""

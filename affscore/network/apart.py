@@ -1,0 +1,251 @@
+"""Whether a network keeps the samples of a batch apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+
+from affscore.errors import AffscoreError
+from affscore.network.collect import Collector
+from affscore.network.forward import forward, with_notes
+from affscore.network.inputs import Inputs
+from affscore.network.notes import as_warning
+from affscore.network.pair import Pair
+from affscore.network.recorder import ActivationCall, Listener, Recorder
+from affscore.network.recorder.dataflow import tensors_in
+from affscore.network.reduction import ScatteredError
+
+TOLERANCE = 1e-2
+"""By how much of its size a reduced activation may differ when an image is alone: other kernels round otherwise."""
+
+JUMP = 10.0
+"""By how much more than it did at any activation before: rounding errors grow slowly through a network, to any size."""
+
+RANDOM = (
+    "the network gives other numbers for the same sample, since it draws random numbers or keeps a state: its scores "
+    "depend on the seed, and on batch_size"
+)
+"""The note on such a network."""
+
+REPEATABLE = 1e-5
+"""By how much it may differ when the same image comes again: a GPU may add in another order."""
+
+
+def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str) -> list[str]:
+    """What the first sample and the last ones show when they go through the network without the others.
+
+    They must meet the same activations, with the same numbers, as among the others. A network that computes
+    statistics over the samples, or puts something in front of the axis that counts them, would mix images in the
+    reduced vectors, and no shape tells. The pass shows, too, which activations run below the functions that the
+    recorder watches. Only where the numbers differ, a further pass says whether they do so each time. Where the
+    network refuses so many samples, or gives NaN or infinity (a standard deviation over the samples), two take their
+    place.
+
+    Args:
+        network: The network, after :func:`forward` of these samples.
+        recorder: Its recorder.
+        collector: What was collected of them; it is not changed.
+        images: The samples.
+        name: The network's name.
+
+    Returns:
+        A note where the network is random, a warning where it takes no few samples, and a note where activations
+        cannot be seen.
+
+    Raises:
+        ScatteredError: It mixes or moves samples; the message names the first activation where.
+    """
+    among, why = collector.collected(), ""
+
+    def probe(places: list[int]) -> list[Pair]:
+        """What the activations see of a few samples."""
+        recorder.listener = seen = Collector(
+            collector.options, first=collector.first, places=places, experts=collector.experts
+        )
+        try:
+            forward(network, recorder, seen, images[places], name)
+        finally:
+            recorder.listener = collector
+        return seen.collected()
+
+    def compared(several: list[list[int]]) -> list[str]:
+        notes = list[str]()
+        for places in several:
+            few, size = partial(probe, places), len(places)
+            alone, notes = (few(), notes) if places != several[-1] else with_notes(few, recorder)
+            same = len(alone) == len(among) and _first_difference(alone, among, places, REPEATABLE) is None
+            again = alone if same else few()
+            if not all(bool(lone.isfinite().all()) for _, lone, *_ in _of_a_few(alone, among, places)):
+                raise AffscoreError("it gives NaN or infinity")
+            for found, what in ((alone, ""), (again, " in a second pass")):
+                if len(found) != len(among):
+                    raise ScatteredError(
+                        f"the network {name} runs {len(among)} activations for {len(images)} samples and {len(found)} "
+                        f"for {size}{what}: the network must run the same activations for every sample",
+                        "it runs other activations for other samples",
+                    )
+            if _first_difference(alone, again, [*range(size)], REPEATABLE) is not None:
+                return [RANDOM, *notes]
+            if (where := _first_difference(alone, among, places, TOLERANCE, JUMP)) is not None:
+                what = f"{_counted(size)} alone {'gives' if size == 1 else 'give'}"
+                raise ScatteredError(
+                    f"the network {name} mixes samples, or moves the axis that counts them, before {where.call}: "
+                    f"{what} other numbers there than among others; each sample must go through the network by "
+                    "itself, along the first axis",
+                    f"they do not stand one after the other where {where.call} sees them",
+                )
+        return notes
+
+    for several in _a_few_of(len(images)):
+        try:
+            return compared(several)
+        except ScatteredError:
+            raise
+        except AffscoreError as error:
+            why = why or f"it does not take {_counted(max(map(len, several)))} alone ({error})"
+    note = f"whether the network keeps samples apart was not checked: {why}; scores may depend on batch_size"
+    return [as_warning(note)]
+
+
+def _a_few_of(count: int) -> list[list[list[int]]]:
+    """Which of so many samples go through the network together, without the others; then those for one that refuses.
+
+    The last ones stand before the first one: each has other neighbours, another first and another last one, and of
+    three or more the first ones another place among two, three or five. Whatever a sample takes from others, it is
+    something else.
+
+    >>> _a_few_of(64)[0], _a_few_of(3)
+    ([[61, 62, 63, 0]], [[[0], [1, 2]], [[1, 0]]])
+    """
+    start = next((place for place in range(count - 2, 1, -1) if math.gcd(place, 30) == 1), 0)
+    whole = [[*range(start, count), 0]] if start else [[0], [*range(1, count)]][: min(count, 2)]
+    return [whole, [[count - 2, 0]]] if count > 2 else [whole]
+
+
+def _counted(samples: int) -> str:
+    return "one sample" if samples == 1 else f"{samples} samples"
+
+
+def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: str) -> bool:
+    """Whether a network keeps samples apart whose tensors do not have them along one axis.
+
+    Its output for the first, a middle and the last sample must be the same alone as among the others: that of a sample
+    is found along any axis that is as long as there are samples, or parts of them. Where no output has such an axis,
+    what the activations see is compared so. Of a network that is random nobody can tell.
+
+    Args:
+        network: The network.
+        recorder: Its recorder; its listener is another one afterwards.
+        images: The samples.
+        name: The network's name.
+    """
+
+    def seen(inside: bool, few: Inputs) -> tuple[list[Tensor], int]:
+        recorder.listener = watching = _Seen(inside)
+        output = forward(network, recorder, watching, few, name)
+        found = watching.inputs if inside else tensors_in(output)
+        return [one for one in found if one.is_floating_point() and one.numel()], len(recorder.calls)
+
+    for inside in (False, True):
+        try:
+            count = len(images)
+            inside_out = (*range(count // 2, count), *range(count // 2))
+            middle = next((place for place in inside_out if math.gcd(place, 30) == 1), 0)
+            some = (images, images[-1:], images[middle : middle + 1], images[:1], images[:1])
+            runs = [seen(inside, few) for few in some]
+        except AffscoreError:
+            return False
+        (among, _), (last, _), (inner, _), (first, calls), (again, calls_again) = runs
+        both = zip(first, again, strict=False)
+        if any(one.shape != two.shape or _far(one, two) > REPEATABLE * _largest(one) for one, two in both):
+            return calls == calls_again
+        places = ((first, 0), (inner, middle), (last, -1))
+        fits = [fit for alone, place in places for fit in _fitting(alone, among, place, count)]
+        if fits or count == 1:
+            return all(fits) and calls == calls_again
+    return False
+
+
+class _Seen(Listener):
+    """Keeps what the activations see, if it is wanted."""
+
+    def __init__(self, wanted: bool) -> None:
+        self.wanted, self.inputs = wanted, list[Tensor]()
+
+    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
+        if self.wanted:
+            self.inputs.append(x.clone())
+
+
+def _fitting(alone: list[Tensor], among: list[Tensor], place: int, count: int) -> Iterator[bool]:
+    """Whether tensors of one sample alone are its parts of those of so many; nothing of those that do not tell."""
+    if len(among) == count * len(alone) > len(alone):  # a list of what each sample gives
+        theirs = among[place % count * len(alone) :][: len(alone)]
+        yield all(
+            one.shape == other.shape and _far(one, other) <= TOLERANCE * _largest(other)
+            for one, other in zip(alone, theirs, strict=True)
+        )
+    for lone, many in zip(alone, among, strict=True) if len(alone) == len(among) else ():
+        found = list[bool]()
+        for axis in range(many.ndim):
+            if many.shape[axis] % count == 0:
+                parts = many.float().unflatten(axis, (count, -1)).movedim(axis, 0)
+                squeezed = many.select(axis, 0).shape if many.shape[axis] == count else None
+                if lone.shape in (parts.shape[1:], squeezed):
+                    spread, size = _largest(parts - parts[:1]), _largest(parts)
+                    rounding = 16 * torch.finfo(many.dtype).eps * size
+                    far = _far(lone.float().reshape(parts.shape[1:]), parts[place])
+                    if max(far, spread) > rounding:  # what never varies tells nothing
+                        found.append(far <= max(TOLERANCE * spread, rounding))
+        if found:
+            yield any(found)
+
+
+def _largest(tensor: Tensor) -> float:
+    return float(tensor.nan_to_num(0, 0, 0).abs().max())
+
+
+def _far(one: Tensor, other: Tensor) -> float:
+    """The largest difference, infinite where one of them alone is not finite."""
+    same = (one == other) | (one.isnan() & other.isnan())
+    return float((one - other).masked_fill(same, 0).abs().nan_to_num(torch.inf).max())
+
+
+def _of_a_few(alone: list[Pair], among: list[Pair], places: list[int]) -> list[tuple[Pair, Tensor, Tensor, float]]:
+    """What each activation saw and returned for a few samples alone, and for these at their places among many.
+
+    Where the latter are finite; and the size of what was added up to it, of which terms that cancel leave rounding.
+    """
+    rows = [
+        (
+            pair,
+            lone,
+            row.unflatten(0, (-1, pair.points_a_sample))[places].flatten(0, 1),
+            float(torch.as_tensor(size).max()),
+        )
+        for one, pair in zip(alone, among, strict=False)
+        for lone, row, size in zip((one.x, one.y), (pair.x, pair.y), pair.sizes, strict=True)
+    ]
+    return [found for found in rows if bool(found[2].isfinite().all())]
+
+
+def _first_difference(
+    alone: list[Pair], among: list[Pair], places: list[int], tolerance: float, jump: float = 0.0
+) -> Pair | None:
+    """The first activation that saw or returned something else for a few samples than at their places among many.
+
+    Differences up to ``jump`` times the largest before them do not count: they may have grown from these.
+    """
+    largest = 0.0
+    for pair, lone, row, terms in _of_a_few(alone, among, places):
+        if lone.shape != row.shape:
+            return pair
+        difference, size = float((lone - row).abs().max()), max(float(row.abs().max()), terms)
+        if difference > max(tolerance, jump * largest) * size:
+            return pair
+        largest = max(largest, difference / size if difference else 0.0)
+    return None
