@@ -36,7 +36,7 @@ c.CourseDirectory.course_id = "affscore"
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError('There is no answer yet.')  # delete this line"}
 c.ClearSolutions.text_stub = ""
 c.ExecutePreprocessor.timeout = 300  # seconds, for a cell
-# nbgrader zip_collect: archives whose folders are the students, as ada/06_a_decade_at_a_glance.ipynb
+# nbgrader zip_collect: archives whose folders are the students, as ada/06_a_decade.ipynb
 c.FileNameCollectorPlugin.named_regexp = r".+/(?P<student_id>[^/]+)/(?P<file_id>[^/]+)\\.ipynb"
 '''
 
