@@ -502,11 +502,11 @@ Markdown(
 # %% [markdown]
 # ## Figure 8, right: the seed
 #
-# Nine trainings of the mini VGG16 on the digits, each measured in one batch of 512:
+# Nine trainings of `mini:vgg16` on the digits, each measured in one batch of 512:
 
 # %% mystnb={"figure": {"caption": "Signatures of one architecture that was trained from nine seeds, a colour each: the shape is the same, and single activations differ by up to a few tenths (paper Fig. 8, right; `affscore.figures.repeated_signatures`).", "name": "fig-3-seeds"}, "image": {"alt": "Lines over the activations of the mini VGG16, one for each seed. They have the same shape and differ by a few hundredths at most activations."}} tags=["hide-input"]
 repeated_signatures(
-    {f"mini VGG16 on digits, {vggs.shape[1]} trainings": under(seeds)}, "seed"
+    {f"mini:vgg16 on digits, {vggs.shape[1]} trainings": under(seeds)}, "seed"
 )
 plt.show()
 
@@ -550,8 +550,8 @@ At $n = d$ shrinkage {does[0]} the bias for independent coordinates \
 ({parts[0]["empirical"]:.3f} becomes {parts[0]["ledoit-wolf"]:.3f}) and \
 {does[1]} it for a steep spectrum ({parts[1]["empirical"]:.3f} becomes \
 {parts[1]["ledoit-wolf"]:.3f}).
-* Training again from another seed moves a score by {of_seeds:.3f} in a small \
-VGG16, {"more" if of_seeds > digits["change"] else "less"} than an eightfold \
+* Training again from another seed moves a score by {of_seeds:.3f} in \
+mini:vgg16, {"more" if of_seeds > digits["change"] else "less"} than an eightfold \
 batch does ({digits["change"]:.3f}). An error over images is not an error \
 over trainings.
 """)

@@ -314,8 +314,8 @@ raw_signature(
 #
 # On the mini zoo we match the paper within networks better than across years. Activations after a sum are the most
 # nearly affine ones of the ResNets, except in the first block of each stage, where the shortcut is a convolution and
-# not the identity. Gates are the most nearly affine activations of EfficientNet-B4, stem and transitions those of
-# DenseNet-161. Inception v3 has no wider range than GoogLeNet, though.
+# not the identity. Gates are the most nearly affine activations of `mini:efficientnet_b4`, stem and transitions those of
+# `mini:densenet161`. `mini:inception_v3` has no wider range than `mini:googlenet`, though.
 #
 # The recipe of the mini zoo ({ref}`mini-zoo`) starts each residual block with a branch of zero, and scores near 1 partly reflect this. The networks
 # on CIFAR-10 above started otherwise.
@@ -335,16 +335,16 @@ raw_signature(
 ) if resnets else None
 
 # %% [markdown]
-# Both agree with the paper. With depth the mean score after a
-# sum rises, most in the deeper half, while the other scores stay where they are. The VGGs are alike at all four
-# depths, with their lowest scores in the middle third.
+# Both look as in the paper, and neither is decided ({doc}`18_what_is_reproduced`). With depth the mean score after a
+# sum rises, most in the deeper half, while the other scores stay where they are. The VGGs have their lowest scores in
+# the middle third at all four depths.
 #
 # ## Patches
 #
 # A vision transformer cuts the image into patches, and each patch becomes a token. In the paper ViT-L with patches of
 # 16 pixels is most non-linear in its early layers; with patches of 32 pixels the signature is flat, and only the last
 # layer rises steeply towards the affine end. The mini transformers see images of 32 pixels in patches of 8 and 16
-# instead, and of 4 for ViT-H/14.
+# instead, and `mini:vit_h_14` of 4.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-patches", "caption": "Vision transformers with smaller and larger patches: those with patches of 16 begin low (paper Fig. 11, figure 7 of its first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plots of the affinity score over depth for five vision transformers, whose names end in the size of their patches: 16, 32 or 14."}}
 vits = [name for name in by_name if short_name(name).startswith("vit")]
@@ -354,7 +354,7 @@ raw_signature(
 
 # %% [markdown]
 # On the mini zoo only the low start agrees: the networks with patches of 16 begin low and are flat from the second
-# activation on, flatter than those with larger patches. No last layer rises steeply, and ViT-H/14, with the smallest
+# activation on, flatter than those with larger patches. No last layer rises steeply, and `mini:vit_h_14`, with the smallest
 # patches, becomes more non-linear with depth. All this is one training of each network.
 #
 # Each statement of the paper has its test and verdict in {doc}`18_what_is_reproduced`. To see the paper's own networks, run this notebook with

@@ -290,10 +290,10 @@ Markdown(
 # %% [markdown]
 # Why so far? Averages do it. The mean output of a channel depends on how its positions spread, and not on their mean
 # alone. So along some combinations of channels the mean output can *fall* while the mean input rises, and that no optimal
-# map does: its matrix is positive semi-definite. An activation of the mini VGG-19 shows it, along the two directions in
+# map does: its matrix is positive semi-definite. An activation of `mini:vgg19` shows it, along the two directions in
 # which inputs and outputs go together most and least (eigenvectors of their symmetrised cross-covariance):
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-falling", "caption": "Averages of 512 images before and after a ReLU of the mini VGG-19, along two directions. Left, the output rises with the input, as one expects of a ReLU; right, it falls."}, "image": {"alt": "Two scatter plots of 512 points each. In the left one the mean output rises with the mean input; in the right one it falls."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-falling", "caption": "Averages of 512 images before and after a ReLU of mini:vgg19, along two directions. Left, the output rises with the input, as one expects of a ReLU; right, it falls."}, "image": {"alt": "Two scatter plots of 512 points each. In the left one the mean output rises with the mean input; in the right one it falls."}}
 network = affscore.load_model("mini:vgg19").eval()
 to_network = affscore.zoo.card_of(network).preprocessing
 data = affscore.load_data("digits", to_network)

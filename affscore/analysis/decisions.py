@@ -105,8 +105,9 @@ def rank_within(x: Sequence[float], y: Sequence[float], strata: Sequence[str], s
     >>> rank_within([1, 2, 3, 4] * 2, [1, 2, 3, 4, 11, 12, 13, 14], ["digits"] * 4 + ["CIFAR-10"] * 4).shown
     '1.00 (p = 0.003)'
     """
-    ranks = pd.DataFrame({"x": x, "y": y}).groupby(list(strata)).rank()
-    centred = ranks - ranks.groupby(list(strata)).transform("mean")
+    within = np.asarray(strata)
+    ranks = pd.DataFrame({"x": x, "y": y}).groupby(within).rank()
+    centred = ranks - ranks.groupby(within).transform("mean")
     one, other = centred["x"].to_numpy(), centred["y"].to_numpy()
     size = float(np.linalg.norm(one) * np.linalg.norm(other)) or np.inf
     test = permutation_test(other, lambda rows: rows @ one / size, strata=list(strata))

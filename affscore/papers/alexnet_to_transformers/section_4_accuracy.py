@@ -15,6 +15,7 @@ from affscore.analysis import (
     best_fit_test,
     explained_accuracy,
     fit,
+    independent_best,
     independent_lead,
     independent_p_value,
     over_seeds,
@@ -231,7 +232,8 @@ def spread_then_level(results: Results) -> Verdict:
     parts = {}
     for group, some in (dict.fromkeys(BEFORE, _OF_SPREAD) | dict.fromkeys(AFTER, _OF_LEVEL)).items():
         p, n = float(p_values[group]), len(study_groups()[group])
-        parts[f"{group} {best[group]}"] = Decision(f"({p_value_text(p)})", best[group] in some, p, n)
+        seen = f"an R2, not adjusted, of {independent_best(n, len(STATISTICS), 1 - CHANCE):.2f} would have been seen"
+        parts[f"{group} {best[group]}"] = Decision(f"({p_value_text(p)})", best[group] in some, p, n, seen)
     return Verdict.all_of(parts, "Best statistic and its chance among seven", n=len(study_models("")))
 
 
