@@ -134,12 +134,18 @@ table(book.claim_counts)
 # Twenty-five of them, chosen for what the papers say first, and not for their verdicts. *Elsewhere* has the other results that they were tested on.
 
 # %% tags=["hide-input"]
-MATTER = """signature-explains-accuracy transformers-better-when-bent no-criterion-says-the-same
-table-1-sums-up-table-2 pure-convnets-low-spread spread-grows-until-2020 vits-most-non-linear shortcuts-make-two-modes
-resnets-bimodal families-are-found no-outliers relu-and-gelu-near-zero modern-functions-lower shrinkage-is-constant
-seeds-change-little training-bends squeeze-layers-linearise after-sums-more-linear deeper-approaches-one
-noise-is-further-than-cifar nearer-data-are-like-the-first methods-are-found wide-networks-are-locally-linear
-linear-early-costs-more gap-vanishes-on-easy-tasks"""
+MATTER = """
+signature-explains-accuracy transformers-better-when-bent
+no-criterion-says-the-same table-1-sums-up-table-2 pure-convnets-low-spread
+spread-grows-until-2020 vits-most-non-linear shortcuts-make-two-modes
+resnets-bimodal families-are-found no-outliers relu-and-gelu-near-zero
+modern-functions-lower shrinkage-is-constant seeds-change-little
+training-bends squeeze-layers-linearise after-sums-more-linear
+deeper-approaches-one noise-is-further-than-cifar
+nearer-data-are-like-the-first methods-are-found
+wide-networks-are-locally-linear linear-early-costs-more
+gap-vanishes-on-easy-tasks
+"""
 of_claims = {
     name: rows.to_dict("records") for name, rows in claims.groupby("name")
 }

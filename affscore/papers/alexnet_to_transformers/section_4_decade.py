@@ -45,7 +45,8 @@ def history(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
     >>> table.index.tolist(), table["spread"].round(2).tolist(), table.attrs["few"]
     (['mini:alexnet', 'mini:vit_b_16'], [0.1, 0.2], 2)
     """
-    table = network_table(signatures).join(shape_statistics(signatures))
+    statistics = shape_statistics(signatures)
+    table = network_table(signatures).join(statistics)
     few = table["activations"].min()
     table = table.sort_values("year", kind="stable", na_position="last")
     table.attrs["few"] = int(few)
