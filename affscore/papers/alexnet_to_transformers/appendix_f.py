@@ -44,7 +44,8 @@ def rows(results: AllResults) -> Iterator[Row]:
 
 def _of_cifar(results: Results, name: str) -> tuple[float, str] | None:
     """Of a ResNet the one of CIFAR-10 with the nearest number of activations; the small networks have one batch."""
-    residual = [results.signatures[one] for one in results.beginning("resnet") if one.endswith("CIFAR-10")]
+    residual = [results.signatures[one] for one in results.beginning("resnet")]
+    residual = [one for one in residual if "cifar10" in str(one.metadata["dataset"])]
     if not name.startswith("resnet") or not residual:
         return None
     count = characteristics([name])["activations"].iloc[0]
