@@ -118,9 +118,9 @@ Markdown(
 # %% tags=["hide-input"]
 KINDS = ["network", "residual", "mlp", *PARTS]
 rows = {}
-for name in ("resnet18", "vit_b_16"):
+for name in ("mini:resnet18", "mini:vit_b_16"):
     blocks = affscore.signature(
-        f"mini:{name}",
+        name,
         dataset,
         n=n,
         units="blocks",
@@ -146,7 +146,7 @@ table(
 )
 
 # %% tags=["remove-input"]
-resnet, vit = two.loc["resnet18"], two.loc["vit_b_16"]
+resnet, vit = two.loc["mini:resnet18"], two.loc["mini:vit_b_16"]
 Markdown(
     f"In the ResNet the lowest scores are those of linear layers "
     f"({resnet.loc['linear', 'score']:.2f}), and those of batch "
