@@ -67,7 +67,7 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
             collector.options, first=collector.first, places=places, experts=collector.experts
         )
         try:
-            forward(network, recorder, seen, images[places], name)
+            forward(network, recorder, images[places], name)
         finally:
             recorder.listener = collector
         return seen.collected()
@@ -146,7 +146,7 @@ def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: st
 
     def seen(inside: bool, few: Inputs) -> tuple[list[Tensor], int]:
         recorder.listener = watching = _Seen(inside)
-        output = forward(network, recorder, watching, few, name)
+        output = forward(network, recorder, few, name)
         found = watching.inputs if inside else tensors_in(output)
         return [one for one in found if one.is_floating_point() and one.numel()], len(recorder.calls)
 

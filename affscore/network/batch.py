@@ -115,7 +115,7 @@ def run_batch(
         def run(images: Inputs, audited: bool = False) -> None:
             images = images.each(lambda tensor: tensor.to(of.device))
             for part in (images[i : i + 1] for i in range(len(images))) if of.one_by_one else (images,):
-                predicted.append(predictions(forward(network, recorder, collector, part, card.name), part.labels))
+                predicted.append(predictions(forward(network, recorder, part, card.name), part.labels))
             if number == 0:  # which is never dropped
                 collector.take()
             if audited:

@@ -10,12 +10,12 @@ from torch import nn
 
 from affscore.errors import AffscoreError, Result, first_line, guarded
 from affscore.network.inputs import Inputs
-from affscore.network.recorder import Listener, Recorder
+from affscore.network.recorder import Recorder
 from affscore.network.recorder.recording import new_threads_watched
 from affscore.network.recorder.uncounted import BelowPython, Uncounted
 
 
-def forward(network: nn.Module, recorder: Recorder, listener: Listener, images: Inputs, name: str) -> Any:
+def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str) -> Any:
     """Send images through the network, while the recorder's listener hears of its activations.
 
     Returns:
@@ -32,7 +32,7 @@ def forward(network: nn.Module, recorder: Recorder, listener: Listener, images: 
         return given.each(lambda tensor: tensor.to(dtype if tensor.is_floating_point() else None, copy=True))
 
     images = fresh()
-    listener.start(len(images), images.text)
+    recorder.listener.start(len(images), images.text)
     recorder.start(images.tensors)
     try:
         with new_threads_watched(recorder.in_other_threads.add):
@@ -68,27 +68,24 @@ def _runs_alone(network: nn.Module, images: Inputs) -> bool:
 
 def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) -> str:
     """Why no activation was seen: none is there, or they ran where the recorder cannot see them."""
-    elsewhere, independent = recorder.elsewhere, recorder.independent_of_input
+    elsewhere, independent, notes = recorder.elsewhere, recorder.independent_of_input, list[str]()
     hidden = f"; those inside {', '.join(sorted(recorder.unseen))} cannot be seen" if recorder.unseen else ""
-    uncounted = Uncounted(recorder)
-    with BelowPython(recorder) as below, uncounted, contextlib.suppress(AffscoreError):  # that it runs has been seen
-        recorder.start(image.tensors)
-        guarded(lambda: image.through(network), "")
+    if independent:
+        elsewhere = elsewhere or (
+            f"{independent} ran, on what does not depend on the samples as far as torch functions show; what comes "
+            "before is TorchScript, torch.ops, NumPy or a custom kernel"
+        )
+    if elsewhere:
+        return f"the activations of {name} cannot be seen: {elsewhere}"
+    recorder.start(image.tensors)
+    with contextlib.suppress(AffscoreError):  # that it runs has been seen
+        _, notes = with_notes(lambda: guarded(lambda: image.through(network), ""), recorder)
     recorder.stop()
-    reasons = [
-        (elsewhere, f"the activations of {name} cannot be seen: {elsewhere}"),
-        (independent, f"the activations of {name} cannot be seen: {independent} ran, on what does not depend on the "
-         "samples as far as torch functions show; what comes before is TorchScript, torch.ops, NumPy or a custom "
-         "kernel"),
-        (below.missed, f"the activations of {name} cannot be seen ({below.missed}): they run in TorchScript, torch.ops "
-         "or an extension; give the network in plain PyTorch, or declare the class that is an activation: "
-         "activations=[...]"),
-        (uncounted.sentence, f"no activation that counts was seen in {name}{hidden}; functions that bend features: "
-         f"{uncounted.sentence}"),
-        (True, f"no elementwise activation was seen in {name}{hidden}: it has none, or computes them by functions that "
-         "do not count as one; activations=[...] declares the classes or functions that are activations"),
-    ]  # fmt: skip
-    return next(reason for applies, reason in reasons if applies)
+    reason = "; ".join(notes) or (
+        "it has none, or computes them by functions that do not count as one; activations=[...] declares the classes "
+        "or functions that are activations"
+    )
+    return f"no elementwise activation was seen in {name}{hidden}: {reason}"
 
 
 def with_notes(probe: Callable[[], Result], recorder: Recorder) -> tuple[Result, list[str]]:

@@ -53,21 +53,18 @@ class Pass(Listener):
         dtype: The type of the reduced numbers.
         calls: All activations.
         pairs: For each of them its input and output, or None where it was not chosen.
-        spent: Not empty once ``backward()`` has gone through the network in front of the chosen ones, and freed it.
     """
 
     def __init__(self, layers: Sequence[str | int] | None, text: Tensor | None = None) -> None:
         self.images, self.dtype = 0, torch.float32
         self.calls: list[ActivationCall] = []
         self.pairs: list[Part | None] = []
-        self.spent: list[bool] | None = None
         self._layers, self._text = layers, text
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """Reduce the input, before an in-place activation overwrites it."""
         wanted, pair = self._layers is None or call.layer in self._layers or call.index in self._layers, None
         if wanted:
-            self._watch(x)
             points = self._reduced(call, x)
             pair, self.dtype = Part(points, points, torch.is_grad_enabled()), points.dtype
         self.calls.append(call)
@@ -86,17 +83,6 @@ class Pass(Listener):
         # what this saves is no part of the network: a checkpoint, which would look for it when it runs again, has hooks
         with torch.autograd.graph.saved_tensors_hooks(_as_it_is, _as_it_is):
             return reduced(call, features, self.images, "mean", text=self._text, output=output)
-
-    def _watch(self, x: Tensor) -> None:
-        """Note when the graph in front of the first chosen activation is freed."""
-        if self.spent is None and x.requires_grad and not x.is_leaf:
-            self.spent = spent = list[bool]()  # the hook holds no more: it would hold its own graph
-
-            def note(_: Tensor) -> None:
-                if not torch._C._autograd._get_current_graph_task_keep_graph():
-                    spent.append(True)
-
-            x.register_hook(note)
 
     def chosen(self) -> list[int]:
         """The places of the chosen activations, in the order of ``layers``; several calls of a layer in their order.
@@ -179,7 +165,7 @@ def mixing(model: nn.Module, args: Any, kwargs: Any, text: Tensor | None, activa
     with kept[0], kept[1], kept[2], recording(model, listener, activations) as recorder:
         few = Inputs(of_samples, through, text=text)[:FEWEST]
         try:
-            forward(model, recorder, listener, few, name)
+            forward(model, recorder, few, name)
         except AffscoreError:
             return ""
         try:

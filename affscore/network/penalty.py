@@ -44,7 +44,8 @@ class AffinityPenalty:
 
     Each forward pass of the network in training mode with gradients enabled counts; passes under ``torch.no_grad``, of
     a network in evaluation mode or within ``torch.export`` do not. Calling the penalty takes the passes since the last
-    call as one batch: call it once for each ``backward()``, and :meth:`reset` where passes shall not count. The network
+    call as one batch: call it once for each ``backward()``, and :meth:`reset` where passes shall not count
+    (PyTorch refuses to go through the graph of a pass a second time). The network
     may be in DistributedDataParallel (each process takes its own samples), under autocast (scores are computed in
     float64 from the rounded activations), or use ``torch.utils.checkpoint`` with ``use_reentrant=False``. Parts of it
     that are compiled run uncompiled. A copy of the network has no penalty.
@@ -84,10 +85,9 @@ class AffinityPenalty:
     Raises:
         AffscoreError: A network in DataParallel, TorchScript or ``torch.compile``, whose activations are not seen, or
             with a penalty already; a target, weight or layers that make no sense. When it is called: no pass since the
-            last call, or one through which ``backward()`` went without it, other activations than in the pass before,
-            layers that are not there, are chosen twice or run without gradients, scores that no weight decides, a
-            target of another length, fewer than two samples, NaN or infinity. In a forward pass: no activation, or
-            padding that a signature refuses.
+            last call, other activations than in the pass before, layers that are not there, are chosen twice or run
+            without gradients, scores that no weight decides, a target of another length, fewer than two samples, NaN or
+            infinity. In a forward pass: no activation, or padding that a signature refuses.
 
     Warns:
         AffscoreWarning: Once where it is called with fewer than 8 samples; once where padding may count, as another
@@ -153,11 +153,6 @@ class AffinityPenalty:
                 "there was no forward pass since the last call: call the penalty after model(x), with the network in "
                 "training mode and gradients enabled; a network of which others call only the parts has no pass of its "
                 "own, so give the one whose forward runs, and choose by layers=[...]"
-            )
-        if any(one.spent for one in passes):
-            raise AffscoreError(
-                "backward() went through a pass since the last call without the penalty: call the penalty once for "
-                "each backward(), or reset() where passes shall not count"
             )
         scores, target = self._scores(passes)
         self.scores = scores.detach()

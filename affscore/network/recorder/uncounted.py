@@ -310,13 +310,9 @@ def _advice(counted: Sequence[_Bend], elsewhere: set[str]) -> str:
     rest = dict.fromkeys(bend.written for bend in counted if not bend.owner)
     can = {bend.written for bend in counted if bend.declarable}
     alone = [name for name in rest if name in can and name not in elsewhere]
-    advice, them = [], "it" if len(counted) == 1 else "them"
-    if alone:
-        entries = {owner.lower(): owner for owner in owners} | {name.removeprefix("torch."): name for name in alone}
-        named = ", ".join(f'"{name}": {entry}' for name, entry in entries.items())
-        advice.append(f"activations={{{named}}} counts {them}")
-    elif owners:
-        advice.append(f"activations=[{', '.join(owners)}] counts {them}")
-    if others := [name for name in rest if name not in alone]:
-        advice.append(f"to count {' and '.join(others)}, put it into a module of its own and declare its class")
-    return "; ".join(advice)
+    others = " and ".join(name for name in rest if name not in alone)
+    entries, them = ", ".join([*owners, *alone]), "it" if len(counted) == 1 else "them"
+    advice = [f"activations=[{entries}] counts {them}"] if entries else []
+    return "; ".join(
+        [*advice, *([f"to count {others}, put it into a module of its own and declare its class"] if others else [])]
+    )
