@@ -162,7 +162,7 @@ def test_efficient_networks(results: Results) -> None:
     assert max(step(results[name].scores) for name in EFFICIENT[1:]) < 0.06
 
 
-# chapter 9
+# chapter 8
 
 
 def test_families_are_found_by_neighbours_and_not_by_the_cut(
