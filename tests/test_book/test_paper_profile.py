@@ -179,7 +179,7 @@ def test_linear_regions_with_the_profile_of_the_papers(made, imagenet, downloads
     outputs, text, _ = executed(REGIONS, imagenet, downloads, tmp_path / "results", tmp_path, monkeypatch, points=8)
     assert f"{28 if made else 42} trainings: 2 architectures, 7 ways, {2 if made else 3} seeds" in text
     assert ("/studies: regions-cifar10, with its paths. There are regions, regions-width" in text) is not made
-    assert sum("image/png" in output.get("data", {}) for output in outputs) == 6
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 5
 
 
 @pytest.mark.notebook
@@ -198,7 +198,7 @@ def test_nonlinear_advantage_with_the_profile_of_the_papers(made, imagenet, down
     assert f"% of the images (imagenet:{imagenet})" in text
     assert ("13 ReLUs, 1 task, 3 seeds" in text) is made
     assert ("/studies: advantage-cifar10. There are advantage" in text) is not made
-    assert sum("image/png" in output.get("data", {}) for output in outputs) == 9
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 3
 
 
 @pytest.mark.notebook
