@@ -54,8 +54,9 @@ CUT_TABLES = """() => [...document.querySelectorAll('article table')].filter(tab
 }).map(table => table.rows[0].innerText.replace(/\\s+/g, ' ').slice(0, 90))"""
 HEADINGS = "() => [...document.querySelectorAll('article :is(h1, h2, h3, h4, h5, h6)')].map(h => Number(h.tagName[1]))"
 SERIOUS = """async (only) => {
-    // A colour is read when its transition has ended: a theme changes those of buttons within 150 ms.
-    await Promise.allSettled(document.getAnimations().filter(a => a instanceof CSSTransition).map(a => a.finished));
+    // A colour is read when its transition has ended: a theme changes those of buttons within 150 ms. Some never end.
+    const ended = document.getAnimations().filter(a => a instanceof CSSTransition).map(a => a.finished);
+    await Promise.race([Promise.allSettled(ended), new Promise(done => setTimeout(done, 1000))]);
     const options = {resultTypes: ['violations'], preload: false, ...(only.length ? {runOnly: only} : {})};
     const found = (await axe.run(document, options)).violations;
     return found.filter(rule => ['serious', 'critical'].includes(rule.impact))
