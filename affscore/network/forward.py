@@ -11,7 +11,6 @@ from torch import nn
 from affscore.errors import AffscoreError, Result, first_line, guarded
 from affscore.network.inputs import Inputs
 from affscore.network.recorder import Recorder
-from affscore.network.recorder.recording import new_threads_watched
 from affscore.network.recorder.uncounted import BelowPython, Uncounted
 
 
@@ -35,8 +34,7 @@ def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str) -
     recorder.listener.start(len(images), images.text)
     recorder.start(images.tensors)
     try:
-        with new_threads_watched(recorder.in_other_threads.add):
-            output = guarded(lambda: images.through(network), f"the network {name} fails on {images}")
+        output = guarded(lambda: images.through(network), f"the network {name} fails on {images}")
     except AffscoreError as error:
         recorder.stop()
         if error.__cause__ is not None and _runs_alone(network, fresh()):

@@ -1,33 +1,25 @@
-"""A network under a recorder: what is hooked into its modules, into Python and below it.
-
-What runs where the recorder sees nothing, in other threads or below what Python calls, is noted.
-"""
+"""A network under a recorder: what is hooked into its modules, into Python and below it."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import sys
-import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from affscore.network.recorder.block_kinds import channel_axis
 from affscore.network.recorder.blocks import Blocks
 from affscore.network.recorder.calls import Listener
 from affscore.network.recorder.dataflow import address, tensors_in
 from affscore.network.recorder.declared import run_whole, running_whole
-from affscore.network.recorder.functions import ACTIVATIONS, library_class_name
+from affscore.network.recorder.functions import library_class_name
 from affscore.network.recorder.recorder import Recorder
-
-_WRITTEN_IN_PYTHON = {
-    inspect.unwrap(function).__code__: name for function, name in ACTIVATIONS.items() if inspect.isfunction(function)
-}
 
 
 @contextmanager
@@ -153,33 +145,3 @@ def _arguments(frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]]:
     placed = frame.f_code.co_argcount
     positional = (*(values[name] for name in names[:placed]), *values.get(rest or "", ()))
     return positional, {name: values[name] for name in names[placed:]} | values.get(keywords or "", {})
-
-
-@contextmanager
-def new_threads_watched(report: Callable[[str], None]) -> Iterator[None]:
-    """Report the names of the functions in :data:`affscore.network.recorder.ACTIVATIONS` that new threads call.
-
-    The modes that a recorder is made of see one thread only. Python's profiling hook is set in each thread that starts
-    meanwhile, and takes itself away there once the context has ended.
-    """
-    watching = True
-
-    def hook(frame: FrameType, event: str, arg: Any) -> None:
-        name = None
-        if not watching:
-            sys.setprofile(None)
-        elif event == "call":
-            name = _WRITTEN_IN_PYTHON.get(frame.f_code)
-        elif event == "c_call":
-            of_a_tensor = isinstance(getattr(arg, "__self__", None), Tensor)
-            name = ACTIVATIONS.get(getattr(Tensor, arg.__name__, arg) if of_a_tensor else arg)
-        if name is not None:
-            report(name)
-
-    before = threading.getprofile()
-    threading.setprofile(hook)
-    try:
-        yield
-    finally:
-        watching = False
-        threading.setprofile(before)
