@@ -62,6 +62,12 @@ class DescribedJob:
         return key_of(self.description)
 
     @property
+    def asked(self) -> str:
+        """A hash of MODEL, SPEC and options as they were given, whatever is in the files of these names."""
+        given = {"model": self.job.model, "dataset": self.job.dataset, "options": self.job.options.changed}
+        return key_of(given)
+
+    @property
     def file_name(self) -> str:
         """model-weights-dataset-options, in characters that every system takes: the file's name up to its key."""
         model, data = self.description["model"], self.description["data"]["data"]
@@ -124,26 +130,8 @@ def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
     return alike == wanted and needed <= set(criteria)
 
 
-def asked_for(metadata: Mapping[str, Any]) -> str | None:
-    """What a result is of by its names and options, whatever was in the files of these names; None where it says not.
-
-    Args:
-        metadata: The metadata of the result.
-    """
-    match metadata.get("job"):
-        case {
-            "model": {"model": model, "weights": weights},
-            "data": {"data": data, "of": there, "images": used},
-            "options": dict(options),
-        }:
-            more = {name: options.get(name) for name in ("criteria", "multiverse")}
-            about = {**_compared(options), **more, "images": "all" if used == there else used}
-            return json.dumps([model, weights, data, about], sort_keys=True)
-    return None
-
-
 def last_of_each(stored: Mapping[Path, dict[str, Any]]) -> tuple[dict[Path, dict[str, Any]], dict[Path, str]]:
-    """The results that count: of those of the same names and options the one that was measured last.
+    """The results that count: of those that were asked for in the same words the one that was measured last.
 
     Args:
         stored: Their metadata by their files.
@@ -151,24 +139,25 @@ def last_of_each(stored: Mapping[Path, dict[str, Any]]) -> tuple[dict[Path, dict
     Returns:
         Those that count; and the others, with what has changed since.
     """
-    by_time = sorted(stored, key=lambda path: str(stored[path].get("created")))
-    last = {asked_for(stored[path]) or path.name: path for path in by_time}
+    names = {path: str(about.get("asked") or about.get("key") or path.name) for path, about in stored.items()}
+    last = {names[path]: path for path in sorted(stored, key=lambda path: str(stored[path].get("created")))}
     older = dict[Path, str]()
     for path, about in stored.items():
-        if (then := last[asked_for(about) or path.name]) != path:
-            changed = what_changed(about["job"], stored[then]["job"])
+        if (then := last[names[path]]) != path:
+            changed = what_changed(about, stored[then])
             older[path] = f"{path.name!r} ({f'{changed} changed since' if changed else 'the same measurement'})"
     return {path: about for path, about in stored.items() if path not in older}, older
 
 
 def what_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """Which files of the same names are others in another description; empty where none is.
+    """Of the metadata of two results, which files of the same names are others; empty where none is.
 
-    >>> what_changed({"model": 1, "data": 1}, {"model": 2, "data": 1})
+    >>> what_changed({"job": {"model": 1, "data": 1}}, {"job": {"model": 2, "data": 1}})
     'the network'
     """
+    one, other = (about.get("job") or {} for about in (before, after))
     words = {"model": "the network", "data": "the images"}
-    return " and ".join(word for part, word in words.items() if before[part] != after[part])
+    return " and ".join(word for part, word in words.items() if one.get(part) != other.get(part))
 
 
 def key_of(description: dict[str, Any]) -> str:

@@ -56,7 +56,7 @@ class Task:
         folder: The working folder, from which relative paths in names are seen.
         execution: How it is measured.
         command: The command, for the metadata.
-        changed: What has changed since an older result of the same names.
+        changed: What has changed since an older result.
     """
 
     number: int
@@ -79,7 +79,7 @@ class Task:
                 result = _measured(self.job.job, self.execution)
                 if describe(self.job.job).key != self.job.key:
                     raise AffscoreError("its files were changed after the survey had begun; run it again")
-            about = {**result.metadata, "job": self.job.description}
+            about = {**result.metadata, "job": self.job.description, "asked": self.job.asked}
             about |= {} if self.command is None else {"command": self.command}
             Store(self.store).add(self.job.key, self.job.file_name, result.rows, about, result.notes)
         except (Exception, SystemExit) as error:  # noqa: BLE001  # a job that fails must not stop the others

@@ -151,7 +151,7 @@ def assert_equal_but_for_the_run(kept, expected):
     rows, others = (one.rows.drop(columns="seconds") for one in (kept, expected))
     pd.testing.assert_frame_equal(rows, others, check_exact=True)
     pd.testing.assert_frame_equal(kept.scores, expected.scores, check_exact=True)
-    of_a_run = {"created", "threads", "key", "job"}
+    of_a_run = {"created", "threads", "key", "job", "asked"}
     about, wanted = ({k: v for k, v in one.metadata.items() if k not in of_a_run} for one in (kept, expected))
     assert json.loads(json.dumps(about)) == json.loads(json.dumps(wanted))
     assert kept.notes == expected.notes
