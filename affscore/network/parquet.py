@@ -126,13 +126,12 @@ def _contents(table: pa.Table, name: str) -> Contents:
     """What a table holds; anything may be raised where the file is foreign."""
     about = json.loads((table.schema.metadata or {})[_KEY])
     metadata, notes = about["metadata"], about["notes"]
-    job = metadata.get("job")
-    for stated in (about.get("format", FORMAT), job.get("format", FORMAT) if isinstance(job, dict) else FORMAT):
-        if [int(part) for part in stated.split(".")] > [int(part) for part in FORMAT.split(".")]:
-            raise AffscoreError(
-                f"the file {name!r} was written by a newer affscore (its format is {stated}, this version reads "
-                f"{FORMAT}); update affscore"
-            )
+    stated = about.get("format", FORMAT)
+    if [int(part) for part in stated.split(".")] > [int(part) for part in FORMAT.split(".")]:
+        raise AffscoreError(
+            f"the file {name!r} was written by a newer affscore (its format is {stated}, this version reads {FORMAT}); "
+            "update affscore"
+        )
     rows: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     if not isinstance(metadata, dict) or not all(isinstance(note, str) for note in notes):
         raise ForeignError("the entry affscore of its metadata holds something else")

@@ -510,7 +510,7 @@ class TestWrappers:
         module = type(sys)("torch.distributed.tensor")
         module.DTensor = Sharded
         monkeypatch.setitem(sys.modules, "torch.distributed.tensor", module)
-        with pytest.raises(AffscoreError, match=r"the weights '0\.weight' are spread over several processes"):
+        with pytest.raises(AffscoreError, match=r"the weights of '0\.weight' are spread over several processes"):
             track(model, samples())
         model = small()
         model[2].bias.ds_id = 3
