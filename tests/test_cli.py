@@ -21,7 +21,7 @@ from affscore.network.criteria import CRITERIA
 from affscore.network.result import load_signature
 from affscore.options import CovarianceName
 from affscore.transport.covariance import CovarianceName as CovarianceOfTransport
-from affscore.zoo.naming import found_in, written_in
+from affscore.zoo.naming import found_in
 
 QUICK = ["--n", "32", "--images", "32", "--criteria", "none"]
 
@@ -352,8 +352,6 @@ EARLY = {
     "signature none.py:make": "file not found: 'none.py'",
     "signature resnet18@none.pth": "file not found: 'none.pth'",
     "signature w.pth": "is a file of weights",
-    "signature tim:resnet18": "unknown model 'tim:resnet18'; did you mean timm?",
-    "multiverse resnet18 --dataset digit:3": "unknown data set 'digit:3'; did you mean 'digits:3'?",
     "signature resnet18 --dataset folder:none": "there is no folder 'none'",
     "signature resnet18 --dataset text:none.txt@none.json": "file not found: 'none.txt@none.json'",
     "signature resnet18 --reduction foo": "reduction must be one of",
@@ -366,7 +364,6 @@ EARLY = {
     "multiverse resnet18 --bias foo": "bias must be one of",
     "survey --models resnet18 --order foo": "order must be one of",
     "compare none.parquet shipped:resnet18": "file not found: 'none.parquet'",
-    "compare resnet18 no:resnet18": "unknown model 'no:resnet18' ",
 }
 
 
@@ -392,19 +389,7 @@ for line in sys.stdin:
 def test_the_command_knows_every_source_without_loading_it():
     known = chain.from_iterable(found_in("affscore.zoo.data", "SOURCES"))
     assert {source.name: source.takes for source in known} == options._SETS
-    assert all(
-        written_in("affscore.zoo.sources", source.prefix) for source in found_in("affscore.zoo.sources", "SOURCE")
-    )
     assert get_args(CovarianceName) == get_args(CovarianceOfTransport)
-
-
-def test_a_data_set_of_another_module_is_no_unknown_one(tmp_path, monkeypatch):
-    """As a file that somebody adds to the folder of the sources."""
-    (tmp_path / "more.py").write_text('SOURCES = [DataSource("more", "", load)]')
-    assert not written_in("affscore.zoo.data", "more")
-    monkeypatch.setattr(affscore.zoo.data, "__path__", [*affscore.zoo.data.__path__, str(tmp_path)])
-    monkeypatch.setattr(affscore.zoo.data.__spec__, "submodule_search_locations", affscore.zoo.data.__path__)
-    assert written_in("affscore.zoo.data", "more")
 
 
 def test_the_size_and_a_warning_before_the_run(run, tmp_path):

@@ -26,6 +26,7 @@ from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
 from affscore.network.inputs import Forward, Inputs
 from affscore.network.model_state import choose_device, prepared, unwrapped
+from affscore.network.note import Note
 from affscore.network.notes import (
     on_accuracy,
     on_input,
@@ -43,7 +44,7 @@ from affscore.network.recorder import Recorder, recording
 from affscore.network.result import Signature
 from affscore.network.scoring import score_batch
 from affscore.network.table import provenance, table_of
-from affscore.options import Execution, Options
+from affscore.options import Execution, Options, checked, checked_execution
 from affscore.zoo.card import ONE_AT_A_TIME, check_has_weights, fingerprint
 from affscore.zoo.models import card_of, load_model
 from affscore.zoo.paths import check_name
@@ -83,7 +84,7 @@ class Measurement:
         data_name: str | None = None,
         preparing: Callable[[nn.Module, torch.device], AbstractContextManager[nn.Module]] = prepared,
     ) -> None:
-        execution = execution or Execution()
+        options, execution = checked(options), checked_execution(execution or Execution())
         if data_name is not None and (not isinstance(data_name, str) or not data_name.strip()):
             raise AffscoreError(f"data_name must be a text that names the data, got {data_name!r}")
         check_name(data_name or "")
@@ -257,8 +258,9 @@ class Measurement:
             metadata["positions"] = options.positions
         if options.units == "blocks":
             metadata["units"] = options.units
-        result = Signature(table, metadata, notes, [None if cost is None else cost.cpu().numpy() for cost in costs])
-        notes.extend(on_n(result))
+        costs = [None if cost is None else cost.cpu().numpy() for cost in costs]
+        result = Signature(table, metadata, list(map(Note.of, notes)), costs)
+        result.notes.extend(on_n(result))
         return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import zip_longest
@@ -23,7 +23,7 @@ from affscore.network.criteria.declaration import NotFiniteError
 from affscore.network.experts import Key, key_of, numbered
 from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
-from affscore.network.inputs import Inputs
+from affscore.network.inputs import Forward, Inputs
 from affscore.network.measurement import Measurement
 from affscore.network.model_state import device_of, in_training
 from affscore.network.pair import Pair
@@ -48,7 +48,9 @@ class Probe(Measurement):
         data: As in :func:`affscore.signature`.
         options: What is measured; of the data the first ``options.n`` samples.
         batch_size: Samples that go through the network at once.
-        more: The further arguments of a measurement.
+        activations: As in :func:`affscore.signature`.
+        forward: As there.
+        data_name: As there.
 
     Attributes:
         identity: A hash of the samples and their labels.
@@ -64,10 +66,20 @@ class Probe(Measurement):
     True
     """
 
-    def __init__(self, model: nn.Module, data: Any, options: Options, batch_size: int, **more: Any) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        data: Any,
+        options: Options,
+        batch_size: int,
+        activations: Collection[Any] | Mapping[str, Any] | None = None,
+        forward: Forward | None = None,
+        data_name: str | None = None,
+    ) -> None:
         data = load_data(data, seed=options.seed) if isinstance(data, str) else data
         execution = Execution(str(device_of(model)), batch_size, progress=False)
-        super().__init__(model, data, options, execution, preparing=in_training, **more)
+        super().__init__(model, data, options, execution, activations, forward, data_name, preparing=in_training)
+        options = self.options
         self.places: list[Key] = []
         total, chosen = self.stream.total, options
         if total is not None and total > options.n:
@@ -75,8 +87,8 @@ class Probe(Measurement):
         identity = hashlib.sha256()
         with random_states_kept(self.device), _apart(data) as apart:
             seed_generators(options.seed, self.device)
-            feeding = Feeding(self.network, more.get("forward"))
-            self.stream = image_stream(apart, self.card, chosen, batch_size, feeding)
+            feeding = Feeding(self.network, forward)
+            self.stream = image_stream(apart, self.card, chosen, self.execution.batch_size, feeding)
             parts = self._looked_at(_at_most(self.stream.chunks, options.n), tqdm(disable=True))
             self.stream.chunks = self._chunks = [_copied(part) for part in parts]
         identity.update(self._digest.digest())

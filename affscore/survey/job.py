@@ -6,13 +6,13 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from affscore.network.criteria import CRITERIA
 from affscore.network.parquet import FORMAT
-from affscore.options import Options
+from affscore.options import Options, checked, usual_criteria
 from affscore.zoo.datasets import identity_of_data
 from affscore.zoo.models import identity_of_model
 
@@ -64,7 +64,7 @@ class DescribedJob:
     @property
     def asked(self) -> str:
         """A hash of MODEL, SPEC and options as they were given, whatever is in the files of these names."""
-        given = {"model": self.job.model, "dataset": self.job.dataset, "options": self.job.options.changed}
+        given = {"model": self.job.model, "dataset": self.job.dataset, "options": changed(self.job.options)}
         return key_of(given)
 
     @property
@@ -94,14 +94,27 @@ def describe(
     Raises:
         AffscoreError: An unknown name, or a file that cannot be read.
     """
+    job = replace(job, options=checked(job.options))
     options = job.options
     used = data(job.dataset, options.images, options.n, options.seed)
-    chosen = {**options.changed, "images": used["images"]}
+    chosen = {**changed(options), "images": used["images"]}
     if options.multiverse:
         chosen["multiverse"] = list(options.multiverse)
     if "criteria" in chosen:
         chosen["criteria"] = "all" if options.criteria == tuple(CRITERIA) else list(options.criteria)
     return DescribedJob(job, {"format": FORMAT, "model": model(job.model), "data": used, "options": chosen})
+
+
+def changed(options: Options) -> dict[str, Any]:
+    """The options that are not at their defaults, of those that decide something.
+
+    >>> changed(Options(n=64, reduction="sample", positions=3, criteria=("cka", "norm", "sparsity", "entropy", "r2")))
+    {'n': 64, 'reduction': 'sample'}
+    """
+    unused = set() if "positions" in (options.reduction, *options.multiverse) else {"positions"}
+    unused |= {"criteria"} if options.multiverse or options.criteria == usual_criteria(options.units) else set()
+    unused |= {"coupling"} if options.only_paired else set()
+    return {name: value for name, value in vars(options).items() if name not in unused and value != _USUAL[name]}
 
 
 def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
@@ -181,7 +194,7 @@ def _words_of(options: Options) -> list[str]:
         f"n{options.n}",
         "+".join(["multiverse", *options.multiverse]) if options.multiverse else options.reduction,
     ]
-    for name, value in options.changed.items():
+    for name, value in changed(options).items():
         if name == "criteria":
             words.append("all-criteria" if value == tuple(CRITERIA) else "+".join(value) or "no-criteria")
         elif name not in ("n", "reduction", "multiverse"):

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from affscore.errors import AffscoreError
+from affscore.network.criteria import named_options
 from affscore.network.multiverse import REDUCTIONS
 from affscore.network.multiverse_result import Multiverse
 from affscore.network.result import Signature
-from affscore.options import check_integer, check_reductions, options_of
+from affscore.options import Execution, check_integer, check_reductions
 from affscore.survey.plan import look_at, plan
 from affscore.survey.shipped import MULTIVERSES, SHIPPED
 from affscore.survey.store import Store
@@ -117,8 +118,8 @@ def _loaded(
     models: Iterable[str], dataset: str, store: str | Path, jobs: int, shipped: list[Path], **options: Any
 ) -> dict[str, Signature | Multiverse]:
     models, jobs = list(models), check_integer("jobs", jobs, 1)
-    chosen, _, rest = options_of(options)
-    if unknown := rest.keys() - {"command"}:
+    chosen = named_options(options)
+    if unknown := options.keys() - vars(chosen).keys() - vars(Execution()).keys() - {"command"}:
         raise TypeError(f"load_or_measure has no option {', '.join(sorted(unknown))}")
     own = Store(store, create=True)
     asked = plan(models, dataset, chosen, chosen.reduction, chosen.order)

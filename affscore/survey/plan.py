@@ -13,7 +13,7 @@ from typing import Any
 from affscore.errors import AffscoreError
 from affscore.network.multiverse_result import Multiverse, load_result
 from affscore.network.result import Signature
-from affscore.options import Options
+from affscore.options import Options, checked
 from affscore.survey.job import DescribedJob, Job, describe, is_of_job, last_of_each, what_changed
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, outcome_of_error
@@ -58,7 +58,7 @@ def plan(
             check_name(name)
         chosen.append(some)
     base = options or Options()
-    jobs = [Job(m, d, replace(base, reduction=r, order=o)) for m, d, r, o in itertools.product(*chosen)]
+    jobs = [Job(m, d, checked(replace(base, reduction=r, order=o))) for m, d, r, o in itertools.product(*chosen)]
     return list(dict.fromkeys(jobs))
 
 

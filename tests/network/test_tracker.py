@@ -558,7 +558,7 @@ class TestErrors:
         assert later["score"].isna().tolist() == [False, True, True] * 2
         assert not list(misfits(tracker.table, [one for one in COLUMNS if one.name in tracker.table]))
         (note,) = [note for note in tracker.record.notes if "diverged" in note]
-        assert note.startswith("warning: ")
+        assert note.kind == "warning"
         again = track(network(), probe(), every=1)
         again.load_state_dict(tracker.state_dict())
         assert again.record == tracker.record
@@ -580,8 +580,8 @@ class TestErrors:
         assert tracker.step()
         assert tracker.table["step"].unique().tolist() == [0, 4]
         (first, second) = [note for note in tracker.record.notes if "not measured" in note]
-        assert first.startswith("warning: not measured at step 1: ")
-        assert second.startswith("warning: not measured at step 2, 3: ")
+        assert first.startswith("not measured at step 1: ")
+        assert second.startswith("not measured at step 2, 3: ")
 
     def test_whatever_fails_later_is_a_note(self, monkeypatch):
         tracker = track(small(), samples(), every=1)

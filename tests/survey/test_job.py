@@ -8,15 +8,16 @@ from PIL import Image
 from torch import nn
 
 from affscore import AffscoreError, load_model
-from affscore.options import Options
+from affscore.network.criteria import named_options
+from affscore.options import Options, checked
 from affscore.survey import job as jobs
-from affscore.survey.job import DescribedJob, Job, describe, is_of_job
+from affscore.survey.job import DescribedJob, Job, changed, describe, is_of_job
 
 OWN = "from torch import nn\ndef make():\n    return nn.Sequential(nn.Conv2d(3, 2, 9), nn.ReLU())\n"
 
 
 def key(model="mini:digitsnet", dataset="digits", **options):
-    return describe(Job(model, dataset, Options(**{"n": 32, "images": 64, **options}))).key
+    return describe(Job(model, dataset, named_options({"n": 32, "images": 64, **options}))).key
 
 
 @pytest.fixture
@@ -59,9 +60,11 @@ def test_the_defaults_are_those_that_keys_leave_out():
         "size": None, "mask": "attention_mask",
     }  # fmt: skip
     # where the other options leave no choice of the coupling, it is no option of the key
-    assert Options(n=1024, reduction="positions").changed == {"n": 1024, "reduction": "positions"}
-    assert Options(coupling="paired").changed == {"coupling": "paired"}
-    assert Options(units="blocks").changed == {"units": "blocks"}  # and the criteria that blocks have by default
+    assert changed(checked(Options(n=1024, reduction="positions"))) == {"n": 1024, "reduction": "positions"}
+    assert changed(Options(coupling="paired")) == {"coupling": "paired"}
+    assert changed(named_options({"units": "blocks"})) == {
+        "units": "blocks"
+    }  # and the criteria that blocks have by default
     assert describe(Job("mini:digitsnet", "random", Options(images=64))).description["options"] == {"images": 64}
 
 
@@ -82,11 +85,13 @@ def test_a_further_option_changes_no_key_and_finds_older_results(monkeypatch):
 
 
 def test_a_further_criterion_makes_nobody_measure_all_again(monkeypatch):
-    everything = describe(Job("mini:digitsnet", "random", Options(images=64, criteria="all")))
+    everything = describe(Job("mini:digitsnet", "random", named_options({"images": 64, "criteria": "all"})))
     assert everything.description["options"]["criteria"] == "all"
     assert everything.file_name.endswith("all-criteria")
     fewer = ["cka", "norm", "sparsity", "entropy", "r2", "cka_debiased", "nlc"]
-    named = describe(Job("mini:digitsnet", "random", Options(images=64, criteria=[*fewer, "effective_rank"][1:])))
+    named = describe(
+        Job("mini:digitsnet", "random", named_options({"images": 64, "criteria": [*fewer, "effective_rank"][1:]}))
+    )
     as_names = {**everything.description, "options": {"images": 64, "criteria": fewer}}  # as version 0.1 wrote them
     for job in (everything.description, as_names):
         assert is_of_job({"job": job, "criteria": fewer}, everything)
@@ -184,7 +189,7 @@ def test_a_description_has_no_path_in_it(photos, tmp_path):
     ],
 )  # fmt: skip
 def test_names_of_files(model, dataset, options, name):
-    described = describe(Job(model, dataset, Options(**{"n": 64, **options})))
+    described = describe(Job(model, dataset, named_options({"n": 64, **options})))
     assert described.file_name == name.removesuffix("-")
 
 

@@ -10,6 +10,7 @@ import torch
 
 import affscore.survey.load
 from affscore import AffscoreError, load_multiverse, load_results, load_signature, multiverse, signature
+from affscore.network.criteria import named_options
 from affscore.options import Options, Specification
 from affscore.survey import (
     Store,
@@ -241,7 +242,7 @@ MULTIVERSE = ("mean", "sample")
 
 
 def described(**options):
-    return describe(Job("mini:digitsnet", "digits", Options(**{**{"n": 32, "images": 64}, **options})))
+    return describe(Job("mini:digitsnet", "digits", named_options({"n": 32, "images": 64, **options})))
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import math
 import pkgutil
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import fields
 from importlib import import_module
+from typing import Any
 
 import pyarrow as pa
 
 from affscore.errors import AffscoreError
 from affscore.network.columns import ALWAYS, EXTRAPOLATED
 from affscore.network.criteria.declaration import Criterion
+from affscore.options import Options, UnitsName, usual_criteria
 
 
 def gathered(criteria: Iterable[Criterion]) -> dict[str, Criterion]:
@@ -38,18 +41,15 @@ _MODULES = [import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_
 CRITERIA = gathered(criterion for module in _MODULES for criterion in getattr(module, "CRITERIA", ()))
 """All criteria by their names, in the order of their columns."""
 
-BY_DEFAULT = tuple(name for name, criterion in CRITERIA.items() if criterion.place)
-"""The names of the criteria of tables 1 and 2."""
 
-
-def choose_criteria(criteria: bool | str | Collection[str]) -> tuple[str, ...]:
-    """The names of the criteria to compute: the papers' five for True, none for False.
+def choose_criteria(criteria: bool | str | Collection[str], units: UnitsName = "activations") -> tuple[str, ...]:
+    """The names of the criteria to compute: the usual ones for True (:func:`affscore.options.usual_criteria`).
 
     >>> choose_criteria(True), choose_criteria("r2, cka"), choose_criteria("all") == tuple(CRITERIA)
     (('cka', 'norm', 'sparsity', 'entropy', 'r2'), ('cka', 'r2'), True)
     """
     if isinstance(criteria, bool):
-        return BY_DEFAULT if criteria else ()
+        return usual_criteria(units) if criteria else ()
     if isinstance(criteria, str):
         criteria = [name.strip() for name in criteria.split(",")]
     given = list(criteria) if isinstance(criteria, Collection) else [criteria]
@@ -59,6 +59,17 @@ def choose_criteria(criteria: bool | str | Collection[str]) -> tuple[str, ...]:
             f"criteria must be True, False, all, or names among {', '.join(CRITERIA)}, got {unknown[0]!r}"
         )
     return tuple(name for name in CRITERIA if name in given or "all" in given)
+
+
+def named_options(keywords: Mapping[str, Any]) -> Options:
+    """The options among keywords, as :func:`affscore.signature` and a survey take them.
+
+    >>> named_options({"n": 64, "criteria": "r2", "device": "cpu"}).criteria
+    ('r2',)
+    """
+    given = {one.name: keywords[one.name] for one in fields(Options) if one.name in keywords}
+    given["criteria"] = choose_criteria(keywords.get("criteria", True), keywords.get("units", "activations"))
+    return Options(**given)
 
 
 def schema(criteria: Iterable[str], extrapolated: bool = False) -> pa.Schema:

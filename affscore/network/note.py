@@ -1,0 +1,91 @@
+"""A note on a result: a sentence that says what a reader should know, or warns of a number that is likely wrong."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from affscore.errors import AffscoreWarning
+
+_OLDER = "warning: "
+"""How a warning began in files of version 1."""
+
+
+class Note(str):
+    """A sentence on a result, which is a text, and knows whether it is a warning.
+
+    Attributes:
+        kind: "warning" where a number of the result is likely wrong, else "note".
+        value: By how much scores are expected to be wrong, where the sentence is about that; else None.
+
+    >>> few = Note("32 images are few", "warning", 0.1)
+    >>> few, few.kind, few.value
+    ('32 images are few', 'warning', 0.1)
+    """
+
+    kind: Literal["warning", "note"]
+    value: float | None
+
+    def __new__(cls, sentence: str, kind: Literal["warning", "note"] = "note", value: float | None = None) -> Note:
+        """The note of this sentence."""
+        note = super().__new__(cls, sentence)
+        note.kind, note.value = kind, value
+        return note
+
+    @classmethod
+    def of(cls, text: str) -> Note:
+        """A text as a note; a note as it is."""
+        return text if isinstance(text, Note) else cls(text)
+
+    def reworded(self, sentence: str) -> Note:
+        """Another sentence of the same kind and value.
+
+        >>> Note("n is small", "warning").reworded("resnet18: n is small").kind
+        'warning'
+        """
+        return Note(sentence, self.kind, self.value)
+
+    def stored(self) -> str | dict[str, Any]:
+        """The note in the types that JSON knows: the sentence alone where that is all.
+
+        >>> Note("an image was dropped").stored(), Note("n is small", "warning").stored()
+        ('an image was dropped', {'sentence': 'n is small', 'kind': 'warning', 'value': None})
+        """
+        about = {"sentence": str(self), "kind": self.kind, "value": self.value}
+        return about if self.kind == "warning" or self.value is not None else str(self)
+
+    @classmethod
+    def read(cls, stored: str | dict[str, Any]) -> Note:
+        """The note that was stored, by any version.
+
+        >>> Note.read("warning: n is small").kind
+        'warning'
+        """
+        if isinstance(stored, str):
+            return cls(stored.removeprefix(_OLDER), "warning" if stored.startswith(_OLDER) else "note")
+        return cls(**stored)
+
+
+def lines(notes: Iterable[str]) -> list[str]:
+    """How a result prints its notes: each warning in full, and one line for the rest.
+
+    >>> lines(["the last 2 images were dropped", Note("the images hold values from 0 to 255", "warning")])
+    ['warning: the images hold values from 0 to 255', '1 note: .notes']
+    """
+    kinds = [Note.of(note).kind for note in notes]
+    found = [f"warning: {note}" for note, kind in zip(notes, kinds, strict=True) if kind == "warning"]
+    rest = kinds.count("note")
+    return [*found, f"{rest} note{'s' * (rest > 1)}: .notes"] if rest else found
+
+
+def give_warnings(notes: Iterable[str], stacklevel: int = 1) -> None:
+    """Give those of the notes that are warnings as :class:`affscore.AffscoreWarning`.
+
+    Args:
+        notes: Notes.
+        stacklevel: 1 for the line that calls this function, 2 for the caller of that one, ...
+    """
+    for note in notes:
+        if Note.of(note).kind == "warning":
+            warnings.warn(str(note), AffscoreWarning, stacklevel=stacklevel + 1)
