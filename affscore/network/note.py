@@ -46,18 +46,17 @@ class Note(str):
         """
         return Note(sentence, self.kind, self.value)
 
-    def stored(self) -> str | dict[str, Any]:
-        """The note in the types that JSON knows: the sentence alone where that is all.
+    def stored(self) -> dict[str, Any]:
+        """The note in the types that JSON knows.
 
-        >>> Note("an image was dropped").stored(), Note("n is small", "warning").stored()
-        ('an image was dropped', {'sentence': 'n is small', 'kind': 'warning', 'value': None})
+        >>> Note("n is small", "warning").stored()
+        {'sentence': 'n is small', 'kind': 'warning', 'value': None}
         """
-        about = {"sentence": str(self), "kind": self.kind, "value": self.value}
-        return about if self.kind == "warning" or self.value is not None else str(self)
+        return {"sentence": str(self), "kind": self.kind, "value": self.value}
 
     @classmethod
     def read(cls, stored: str | dict[str, Any]) -> Note:
-        """The note that was stored, by any version.
+        """The note that was stored; version 1 wrote the text alone.
 
         >>> Note.read("warning: n is small").kind
         'warning'

@@ -1,4 +1,4 @@
-"""Copies, results of newer versions, and names that a figure or a spreadsheet could take for more than names."""
+"""Copies, results of newer versions, and names that a figure could take for more than names."""
 
 import json
 import shutil
