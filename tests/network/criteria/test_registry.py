@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from affscore import AffscoreError
 from affscore.network.columns import ALWAYS, CONSTANT, details
-from affscore.network.criteria import BY_DEFAULT, CRITERIA, SCHEMA, choose_criteria, gathered
+from affscore.network.criteria import CRITERIA, SCHEMA, choose_criteria, gathered
 from affscore.network.criteria.declaration import BatchSamples
 from affscore.network.scoring import score_pair
-from affscore.options import Options
+from affscore.options import OF_THE_PAPERS, Options
 from tests.network.criteria.activations import pair
 
 
@@ -62,7 +62,7 @@ def test_the_schema_has_the_columns_of_all_criteria_before_the_last_one():
     criteria = [field.name for criterion in CRITERIA.values() for field in criterion.columns]
     always = [field.name for field in ALWAYS]
     assert SCHEMA.names == [*always[:-1], *criteria, always[-1]]
-    assert BY_DEFAULT == ("cka", "norm", "sparsity", "entropy", "r2")
+    assert [name for name, criterion in CRITERIA.items() if criterion.place] == [*OF_THE_PAPERS]
 
 
 def test_a_criterion_is_computed_where_it_is_defined_only(x):
