@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any
 from zlib import adler32, crc32
@@ -23,7 +23,7 @@ from affscore.network.batch import Batch, batches_of, run_batch
 from affscore.network.collect import Collector
 from affscore.network.experts import Key, key_of, numbered
 from affscore.network.feeding import Feeding
-from affscore.network.images import image_stream
+from affscore.network.images import ImageStream, image_stream
 from affscore.network.inputs import Forward, Inputs
 from affscore.network.model_state import choose_device, prepared, unwrapped
 from affscore.network.note import Note
@@ -64,7 +64,6 @@ class Measurement:
         activations: As there.
         forward: As there.
         data_name: As there.
-        preparing: Brings the network into evaluation mode on the device, and back.
 
     Raises:
         AffscoreError: As there.
@@ -72,6 +71,9 @@ class Measurement:
     >>> len(Measurement("mini:digitsnet", "digits", Options(n=64, images=128, criteria=())).signature())
     9
     """
+
+    preparing = staticmethod(prepared)
+    """Brings the network into evaluation mode on the device, and back."""
 
     def __init__(
         self,
@@ -82,7 +84,6 @@ class Measurement:
         activations: Collection[Any] | Mapping[str, Any] | None = None,
         forward: Forward | None = None,
         data_name: str | None = None,
-        preparing: Callable[[nn.Module, torch.device], AbstractContextManager[nn.Module]] = prepared,
     ) -> None:
         options, execution = checked(options), checked_execution(execution or Execution())
         if data_name is not None and (not isinstance(data_name, str) or not data_name.strip()):
@@ -94,17 +95,21 @@ class Measurement:
         self.network = unwrapped(model)
         check_has_weights(self.network, type(self.network).__name__)
         self.card = card_of(self.network)
-        self.stream = image_stream(data, self.card, options, execution.batch_size, Feeding(self.network, forward))
         self.device = choose_device(execution.device, self.network)
         self.activations = getattr(self.network, "declared_activations", ()) if activations is None else activations
-        self._forward, self._preparing = forward, preparing
-        self._dataset = self.stream.name if data_name is None else data_name
+        self._forward = forward
         self.one_by_one = ""  # why samples go through the network one at a time
         self._items = ""  # what a sample is called, once the first ones have been read
         # how many samples, and the checksums of them
         self._seen, self._digest, self._sums = 0, hashlib.sha256(), list[NDArray[np.uint32]]()
         self._declared, self._ran, self._notes, self._dropped = list[str](), set[str](), list[str](), 0
         self.weights, self.images = "", ""  # fingerprints of the network, and of the samples that count
+        self.stream = self._stream(data, options)
+        self._dataset = self.stream.name if data_name is None else data_name
+
+    def _stream(self, data: Any, options: Options) -> ImageStream:
+        feeding = Feeding(self.network, self._forward)
+        return image_stream(data, self.card, options, self.execution.batch_size, feeding)
 
     def signature(self) -> Signature:
         """Measure; the signature, with what the data and the network have to say.
@@ -153,7 +158,7 @@ class Measurement:
             ONE_AT_A_TIME,
             torch.no_grad(),
             random_states_kept(self.device),
-            self._preparing(self.network, self.device),
+            self.preparing(self.network, self.device),
             recording(
                 self.network, Collector(self.options), self.activations, self.options.units == "blocks"
             ) as recorder,

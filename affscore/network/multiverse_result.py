@@ -177,7 +177,7 @@ class Multiverse:
         for name in {"multiverse", "positions", "notes"} - {reduction}:
             metadata.pop(name, None)
         own = self.metadata.get("notes", {}).get(_way(asked._asdict()))
-        return Signature(table, metadata, list(self.notes) if own is None else list(map(Note.read, own)))
+        return Signature(table, metadata, list(self.notes) if own is None else list(map(Note.of, own)))
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the mean scores of all specifications, sorted, over the dots of their choices.
@@ -261,7 +261,7 @@ def notes_of_all(notes: Mapping[str, Sequence[Any]]) -> list[Note]:
     """
     found = dict[Note, list[str]]()
     for way, own in notes.items():
-        for note in map(Note.read, own):
+        for note in map(Note.of, own):
             found.setdefault(note, []).append(way)
     largest = max((note for note in found if note.value is not None), key=lambda note: note.value or 0.0, default=None)
     return [

@@ -34,9 +34,17 @@ class Note(str):
         return note
 
     @classmethod
-    def of(cls, text: str) -> Note:
-        """A text as a note; a note as it is."""
-        return text if isinstance(text, Note) else cls(text)
+    def of(cls, given: str | dict[str, Any]) -> Note:
+        """A note as it is; the note of a text, or of what a file holds of it, which in version 1 is the text alone.
+
+        >>> Note.of("n is small").kind, Note.of("warning: n is small").kind
+        ('note', 'warning')
+        """
+        if isinstance(given, Note):
+            return given
+        if isinstance(given, dict):
+            return cls(**given)
+        return cls(given.removeprefix(_OLDER), "warning" if given.startswith(_OLDER) else "note")
 
     def reworded(self, sentence: str) -> Note:
         """Another sentence of the same kind and value.
@@ -52,18 +60,7 @@ class Note(str):
         >>> Note("n is small", "warning").stored()
         {'sentence': 'n is small', 'kind': 'warning', 'value': None}
         """
-        return {"sentence": str(self), "kind": self.kind, "value": self.value}
-
-    @classmethod
-    def read(cls, stored: str | dict[str, Any]) -> Note:
-        """The note that was stored; version 1 wrote the text alone.
-
-        >>> Note.read("warning: n is small").kind
-        'warning'
-        """
-        if isinstance(stored, str):
-            return cls(stored.removeprefix(_OLDER), "warning" if stored.startswith(_OLDER) else "note")
-        return cls(**stored)
+        return {"sentence": str(self), **vars(self)}
 
 
 def lines(notes: Iterable[str]) -> list[str]:

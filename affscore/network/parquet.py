@@ -126,7 +126,7 @@ def read_description(path: Path) -> dict[str, Any]:
 def _contents(table: pa.Table, name: str) -> Contents:
     """What a table holds; anything may be raised where the file is foreign."""
     about = json.loads((table.schema.metadata or {})[_KEY])
-    metadata, notes = about["metadata"], [Note.read(stored) for stored in about["notes"]]
+    metadata, notes = about["metadata"], [Note.of(stored) for stored in about["notes"]]
     stated = about.get("format", FORMAT)
     if [int(part) for part in stated.split(".")] > [int(part) for part in FORMAT.split(".")]:
         raise AffscoreError(

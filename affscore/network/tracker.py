@@ -16,12 +16,12 @@ from torch import nn
 from affscore.errors import AffscoreError, AffscoreWarning, first_line, guarded
 from affscore.network.criteria import choose_criteria
 from affscore.network.inputs import Forward
-from affscore.network.model_state import check_whole, unwrapped
+from affscore.network.model_state import check_whole, device_of, unwrapped
 from affscore.network.note import Note, give_warnings
 from affscore.network.probe import Probe, places_of
 from affscore.network.record import COLUMNS, NOT_FINITE, TrainingRecord, check_record, table_of_record
 from affscore.network.reduction import OrderName, ReductionName
-from affscore.options import MASK, CouplingName, Options, UnitsName, check_integer, checked
+from affscore.options import MASK, CouplingName, Execution, Options, UnitsName, check_integer, checked
 from affscore.transport.covariance import CovarianceName
 
 if TYPE_CHECKING:
@@ -108,11 +108,17 @@ def track(
     >>> tracker.table["step"].unique().tolist(), len(tracker.table) // 9
     ([0, 2, 4, 5], 4)
     """
-    options = Options(
+    every, start, network = check_integer("every", every, 1), check_integer("start", start, 0), unwrapped(model)
+    check_whole(network)
+    options = checked(Options(
         n=n, reduction=reduction, order=order, covariance=covariance, coupling=coupling,
         criteria=choose_criteria(criteria, units), seed=seed, units=units, size=size, mask=mask,
-    )  # fmt: skip
-    tracker = Tracker(model, probe, every, options, batch_size, start, activations, forward, data_name)
+    ))  # fmt: skip
+    measures = None
+    if _is_first_process():
+        execution = Execution(str(device_of(network)), batch_size, progress=False)
+        measures = Probe(network, probe, options, execution, activations, forward, data_name)
+    tracker = Tracker(measures, options, every, start)
     if state is None:
         tracker.measure()
     else:
@@ -124,44 +130,22 @@ class Tracker:
     """Measures a network in training; :func:`track` makes one, and measures at once.
 
     Args:
-        model: As in :func:`track`.
-        probe: As there.
-        every: As there.
+        probe: What measures it; None where another process does.
         options: What is measured.
-        batch_size: As there.
+        every: As in :func:`track`.
         start: As there.
-        activations: As there.
-        forward: As there.
-        data_name: As there.
 
     Attributes:
         steps: How many optimisation steps there were.
         every: How many lie between two measurements.
     """
 
-    def __init__(
-        self,
-        model: nn.Module,
-        probe: Any,
-        every: int,
-        options: Options,
-        batch_size: int,
-        start: int = 0,
-        activations: Collection[Any] | Mapping[str, Any] | None = None,
-        forward: Forward | None = None,
-        data_name: str | None = None,
-    ) -> None:
-        network = unwrapped(model)
-        check_whole(network)
-        self.every, self._start = check_integer("every", every, 1), check_integer("start", start, 0)
-        self.steps, self._options = self._start, checked(options)
+    def __init__(self, probe: Probe | None, options: Options, every: int, start: int = 0) -> None:
+        self._probe, self._options, self.every, self._start, self.steps = probe, options, every, start, start
         self._rows: list[dict[str, Any]] = []
         self._failed: list[list[Any]] = []  # step and sentence
         self._metadata: dict[str, Any] = {}
         self._notes: list[Note] = []
-        self._probe = None
-        if _is_first_process():
-            self._probe = Probe(network, probe, self._options, batch_size, activations, forward, data_name)
 
     def step(self) -> bool:
         """Count an optimisation step, and measure the network if its turn has come.
@@ -271,8 +255,8 @@ class Tracker:
         """
         own = self.state_dict()
         try:
-            given = json.loads(json.dumps({name: state[name] for name in own}))  # a copy
-            rows, notes = _rows(given["table"]), list(map(Note.read, given["notes"]))
+            given = json.loads(json.dumps({name: {"one_by_one": "", **state}[name] for name in own}))  # a copy
+            rows, notes = _rows(given["table"]), list(map(Note.of, given["notes"]))
             if self._probe is not None:
                 check_record(table_of_record(rows), given["metadata"])
         except Exception as error:
@@ -307,8 +291,7 @@ class Tracker:
 
     def _asked(self) -> dict[str, Any]:
         """What decides the numbers of the record, beside the numbers in the network."""
-        names = ("n", "reduction", "order", "covariance", "coupling", "seed")
-        options = {name: getattr(self._options, name) for name in names}
+        options = {"n": self._options.n, **self._options.as_columns(), "seed": self._options.seed}
         options |= {"every": self.every, "criteria": list(self._options.criteria)}
         known = {"probe": "identity", "network": "structure"}
         return options | {name: getattr(self._probe, attribute, None) for name, attribute in known.items()}

@@ -97,17 +97,13 @@ def test_warnings_come_first_and_keep_their_order():
 def test_a_note_is_a_text_that_stays_what_it_is():
     for note in NOTES:
         assert isinstance(note, str)
-        copies = [
-            copy.deepcopy(note),
-            pickle.loads(pickle.dumps(note)),
-            Note.read(json.loads(json.dumps(note.stored()))),
-        ]
+        copies = [copy.deepcopy(note), pickle.loads(pickle.dumps(note)), Note.of(json.loads(json.dumps(note.stored())))]
         assert about(copies) == about([note] * 3)
         assert about([note.reworded(f"a: {note}")]) == [(f"a: {note}", note.kind, note.value)]
 
 
 def test_files_of_version_1_said_it_in_the_text():
-    old = [Note.read(text) for text in ("warning: the scores are too high", "an image was dropped", "warning")]
+    old = [Note.of(text) for text in ("warning: the scores are too high", "an image was dropped", "warning")]
     assert [note.kind for note in old] == ["warning", "note", "note"]
     assert old[0] == "the scores are too high"
 
