@@ -352,6 +352,8 @@ EARLY = {
     "signature none.py:make": "file not found: 'none.py'",
     "signature resnet18@none.pth": "file not found: 'none.pth'",
     "signature w.pth": "is a file of weights",
+    "signature tim:resnet18": "unknown model 'tim:resnet18'; did you mean timm?",
+    "multiverse resnet18 --dataset digit:3": "unknown data set 'digit:3'; did you mean 'digits:3'?",
     "signature resnet18 --dataset folder:none": "there is no folder 'none'",
     "signature resnet18 --dataset text:none.txt@none.json": "file not found: 'none.txt@none.json'",
     "signature resnet18 --reduction foo": "reduction must be one of",
@@ -364,6 +366,7 @@ EARLY = {
     "multiverse resnet18 --bias foo": "bias must be one of",
     "survey --models resnet18 --order foo": "order must be one of",
     "compare none.parquet shipped:resnet18": "file not found: 'none.parquet'",
+    "compare resnet18 no:resnet18": "unknown model 'no:resnet18' ",
 }
 
 
@@ -389,6 +392,8 @@ for line in sys.stdin:
 def test_the_command_knows_every_source_without_loading_it():
     known = chain.from_iterable(found_in("affscore.zoo.data", "SOURCES"))
     assert {source.name: source.takes for source in known} == options._SETS
+    prefixes = {source.prefix for source in found_in("affscore.zoo.sources", "SOURCE")}
+    assert prefixes - {"", "file.py"} == {*options._PREFIXES}
     assert get_args(CovarianceName) == get_args(CovarianceOfTransport)
 
 
