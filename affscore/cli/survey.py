@@ -48,8 +48,7 @@ def survey(
     for one, other in itertools.product(reduction or ["mean"], order or ["activate-first"]):
         options.check([], [], {**chosen, "reduction": one, "order": other})
 
-    from affscore.network.criteria import named_options
-    from affscore.survey.plan import plan
+    from affscore.survey.plan import named_options, plan
     from affscore.survey.report import listing
     from affscore.survey.survey import survey as measure
 

@@ -17,14 +17,14 @@ from torch import nn
 
 from affscore.analysis import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError, AffscoreWarning
-from affscore.network.criteria import named_options
 from affscore.network.multiverse_result import Multiverse
 from affscore.network.note import Note, give_warnings, lines
 from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
 from affscore.network.table import write_table
-from affscore.options import Specification, checked
+from affscore.options import Specification
 from affscore.survey.load import load_or_measure_one
+from affscore.survey.plan import named_options
 from affscore.survey.shipped import PREFIX, shipped_signature
 from affscore.zoo.paths import check_destination, check_name
 
@@ -185,7 +185,7 @@ def compare(
     for name in names or ():
         check_name(name)
     # before hours are spent on measuring
-    asked = checked(named_options(options))
+    asked = named_options(options)
     planned = [{**asked.as_columns(), "units": asked.units}] if None in finished else []
     _check_alike([*(one.metadata for one in finished if one is not None), *planned])
     measure: Callable[..., Signature] = signature if store is None else partial(load_or_measure_one, store=store)
@@ -282,8 +282,8 @@ def _notes(signatures: Mapping[str, Signature]) -> tuple[Note, ...]:
         f"have no score ({why}), and are left out"
         for name, count, why in about.loc[about["missing"] > 0, ["missing", "why"]].itertuples()
     ]
-    own = (Note.of(note).reworded(f"{name}: {note}") for name, result in signatures.items() for note in result.notes)
-    return (*map(Note, notes), *own)
+    own = ((name, Note.of(note)) for name, result in signatures.items() for note in result.notes)
+    return (*map(Note, notes), *(Note(f"{name}: {note}", note.kind, note.value) for name, note in own))
 
 
 def _listed(values: pd.Series[Any]) -> str:

@@ -6,13 +6,13 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from affscore.network.criteria import CRITERIA
 from affscore.network.parquet import FORMAT
-from affscore.options import Options, checked, usual_criteria
+from affscore.options import Options, usual_criteria
 from affscore.zoo.datasets import identity_of_data
 from affscore.zoo.models import identity_of_model
 
@@ -94,7 +94,6 @@ def describe(
     Raises:
         AffscoreError: An unknown name, or a file that cannot be read.
     """
-    job = replace(job, options=checked(job.options))
     options = job.options
     used = data(job.dataset, options.images, options.n, options.seed)
     chosen = {**changed(options), "images": used["images"]}

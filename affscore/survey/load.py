@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from affscore.errors import AffscoreError
-from affscore.network.criteria import named_options
 from affscore.network.multiverse import REDUCTIONS
 from affscore.network.multiverse_result import Multiverse
 from affscore.network.result import Signature
 from affscore.options import Execution, check_integer, check_reductions
-from affscore.survey.plan import look_at, plan
+from affscore.survey.plan import look_at, named_options, plan
 from affscore.survey.shipped import MULTIVERSES, SHIPPED
 from affscore.survey.store import Store
 from affscore.survey.survey import survey

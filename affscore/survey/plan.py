@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from affscore.errors import AffscoreError
+from affscore.network.criteria import choose_criteria
 from affscore.network.multiverse_result import Multiverse, load_result
 from affscore.network.result import Signature
 from affscore.options import Options, checked
@@ -20,6 +21,20 @@ from affscore.survey.work import Outcome, outcome_of_error
 from affscore.zoo.datasets import identity_of_data
 from affscore.zoo.models import identity_of_model
 from affscore.zoo.paths import check_name
+
+
+def named_options(keywords: Mapping[str, Any]) -> Options:
+    """The options among keywords, as :func:`affscore.signature` takes them.
+
+    Raises:
+        AffscoreError: They are not possible.
+
+    >>> named_options({"n": 64, "criteria": "r2", "device": "cpu"}).criteria
+    ('r2',)
+    """
+    given = {one.name: keywords[one.name] for one in fields(Options) if one.name in keywords}
+    given["criteria"] = choose_criteria(keywords.get("criteria", True), keywords.get("units", "activations"))
+    return checked(Options(**given))
 
 
 def plan(

@@ -8,10 +8,10 @@ from PIL import Image
 from torch import nn
 
 from affscore import AffscoreError, load_model
-from affscore.network.criteria import named_options
 from affscore.options import Options, checked
 from affscore.survey import job as jobs
 from affscore.survey.job import DescribedJob, Job, changed, describe, is_of_job
+from affscore.survey.plan import named_options
 
 OWN = "from torch import nn\ndef make():\n    return nn.Sequential(nn.Conv2d(3, 2, 9), nn.ReLU())\n"
 

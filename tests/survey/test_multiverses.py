@@ -10,7 +10,6 @@ import torch
 
 import affscore.survey.load
 from affscore import AffscoreError, load_multiverse, load_results, load_signature, multiverse, signature
-from affscore.network.criteria import named_options
 from affscore.options import Options, Specification
 from affscore.survey import (
     Store,
@@ -22,7 +21,7 @@ from affscore.survey import (
     tables,
 )
 from affscore.survey.job import Job, describe, key_of
-from affscore.survey.plan import plan
+from affscore.survey.plan import named_options, plan
 from affscore.survey.report import listing
 
 OPTIONS = {"n": 32, "images": 64, "progress": False}

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import math
 import pkgutil
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import fields
+from collections.abc import Collection, Iterable
 from importlib import import_module
-from typing import Any
 
 import pyarrow as pa
 
 from affscore.errors import AffscoreError
 from affscore.network.columns import ALWAYS, EXTRAPOLATED
 from affscore.network.criteria.declaration import Criterion
-from affscore.options import Options, UnitsName, usual_criteria
+from affscore.options import UnitsName, usual_criteria
 
 
 def gathered(criteria: Iterable[Criterion]) -> dict[str, Criterion]:
@@ -59,17 +57,6 @@ def choose_criteria(criteria: bool | str | Collection[str], units: UnitsName = "
             f"criteria must be True, False, all, or names among {', '.join(CRITERIA)}, got {unknown[0]!r}"
         )
     return tuple(name for name in CRITERIA if name in given or "all" in given)
-
-
-def named_options(keywords: Mapping[str, Any]) -> Options:
-    """The options among keywords, as :func:`affscore.signature` and a survey take them.
-
-    >>> named_options({"n": 64, "criteria": "r2", "device": "cpu"}).criteria
-    ('r2',)
-    """
-    given = {one.name: keywords[one.name] for one in fields(Options) if one.name in keywords}
-    given["criteria"] = choose_criteria(keywords.get("criteria", True), keywords.get("units", "activations"))
-    return Options(**given)
 
 
 def schema(criteria: Iterable[str], extrapolated: bool = False) -> pa.Schema:
