@@ -85,17 +85,16 @@ class Measurement:
         forward: Forward | None = None,
         data_name: str | None = None,
     ) -> None:
-        options, execution = checked(options), checked_execution(execution or Execution())
+        self.options, self.execution = checked(options), checked_execution(execution or Execution())
         if data_name is not None and (not isinstance(data_name, str) or not data_name.strip()):
             raise AffscoreError(f"data_name must be a text that names the data, got {data_name!r}")
         check_name(data_name or "")
         if isinstance(model, str):
-            model = load_model(model, options.seed)
-        self.options, self.execution = options, execution
+            model = load_model(model, self.options.seed)
         self.network = unwrapped(model)
         check_has_weights(self.network, type(self.network).__name__)
         self.card = card_of(self.network)
-        self.device = choose_device(execution.device, self.network)
+        self.device = choose_device(self.execution.device, self.network)
         self.activations = getattr(self.network, "declared_activations", ()) if activations is None else activations
         self._forward = forward
         self.one_by_one = ""  # why samples go through the network one at a time
@@ -104,12 +103,11 @@ class Measurement:
         self._seen, self._digest, self._sums = 0, hashlib.sha256(), list[NDArray[np.uint32]]()
         self._declared, self._ran, self._notes, self._dropped = list[str](), set[str](), list[str](), 0
         self.weights, self.images = "", ""  # fingerprints of the network, and of the samples that count
-        self.stream = self._stream(data, options)
+        self.stream = self._stream(data, self.options)
         self._dataset = self.stream.name if data_name is None else data_name
 
     def _stream(self, data: Any, options: Options) -> ImageStream:
-        feeding = Feeding(self.network, self._forward)
-        return image_stream(data, self.card, options, self.execution.batch_size, feeding)
+        return image_stream(data, self.card, options, self.execution.batch_size, Feeding(self.network, self._forward))
 
     def signature(self) -> Signature:
         """Measure; the signature, with what the data and the network have to say.
@@ -217,11 +215,8 @@ class Measurement:
             rows = [[row for row in batch.rows if row["specification"] == number] for batch in batches]
             everywhere = set.intersection(*({row["index"] for row in some} for some in rows))
             rows = [[row for row in some if row["index"] in everywhere] for some in rows]
-            own = [
-                replace(batch, rows=[{key: row[key] for key in row if key != "specification"} for row in some])
-                for batch, some in zip(batches, rows, strict=True)
-            ]
-            if any(rows):
+            own = [replace(batch, rows=some) for batch, some in zip(batches, rows, strict=True)]
+            if everywhere:
                 found.append(self._signature(own, options))
         return found
 

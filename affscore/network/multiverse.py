@@ -84,8 +84,8 @@ def multiverse(
         n=n, images=images, seed=seed, positions=positions, multiverse=check_reductions(reductions), bias=bias,
         size=size, mask=mask,
     )  # fmt: skip
-    execution = Execution(device, batch_size, progress)
-    measurement = Measurement(model, data, options, execution, activations, forward, data_name)
+    how = Execution(device, batch_size, progress)
+    measurement = Measurement(model, data, options, how, activations, forward, data_name)
     give_warnings(early := on_input(measurement.stream, measurement.network), stacklevel=2)
     result = Multiverse.of(measurement.signatures(), measurement.options)
     give_warnings([note for note in result.notes if note not in early], stacklevel=2)

@@ -54,8 +54,8 @@ class Multiverse:
     def of(cls, signatures: Sequence[Signature], options: Options) -> Multiverse:
         """The multiverse of signatures of one network on the same samples.
 
-        What only some of them note is said with the specification, and of the expected errors of their scores the
-        largest. Each specification keeps its own notes (:meth:`signature`).
+        It has the notes of all of them, and of the expected errors of their scores the largest. Each specification
+        keeps its own (:meth:`signature`).
         """
         first = signatures[0]
         left_out = (*_MEASURED, "coupling", "positions")
@@ -176,8 +176,8 @@ class Multiverse:
         metadata = {**self.metadata, **asked._asdict(), "criteria": []}
         for name in {"multiverse", "positions", "notes"} - {reduction}:
             metadata.pop(name, None)
-        own = self.metadata.get("notes", {}).get(_way(asked._asdict()))
-        return Signature(table, metadata, list(self.notes) if own is None else list(map(Note.of, own)))
+        own = self.metadata.get("notes", {}).get(_way(asked._asdict()), self.notes)
+        return Signature(table, metadata, list(map(Note.of, own)))
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the mean scores of all specifications, sorted, over the dots of their choices.
@@ -253,19 +253,12 @@ def _way(words: Mapping[str, Any]) -> str:
 def notes_of_all(notes: Mapping[str, Sequence[Any]]) -> list[Note]:
     """The notes of a multiverse, given those of each specification as its metadata hold them.
 
-    Those that not all have are said with whose they are; of those with a value there is the one with the largest.
+    Each is there once, and of those with a value only the one with the largest.
 
     >>> few, many = (Note(f"{bias} too high", "warning", bias).stored() for bias in (0.1, 0.3))
     >>> notes_of_all({"mean": ["dropped", few], "sample": ["dropped", "many points", many]})
-    ['dropped', 'many points (sample)', '0.3 too high (sample)']
+    ['dropped', 'many points', '0.3 too high']
     """
-    found = dict[Note, list[str]]()
-    for way, own in notes.items():
-        for note in map(Note.of, own):
-            found.setdefault(note, []).append(way)
+    found = dict.fromkeys(Note.of(note) for own in notes.values() for note in own)
     largest = max((note for note in found if note.value is not None), key=lambda note: note.value or 0.0, default=None)
-    return [
-        note if len(ways) == len(notes) else note.reworded(f"{note} ({'; '.join(ways)})")
-        for note, ways in found.items()
-        if note.value is None or note == largest
-    ]
+    return [note for note in found if note.value is None or note == largest]

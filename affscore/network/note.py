@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from affscore.errors import AffscoreWarning
@@ -46,14 +46,6 @@ class Note(str):
             return cls(**given)
         return cls(given.removeprefix(_OLDER), "warning" if given.startswith(_OLDER) else "note")
 
-    def reworded(self, sentence: str) -> Note:
-        """Another sentence of the same kind and value.
-
-        >>> Note("n is small", "warning").reworded("resnet18: n is small").kind
-        'warning'
-        """
-        return Note(sentence, self.kind, self.value)
-
     def stored(self) -> dict[str, Any]:
         """The note in the types that JSON knows.
 
@@ -63,15 +55,14 @@ class Note(str):
         return {"sentence": str(self), **vars(self)}
 
 
-def lines(notes: Iterable[str]) -> list[str]:
+def lines(notes: Sequence[str]) -> list[str]:
     """How a result prints its notes: each warning in full, and one line for the rest.
 
     >>> lines(["the last 2 images were dropped", Note("the images hold values from 0 to 255", "warning")])
     ['warning: the images hold values from 0 to 255', '1 note: .notes']
     """
-    kinds = [Note.of(note).kind for note in notes]
-    found = [f"warning: {note}" for note, kind in zip(notes, kinds, strict=True) if kind == "warning"]
-    rest = kinds.count("note")
+    found = [f"warning: {note}" for note in notes if Note.of(note).kind == "warning"]
+    rest = len(notes) - len(found)
     return [*found, f"{rest} note{'s' * (rest > 1)}: .notes"] if rest else found
 
 

@@ -68,9 +68,8 @@ class Probe(Measurement):
         """The first samples, read and kept."""
         data = load_data(data, seed=options.seed) if isinstance(data, str) else data
         self.places: list[Key] = []
-        total, chosen = super()._stream(data, options).total, options
-        if total is not None and total > options.n:
-            chosen = replace(options, images=options.n)
+        total = super()._stream(data, options).total
+        chosen = options if total is None or total <= options.n else replace(options, images=options.n)
         with random_states_kept(self.device), _apart(data) as apart:
             seed_generators(options.seed, self.device)
             self.stream = super()._stream(apart, chosen)

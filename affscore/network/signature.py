@@ -138,8 +138,8 @@ def signature(
         n=n, images=images, reduction=reduction, order=order, covariance=covariance,
         criteria=choose_criteria(criteria, units), seed=seed, positions=positions, units=units, size=size, mask=mask,
     )  # fmt: skip
-    execution = Execution(device, batch_size, progress)
-    measurement = Measurement(model, data, options, execution, activations, forward, data_name)
+    how = Execution(device, batch_size, progress)
+    measurement = Measurement(model, data, options, how, activations, forward, data_name)
     give_warnings(early := on_input(measurement.stream, measurement.network), stacklevel=2)
     result = measurement.signature()
     give_warnings([note for note in result.notes if note not in early], stacklevel=2)

@@ -114,10 +114,8 @@ def track(
         n=n, reduction=reduction, order=order, covariance=covariance, coupling=coupling,
         criteria=choose_criteria(criteria, units), seed=seed, units=units, size=size, mask=mask,
     ))  # fmt: skip
-    measures = None
-    if _is_first_process():
-        execution = Execution(str(device_of(network)), batch_size, progress=False)
-        measures = Probe(network, probe, options, execution, activations, forward, data_name)
+    how = Execution(str(device_of(network)), batch_size, progress=False)
+    measures = Probe(network, probe, options, how, activations, forward, data_name) if _is_first_process() else None
     tracker = Tracker(measures, options, every, start)
     if state is None:
         tracker.measure()
@@ -144,8 +142,7 @@ class Tracker:
         self._probe, self._options, self.every, self._start, self.steps = probe, options, every, start, start
         self._rows: list[dict[str, Any]] = []
         self._failed: list[list[Any]] = []  # step and sentence
-        self._metadata: dict[str, Any] = {}
-        self._notes: list[Note] = []
+        self._metadata, self._notes = dict[str, Any](), list[Note]()
 
     def step(self) -> bool:
         """Count an optimisation step, and measure the network if its turn has come.
@@ -179,14 +176,13 @@ class Tracker:
         except AffscoreError as error:
             sentence = str(error)
             if sentence not in [before for _, before in self._failed]:
-                self._warn(f"step {self.steps} was not measured: {sentence}")
+                warnings.warn(f"step {self.steps} was not measured: {sentence}", AffscoreWarning, stacklevel=3)
             self._failed.append([self.steps, sentence])
             return False
         known = any(row["flag"] == NOT_FINITE for row in self._rows)
         self._rows += [{"step": self.steps, **row} for row in rows]
         if not known:
-            for note in self._on_infinity():
-                self._warn(note)
+            give_warnings(self._on_infinity(), stacklevel=3)
         return True
 
     def _begin(self, probe: Probe) -> None:
@@ -305,9 +301,6 @@ class Tracker:
                 f"{NOT_FINITE!r}): the training has diverged",
                 "warning",
             )
-
-    def _warn(self, sentence: str) -> None:
-        warnings.warn(str(sentence), AffscoreWarning, stacklevel=4)
 
 
 def _rows(columns: Mapping[Any, list[Any]]) -> list[dict[str, Any]]:

@@ -226,7 +226,9 @@ def test_notes_are_those_of_all_specifications_and_of_each(found):
     values = {choice: [note.value for note in notes if note.value] for choice, notes in of_each.items()}
     (largest,) = [note for note in found.notes if note.value]
     assert [largest.value] == max(values.values())
-    assert all(choice.reduction in largest for choice, value in values.items() if value == [largest.value])
+    assert all(largest in of_each[choice] for choice, value in values.items() if value == [largest.value])
+    said = [note for notes in of_each.values() for note in notes]
+    assert found.notes == [*dict.fromkeys(note for note in said if note.value in (None, largest.value))]
 
 
 def test_what_one_batch_refuses_is_left_out_of_all():

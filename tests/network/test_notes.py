@@ -99,7 +99,6 @@ def test_a_note_is_a_text_that_stays_what_it_is():
         assert isinstance(note, str)
         copies = [copy.deepcopy(note), pickle.loads(pickle.dumps(note)), Note.of(json.loads(json.dumps(note.stored())))]
         assert about(copies) == about([note] * 3)
-        assert about([note.reworded(f"a: {note}")]) == [(f"a: {note}", note.kind, note.value)]
 
 
 def test_files_of_version_1_said_it_in_the_text():
