@@ -112,7 +112,7 @@ def scores_by_position(
     ):
         for chunk in stream.chunks:
             some = chunk[:left].each(lambda tensor: tensor.to(where))
-            through(network, recorder, collector, some, card.name)
+            through(network, recorder, some, card.name)
             left -= len(some)
             if not left:
                 break
