@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -126,8 +125,7 @@ class Measurement:
             AffscoreError: As :func:`affscore.signature`.
         """
         with closing(self._measured()) as measured:
-            scored = self._behind(measured) if self.device.type == "cuda" else itertools.starmap(self._scored, measured)
-            return self.assembled(list(scored))
+            return self.assembled([replace(batch, rows=score_batch(pairs, self.options)) for batch, pairs in measured])
 
     def _measured(self) -> Generator[tuple[Batch, list[list[Pair]]]]:
         """Each batch, with the pairs of all passes of the options."""
@@ -179,23 +177,6 @@ class Measurement:
             self._seen += len(chunk)
             yield chunk
             bar.update(len(chunk))
-
-    def _scored(self, batch: Batch, passes: list[list[Pair]]) -> Batch:
-        return replace(batch, rows=score_batch(passes, self.options))
-
-    def _behind(self, measured: Iterator[tuple[Batch, list[list[Pair]]]]) -> Iterator[Batch]:
-        """Score each batch in another thread, while the next one goes through the network.
-
-        On a GPU the assignment problems are solved by the processor, which is idle then. At most one batch waits.
-        """
-        waiting: Future[Batch] | None = None
-        with ThreadPoolExecutor(1) as threads:
-            for batch, passes in measured:
-                if waiting is not None:
-                    yield waiting.result()
-                waiting = threads.submit(self._scored, batch, passes)
-            if waiting is not None:
-                yield waiting.result()
 
     def assembled(self, batches: Sequence[Batch]) -> list[Signature]:
         """The signatures that all batches make.

@@ -14,29 +14,12 @@ import pyarrow as pa
 
 from affscore.errors import AffscoreError
 from affscore.network.columns import ALWAYS, EXTRAPOLATED
-from affscore.network.criteria.declaration import Criterion
 from affscore.options import UnitsName, usual_criteria
 
-
-def gathered(criteria: Iterable[Criterion]) -> dict[str, Criterion]:
-    """Criteria by their names, the papers' first.
-
-    Raises:
-        AffscoreError: Two of them have the same name or column, or one has the name of another column of a result.
-    """
-    ordered = sorted(criteria, key=lambda criterion: criterion.place or math.inf)
-    taken = {"all", *(field.name for field in (*ALWAYS, *EXTRAPOLATED))}
-    for criterion in ordered:
-        for name in {criterion.name, *(field.name for field in criterion.columns)}:
-            if name in taken:
-                raise AffscoreError(f"the criterion {criterion.name!r} needs another name: {name!r} is taken")
-            taken.add(name)
-    return {criterion.name: criterion for criterion in ordered}
-
-
 _MODULES = [import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
+_DECLARED = (criterion for module in _MODULES for criterion in getattr(module, "CRITERIA", ()))
 
-CRITERIA = gathered(criterion for module in _MODULES for criterion in getattr(module, "CRITERIA", ()))
+CRITERIA = {one.name: one for one in sorted(_DECLARED, key=lambda criterion: criterion.place or math.inf)}
 """All criteria by their names, in the order of their columns."""
 
 
