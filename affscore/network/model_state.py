@@ -22,12 +22,8 @@ def unwrapped(model: nn.Module) -> nn.Module:
     >>> unwrapped(nn.DataParallel(layer)) is layer
     True
     """
-    if isinstance(model, str):
-        raise AffscoreError(
-            f"model must be a torch.nn.Module here, got a name; affscore.load_model({model!r}) makes one"
-        )
     if not isinstance(model, nn.Module):
-        raise AffscoreError(f"model must be a torch.nn.Module or the name of one, got {type(model).__name__}")
+        raise AffscoreError(f"model must be a torch.nn.Module (affscore.load_model makes one of a name), got {model!r}")
     wrapped = isinstance(model, (nn.DataParallel, nn.parallel.DistributedDataParallel))
     inner = model.module if wrapped else getattr(model, "_orig_mod", None)
     if isinstance(inner, nn.Module):

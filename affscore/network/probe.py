@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import zip_longest
 from typing import Any
 
 import torch
@@ -20,7 +19,7 @@ from affscore.errors import AffscoreError
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, run_batch
 from affscore.network.criteria.declaration import NotFiniteError
-from affscore.network.experts import Key, key_of, numbered
+from affscore.network.experts import Key, first_difference, key_of, numbered
 from affscore.network.images import ImageStream
 from affscore.network.inputs import Inputs
 from affscore.network.measurement import Measurement
@@ -114,13 +113,10 @@ class Probe(Measurement):
         """
         batch, pairs = self._run(checked=True)
         places = places_of(columns_of_call(pair.call) for pair in pairs)
-        for number, (before, now) in enumerate(zip_longest(self.places, places), 1):
-            if before != now:
-                was, is_now = (f"{place[2]} of layer {place[0]!r}" if place else "none" for place in (before, now))
-                raise AffscoreError(
-                    f"the network has another structure than in the first measurement: activation {number} was {was}, "
-                    f"and is {is_now}; begin a new record"
-                )
+        if difference := first_difference(self.places, places):
+            raise AffscoreError(
+                f"the network has another structure than in the first measurement: {difference}; begin a new record"
+            )
         accuracy = accuracy_of([batch], self._seen)
         return [{**self._row(pair), "accuracy": math.nan if accuracy is None else accuracy} for pair in pairs]
 
