@@ -149,8 +149,8 @@ class AffinityPenalty:
         if not passes:
             raise AffscoreError(
                 "there was no forward pass since the last call, or the penalty was removed: call it after model(x), "
-                "with the network in training mode and gradients enabled; a network of which others call only the parts "
-                "has no pass of its own, so give the one whose forward runs, and choose by layers=[...]"
+                "with the network in training mode and gradients enabled; a network of which others call only parts "
+                "has no pass of its own: give the one whose forward runs, and choose by layers=[...]"
             )
         scores, target = self._scores(passes)
         self.scores = scores.detach()

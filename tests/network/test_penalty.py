@@ -748,7 +748,7 @@ def test_why_there_is_no_pass():
     network, x = plain(), samples()
     penalty = AffinityPenalty(network, 0.5)
     network[1](network[0](x))
-    with pytest.raises(AffscoreError, match="of which others call only the parts"):
+    with pytest.raises(AffscoreError, match="of which others call only parts"):
         penalty()
     penalty.remove()
     network(x)
