@@ -23,7 +23,9 @@ def unwrapped(model: nn.Module) -> nn.Module:
     True
     """
     if not isinstance(model, nn.Module):
-        raise AffscoreError(f"model must be a torch.nn.Module (affscore.load_model makes one of a name), got {model!r}")
+        raise AffscoreError(
+            f"model must be a torch.nn.Module (affscore.load_model makes one of a name), got {type(model).__name__}"
+        )
     wrapped = isinstance(model, (nn.DataParallel, nn.parallel.DistributedDataParallel))
     inner = model.module if wrapped else getattr(model, "_orig_mod", None)
     if isinstance(inner, nn.Module):

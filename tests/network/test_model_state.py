@@ -80,7 +80,7 @@ def test_torchscript_is_refused(make):
 def test_what_is_no_network():
     with pytest.raises(
         AffscoreError,
-        match=r"model must be a torch.nn.Module \(affscore.load_model makes one of a name\), got <function",
+        match=r"model must be a torch.nn.Module \(affscore.load_model makes one of a name\), got function",
     ):
         unwrapped(lambda x: x)
 

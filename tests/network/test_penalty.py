@@ -584,7 +584,7 @@ def test_of_a_network_of_transformers():
         ({"target": [0.5, True]}, "target must be a Signature, a number"),
         ({"target": torch.tensor([True, False])}, "target must be a Signature, a number"),
         ({"target": [[0.5], [0.5, 0.5]]}, "target must be a Signature, a number"),
-        ({"target": None}, r"target must be a number"),
+        ({"target": None}, r"target must be a Signature, a number"),
         ({"weight": -1}, "weight must be a number of at least 0, got -1"),
         ({"weight": math.inf}, "weight must be a number"),
         ({"weight": "1"}, "weight must be a number"),

@@ -534,7 +534,7 @@ class TestErrors:
             ({"probe": samples() * torch.nan}, "NaN or infinite values"),
             ({"probe": "no such data"}, "no such data"),
             ({"probe": 5}, "data must be"),
-            ({"model": "mini:digitsnet"}, "affscore.load_model makes one of a name"),
+            ({"model": "mini:digitsnet"}, "load_model makes one of a name"),
             ({"model": nn.Linear(5, 2)}, "no elementwise activation"),
             ({"model": nn.Sequential(nn.LazyLinear(3), nn.ReLU())}, "is lazy"),
         ],
