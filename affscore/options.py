@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -53,6 +52,9 @@ class Specification(NamedTuple):
         return tuple(name for name, ours, theirs in zip(self._fields, self, other, strict=True) if ours != theirs)
 
 
+OF_THE_PAPERS = ("cka", "norm", "sparsity", "entropy", "r2")
+"""The criteria of tables 1 and 2."""
+
 DEFAULT = Specification()
 """What the papers measured on convolutional networks."""
 
@@ -65,18 +67,12 @@ def _option(default: Any, help: str) -> Any:
 class Options:
     """What is measured: every choice that a number of a signature depends on (see :func:`affscore.signature`).
 
-    This is the one place where an option has its default and its check; the commands take their options, and the keys
-    of a store what is not at its default, from here. ``criteria`` becomes a tuple of names, ``order`` is
-    "activate-first" where both orders are the same, and ``coupling`` is "paired" where the others leave no choice. A
-    multiverse has no criteria, and takes the place of reduction, order and covariance: :attr:`passes` are its
-    options.
+    This is the one place where an option has its default; the commands take their options from here. It is plain data:
+    :func:`checked` looks at it, and a measurement does so before it begins. A multiverse has no criteria, and takes the
+    place of reduction, order and covariance: :attr:`passes` are its options.
 
-    Raises:
-        AffscoreError: An unknown name, a number out of range, or options that exclude each other.
-
-    >>> options = Options(n=64, reduction="sample", order="reduce-first")
-    >>> options.order, options.changed
-    ('activate-first', {'n': 64, 'reduction': 'sample'})
+    >>> Options(n=64, reduction="sample").points_a_sample
+    1
     """
 
     # ruff: noqa: RUF009  # what _option returns is a field
@@ -85,7 +81,7 @@ class Options:
     reduction: ReductionName = _option("mean", "mean, sum, flatten, sample, positions or published.")
     order: OrderName = _option("activate-first", "activate-first or reduce-first.")
     covariance: CovarianceName = _option("ledoit-wolf", "ledoit-wolf or empirical.")
-    criteria: tuple[str, ...] = True  # type: ignore[assignment]  # a tuple in the end
+    criteria: tuple[str, ...] = OF_THE_PAPERS
     seed: int = _option(0, "Fixes random weights, and the choice of samples.")
     positions: int = _option(4, "Positions of each sample that are points of their own, with --reduction positions.")
     multiverse: tuple[ReductionName, ...] = ()
@@ -95,76 +91,10 @@ class Options:
     size: int | None = _option(None, "Pixels of a side of the images, where the network does not say what it expects.")
     mask: str | None = MASK
 
-    def __post_init__(self) -> None:
-        check_word("reduction", self.reduction, ReductionName)
-        check_word("order", self.order, OrderName)
-        check_word("covariance", self.covariance, CovarianceName)
-        check_word("bias", self.bias, BiasName)
-        check_word("coupling", self.coupling, CouplingName)
-        check_word("units", self.units, UnitsName)
-        if self.units == "blocks" and self.multiverse:
-            raise AffscoreError("a multiverse is of activations: omit units, or measure a signature")
-        if self.units == "blocks" and self.order != "activate-first" and self.reduction not in COMMUTING:
-            raise AffscoreError(
-                "a block is no function of vectors of channels, so order='reduce-first' has none: omit the order"
-            )
-        several = check_reductions(self.multiverse) if self.multiverse != () else ()
-        for each in several:
-            check_word("reduction", each, ReductionName)
-        if self.bias != "none" and not several:
-            raise AffscoreError(f"bias={self.bias!r} is a choice of a multiverse (affscore.multiverse)")
-        images = self.images
-        if images is not None and (isinstance(images, bool) or images == 0):
-            raise AffscoreError(f"images must be an integer of at least 2, got {images!r}; omit it for all")
-        if self.mask is not None and not isinstance(self.mask, str):
-            raise AffscoreError(f"mask must be the name of an entry of the data, or None, got {self.mask!r}")
-        checked: dict[str, Any] = {
-            "n": check_integer("n", self.n, 2, MOST_IN_A_BATCH),
-            "seed": check_integer("seed", self.seed, 0),
-            "images": None if images is None else check_integer("images", images, 2, MOST_IMAGES),
-            "order": "activate-first" if self.reduction in COMMUTING else self.order,
-            "positions": check_integer("positions", self.positions, 1, MOST_POSITIONS),
-            "size": None if self.size is None else check_integer("size", self.size, 1),
-            "multiverse": several,
-        }
-        given = {name: getattr(self, name) for name in ("reduction", "order", "covariance", "coupling")}
-        if several and (other := [name for name, value in given.items() if value != getattr(DEFAULT, name)]):
-            raise AffscoreError(
-                f"a multiverse is of several reductions and of every order and covariance: omit {other[0]}, or measure "
-                "one signature"
-            )
-        if several and self.criteria not in (True, False, ()):
-            raise AffscoreError("a multiverse has no criteria: omit them, or measure a signature")
-        checked["criteria"] = ()
-        if not several and self.criteria is not False:  # last, since their names need PyTorch
-            from affscore.network.criteria import choose_criteria
-
-            checked["criteria"] = choose_criteria(self.usual_criteria if self.criteria is True else self.criteria)
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
-        if self.only_paired:
-            object.__setattr__(self, "coupling", "paired")
-
-    @property
-    def usual_criteria(self) -> tuple[str, ...]:
-        """The papers' criteria; of blocks also the one without which their scores mislead."""
-        from affscore.network.criteria import BY_DEFAULT
-
-        return (*BY_DEFAULT, "affine_fit") if self.units == "blocks" else BY_DEFAULT
-
     @property
     def only_paired(self) -> bool:
         """Whether the other options leave no choice of the coupling."""
         return self.points_a_sample > 1 and self.n * self.points_a_sample > MOST_COUPLED
-
-    @property
-    def changed(self) -> dict[str, Any]:
-        """The options that are not at their defaults."""
-        usual = vars(Options())
-        unused = set() if "positions" in (self.reduction, *self.multiverse) else {"positions"}
-        unused |= {"criteria"} if self.multiverse or self.criteria == self.usual_criteria else set()
-        unused |= {"coupling"} if self.only_paired else set()
-        return {name: value for name, value in vars(self).items() if name not in unused and value != usual[name]}
 
     @property
     def passes(self) -> tuple[tuple[Options, ...], ...]:
@@ -180,8 +110,8 @@ class Options:
         found = dict[tuple[str, str], tuple[Options, ...]]()
         for reduction, order in itertools.product(self.multiverse, get_args(OrderName)):
             several = tuple(
-                replace(self, multiverse=(), bias="none", reduction=reduction, order=order, covariance=covariance,
-                        criteria=())
+                checked(replace(self, multiverse=(), bias="none", reduction=reduction, order=order,
+                                covariance=covariance, criteria=()))
                 for covariance in get_args(CovarianceName)
             )  # fmt: skip
             found[reduction, several[0].order] = several
@@ -206,9 +136,6 @@ class Execution:
         batch_size: Samples that go through the network at once.
         progress: Whether to show a bar; None for where there is a terminal.
         threads: Threads of a process; None for as many as PyTorch takes.
-
-    Raises:
-        AffscoreError: A number out of range.
     """
 
     device: str = _option("auto", "auto, cpu, cuda, ...")
@@ -216,22 +143,79 @@ class Execution:
     progress: bool | None = None
     threads: int | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "batch_size", check_integer("batch_size", self.batch_size, 1))
-        if self.threads is not None:
-            object.__setattr__(self, "threads", check_integer("threads", self.threads, 1, 1024))
 
+def checked(options: Options) -> Options:
+    """The options, if they are possible, with one word for what is the same.
 
-def options_of(arguments: Mapping[str, Any]) -> tuple[Options, Execution, dict[str, Any]]:
-    """Sort the arguments of a function that measures: into options, how it is run, and the rest.
+    ``order`` is "activate-first" where both orders are the same, and ``coupling`` is "paired" where the others leave no
+    choice. A multiverse has no criteria.
 
-    >>> options_of({"n": 64, "device": "cpu", "store": "results"})[1:]
-    (Execution(device='cpu', batch_size=64, progress=None, threads=None), {'store': 'results'})
+    Raises:
+        AffscoreError: An unknown name, a number out of range, or options that exclude each other.
+
+    >>> checked(Options(reduction="sample", order="reduce-first")).order
+    'activate-first'
     """
-    rest = dict(arguments)
-    options = {one.name: rest.pop(one.name) for one in fields(Options) if one.name in rest}
-    execution = {one.name: rest.pop(one.name) for one in fields(Execution) if one.name in rest}
-    return Options(**options), Execution(**execution), rest
+    check_word("reduction", options.reduction, ReductionName)
+    check_word("order", options.order, OrderName)
+    check_word("covariance", options.covariance, CovarianceName)
+    check_word("bias", options.bias, BiasName)
+    check_word("coupling", options.coupling, CouplingName)
+    check_word("units", options.units, UnitsName)
+    if options.units == "blocks" and options.multiverse:
+        raise AffscoreError("a multiverse is of activations: omit units, or measure a signature")
+    if options.units == "blocks" and options.order != "activate-first" and options.reduction not in COMMUTING:
+        raise AffscoreError(
+            "a block is no function of vectors of channels, so order='reduce-first' has none: omit the order"
+        )
+    several = check_reductions(options.multiverse) if options.multiverse != () else ()
+    for each in several:
+        check_word("reduction", each, ReductionName)
+    if options.bias != "none" and not several:
+        raise AffscoreError(f"bias={options.bias!r} is a choice of a multiverse (affscore.multiverse)")
+    images = options.images
+    if images is not None and (isinstance(images, bool) or images == 0):
+        raise AffscoreError(f"images must be an integer of at least 2, got {images!r}; omit it for all")
+    if options.mask is not None and not isinstance(options.mask, str):
+        raise AffscoreError(f"mask must be the name of an entry of the data, or None, got {options.mask!r}")
+    if several and (other := [one for one, word in options.as_columns().items() if word != getattr(DEFAULT, one)]):
+        raise AffscoreError(
+            f"a multiverse is of several reductions and of every order and covariance: omit {other[0]}, or measure "
+            "one signature"
+        )
+    if several and options.criteria not in (OF_THE_PAPERS, ()):
+        raise AffscoreError("a multiverse has no criteria: omit them, or measure a signature")
+    found = replace(
+        options,
+        n=check_integer("n", options.n, 2, MOST_IN_A_BATCH),
+        seed=check_integer("seed", options.seed, 0),
+        images=None if images is None else check_integer("images", images, 2, MOST_IMAGES),
+        order="activate-first" if options.reduction in COMMUTING else options.order,
+        positions=check_integer("positions", options.positions, 1, MOST_POSITIONS),
+        size=None if options.size is None else check_integer("size", options.size, 1),
+        multiverse=several,
+        criteria=() if several else options.criteria,
+    )
+    return replace(found, coupling="paired") if found.only_paired else found
+
+
+def checked_execution(execution: Execution) -> Execution:
+    """How a measurement is run, if that is possible.
+
+    Raises:
+        AffscoreError: A number out of range.
+    """
+    threads = execution.threads
+    return replace(
+        execution,
+        batch_size=check_integer("batch_size", execution.batch_size, 1),
+        threads=None if threads is None else check_integer("threads", threads, 1, 1024),
+    )
+
+
+def usual_criteria(units: UnitsName) -> tuple[str, ...]:
+    """The papers' criteria; of blocks also the one without which their scores mislead."""
+    return (*OF_THE_PAPERS, "affine_fit") if units == "blocks" else OF_THE_PAPERS
 
 
 def check_integer(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:

@@ -39,7 +39,7 @@ def pairs_of(network: torch.nn.Module, dataset: str, n: int, batch_size: int) ->
     cpu = torch.device("cpu")
     with torch.no_grad(), prepared(network, cpu), recording(network, collector) as recorder:
         for images in stream.chunks:
-            forward(network, recorder, collector, images, card.name)
+            forward(network, recorder, images, card.name)
     return stream.name, collector.collected()
 
 

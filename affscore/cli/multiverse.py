@@ -26,10 +26,11 @@ def multiverse(
     The network runs once. Prints one line for every specification: mean, spread and minimum of the scores, and how
     their ranks agree with those of the default.
     """
-    options.check([model], [dataset], {**chosen, "multiverse": tuple(reductions), "bias": bias})
+    chosen["bias"] = bias
+    options.check([model], [dataset], {**chosen, "multiverse": tuple(reductions)})
 
     from affscore.network.multiverse import multiverse as measure
 
-    result = measure(model, dataset, reductions=reductions, bias=bias, **chosen)
+    result = measure(model, dataset, reductions=reductions, **chosen)
     typer.echo(result.summary.to_string(index=False, float_format=lambda value: f"{value:.4f}", na_rep="-"))
     deliver(result, out)

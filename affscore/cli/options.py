@@ -12,14 +12,17 @@ from typing import Any
 from typer import Option
 
 from affscore.errors import AffscoreError
-from affscore.options import Execution, Options, options_of
-from affscore.zoo.naming import PATHS, check_files, near, near_data, split_path, split_spec, written_in
+from affscore.options import Execution, Options, check_integer, checked
+from affscore.zoo.naming import PATHS, check_files, near, near_data, split_path, split_spec
 from affscore.zoo.paths import check_destination, user_path
 
 MODELS = (
     "a torchvision name, timm:NAME, hf:NAME (or a folder, or a config.json), mini:NAME or path/to/file.py:factory; "
     "WEIGHTS is DEFAULT, random, the name of a torchvision weight, a tag of timm, or a file"
 )
+_PREFIXES = ("timm", "hf", "mini")
+"""What stands in front of the colon in MODEL, known without loading a source (and so without PyTorch)."""
+
 _CLASSIFIED = "digits digits-inverted digits-shuffled digits-noisy cifar10 cifar100 fashion-mnist"
 _OTHERS = "docstrings: random: imagenet:DIR folder:DIR npz:FILE text:FILE tokens:FILE"
 _SETS = dict.fromkeys(_CLASSIFIED.split(), "CLASS") | dict(one.split(":") for one in _OTHERS.split())
@@ -61,20 +64,21 @@ def check(models: Iterable[str], datasets: Iterable[str], chosen: Mapping[str, A
     Raises:
         AffscoreError: One of these is wrong.
     """
-    options_of({**chosen, "criteria": False})
+    checked(Options(**{one.name: chosen[one.name] for one in fields(Options) if one.name in chosen}))
+    check_integer("batch_size", chosen.get("batch_size", 1), 1)
     for model in models:
         name, weights = split_spec(model)
         check_files(name, weights)
         prefix, colon, _ = name.partition(":")
-        if colon and ".py:" not in name and not written_in("affscore.zoo.sources", prefix):
-            raise AffscoreError(f"unknown model {name!r}{near(prefix, ['timm', 'hf', 'mini'])} (MODEL is {MODELS})")
+        if colon and ".py:" not in name and prefix not in _PREFIXES:
+            raise AffscoreError(f"unknown model {name!r}{near(prefix, _PREFIXES)} (MODEL is {MODELS})")
     for spec in datasets:
         name, _, path = spec.partition(":")
         takes = _SETS.get(name, "")
         if takes in PATHS and not any(user_path(one).exists() for one in (path, split_path(path)[0])):
             what = "there is no folder " if takes == "DIR" else ""
             raise AffscoreError(f"file not found: {what}{path!r}; {name}:{takes} takes the path of {PATHS[takes][0]}")
-        if name not in _SETS and not written_in("affscore.zoo.data", name):
+        if name not in _SETS:
             raise AffscoreError(f"unknown data set {spec!r}{near_data(spec, _SETS)} (known: {DATASETS})")
 
 
@@ -111,7 +115,7 @@ def measuring(*omitted: str) -> Callable[[Callable[..., None]], Callable[..., No
         del parameters["chosen"]
         for field in (*fields(Options), *fields(Execution)):
             if "help" in field.metadata and field.name not in (*parameters, *omitted):
-                kind = bool if isinstance(field.default, bool) else _KINDS.get(str(field.type), str)
+                kind = _KINDS.get(str(field.type), str)
                 option = Option(field.default, help=field.metadata["help"])
                 parameters[field.name] = Parameter(field.name, Parameter.KEYWORD_ONLY, default=option, annotation=kind)
         command.__signature__ = inspect.Signature([*parameters.values()])  # type: ignore[attr-defined]

@@ -48,8 +48,7 @@ def survey(
     for one, other in itertools.product(reduction or ["mean"], order or ["activate-first"]):
         options.check([], [], {**chosen, "reduction": one, "order": other})
 
-    from affscore.options import options_of
-    from affscore.survey.plan import plan
+    from affscore.survey.plan import named_options, plan
     from affscore.survey.report import listing
     from affscore.survey.survey import survey as measure
 
@@ -61,7 +60,7 @@ def survey(
     if not names:
         raise typer.BadParameter("say which networks, with --models A,B or --model A --model B")
     if show:
-        say(listing(plan(names, specs, options_of(chosen)[0], **ways), store))
+        say(listing(plan(names, specs, named_options(chosen), **ways), store))
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the other processes end, too
     try:

@@ -34,9 +34,10 @@ def say(lines: Iterable[str], err: bool = False) -> None:
 
 def deliver(result: Any, out: Path | None) -> None:
     """Print what a result says of itself, but for its warnings, which the command has printed; and write it."""
-    about, *more = repr(result).splitlines()
-    typer.echo(about)
-    say((line for line in more if not line.startswith("warning: ")), err=True)
+    from affscore.network.note import Note, lines
+
+    typer.echo(repr(result).splitlines()[0])
+    say(lines([note for note in result.notes if Note.of(note).kind == "note"]), err=True)
     result.metadata["command"] = command_line()
     write(result.save, out)
 

@@ -24,7 +24,7 @@ from affscore.network.randomness import random_states_kept
 from affscore.network.recorder import recording
 from affscore.network.recorder.calls import ActivationCall
 from affscore.network.scoring import score_pair
-from affscore.options import Options
+from affscore.options import Options, checked
 from affscore.transport.covariance import CovarianceName
 from affscore.transport.samples import CentredSample
 from affscore.transport.span import TINY
@@ -97,7 +97,9 @@ def scores_by_position(
         raise AffscoreError(f"at must be one position or more, integers in a list, got {at!r}")
     if len(set(places)) < len(places):
         raise AffscoreError(f"at must name each position once, got {at!r}")
-    options = Options(n=n, reduction="positions", positions=len(places), covariance=covariance, criteria=(), seed=seed)
+    options = checked(
+        Options(n=n, reduction="positions", positions=len(places), covariance=covariance, criteria=(), seed=seed)
+    )
     network = unwrapped(load_model(model, seed) if isinstance(model, str) else model)
     card, where = card_of(network), choose_device(device, network)
     stream = image_stream(data, card, options, batch_size, Feeding(network, forward))
@@ -110,7 +112,7 @@ def scores_by_position(
     ):
         for chunk in stream.chunks:
             some = chunk[:left].each(lambda tensor: tensor.to(where))
-            through(network, recorder, collector, some, card.name)
+            through(network, recorder, some, card.name)
             left -= len(some)
             if not left:
                 break

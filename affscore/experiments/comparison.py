@@ -18,12 +18,13 @@ from torch import nn
 from affscore.analysis import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.network.multiverse_result import Multiverse
-from affscore.network.notes import give_warnings, lines, note_on
+from affscore.network.note import Note, give_warnings, lines
 from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
 from affscore.network.table import write_table
-from affscore.options import Specification, options_of
+from affscore.options import Specification
 from affscore.survey.load import load_or_measure_one
+from affscore.survey.plan import named_options
 from affscore.survey.shipped import PREFIX, shipped_signature
 from affscore.zoo.paths import check_destination, check_name
 
@@ -47,7 +48,7 @@ class Comparison:
     signatures: dict[str, Signature]
     distances: pd.DataFrame
     statistics: pd.DataFrame
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def figure(self) -> Figure:
         """The signatures in one plot, and their distances (:func:`affscore.figures.comparison`); a single one alone."""
@@ -184,7 +185,7 @@ def compare(
     for name in names or ():
         check_name(name)
     # before hours are spent on measuring
-    asked = options_of(options)[0]
+    asked = named_options(options)
     planned = [{**asked.as_columns(), "units": asked.units}] if None in finished else []
     _check_alike([*(one.metadata for one in finished if one is not None), *planned])
     measure: Callable[..., Signature] = signature if store is None else partial(load_or_measure_one, store=store)
@@ -201,7 +202,7 @@ def compare(
     signatures = dict(zip(names or _labels(results), results, strict=True))
     notes = _notes(signatures)
     if assumed and None in finished:
-        notes = (_ASSUMED, *notes)
+        notes = (Note(_ASSUMED), *notes)
     give_warnings(notes, stacklevel=2)
     scores = {name: result.scores[~np.isnan(result.scores)] for name, result in signatures.items()}
     return Comparison(signatures, distance_matrix(scores), signature_statistics(scores), notes)
@@ -251,7 +252,7 @@ def _check_alike(results: Sequence[Mapping[str, Any]]) -> None:
             )
 
 
-def _notes(signatures: Mapping[str, Signature]) -> tuple[str, ...]:
+def _notes(signatures: Mapping[str, Signature]) -> tuple[Note, ...]:
     """What differs between the signatures and may move their scores, and what each of them has to say."""
     rows = {}
     for name, result in signatures.items():
@@ -281,7 +282,8 @@ def _notes(signatures: Mapping[str, Signature]) -> tuple[str, ...]:
         f"have no score ({why}), and are left out"
         for name, count, why in about.loc[about["missing"] > 0, ["missing", "why"]].itertuples()
     ]
-    return (*notes, *(note_on(name, note) for name, result in signatures.items() for note in result.notes))
+    own = ((name, Note.of(note)) for name, result in signatures.items() for note in result.notes)
+    return (*map(Note, notes), *(Note(f"{name}: {note}", note.kind, note.value) for name, note in own))
 
 
 def _listed(values: pd.Series[Any]) -> str:

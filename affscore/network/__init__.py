@@ -8,6 +8,7 @@ from affscore.network.criteria.norm import norm
 from affscore.network.criteria.r2 import r2
 from affscore.network.multiverse import multiverse
 from affscore.network.multiverse_result import Multiverse, load_multiverse
+from affscore.network.note import Note
 from affscore.network.penalty import AffinityPenalty
 from affscore.network.record import TrainingRecord, load_record
 from affscore.network.recorder import Recorder, recording
@@ -22,6 +23,7 @@ __all__ = [
     "ActivationCall",
     "AffinityPenalty",
     "Multiverse",
+    "Note",
     "Recorder",
     "Signature",
     "Tracker",

@@ -13,7 +13,7 @@ from affscore.errors import AffscoreError
 from affscore.network.collect import Collector
 from affscore.network.forward import forward, with_notes
 from affscore.network.inputs import Inputs
-from affscore.network.notes import as_warning
+from affscore.network.note import Note
 from affscore.network.pair import Pair
 from affscore.network.recorder import ActivationCall, Listener, Recorder
 from affscore.network.recorder.dataflow import tensors_in
@@ -107,8 +107,8 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
             raise
         except AffscoreError as error:
             why = why or f"it does not take {_counted(max(map(len, several)))} alone ({error})"
-    note = f"whether the network keeps samples apart was not checked: {why}; scores may depend on batch_size"
-    return [as_warning(note)]
+    sentence = f"whether the network keeps samples apart was not checked: {why}; scores may depend on batch_size"
+    return [Note(sentence, "warning")]
 
 
 def _a_few_of(count: int) -> list[list[list[int]]]:

@@ -21,7 +21,8 @@ from affscore.network.collect import Collector
 from affscore.network.experts import Key, experts_told_apart
 from affscore.network.forward import forward
 from affscore.network.inputs import Inputs, joined
-from affscore.network.notes import adding_assumptions, as_warning
+from affscore.network.note import Note
+from affscore.network.notes import adding_assumptions
 from affscore.network.padding import NOTE as PADDING
 from affscore.network.pair import Pair
 from affscore.network.randomness import random_states_kept, seed_generators
@@ -155,7 +156,7 @@ def run_batch(
         for chunk in itertools.chain(ahead, chunks):
             with adding_assumptions(stream, network):
                 notes += [] if chunk.text is None else [PADDING]
-                notes += [as_warning(chunk.doubt)] if chunk.doubt else []
+                notes += [Note(chunk.doubt, "warning")] if chunk.doubt else []
                 check(chunk, *kept, audited=first)
             samples, passes, first = samples + len(chunk), passes + 1, False
             if number == 0 and sum(tensor.nbytes for part in (*kept, chunk) for tensor in part.tensors) < MOST_KEPT:

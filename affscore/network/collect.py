@@ -15,7 +15,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError, first_line
 from affscore.network.criteria.sparsity import sparse_entries
-from affscore.network.experts import TIMES, Experts, Key, common_order
+from affscore.network.experts import TIMES, Experts, Key, common_order, first_difference
 from affscore.network.padding import without_padding
 from affscore.network.pair import Pair
 from affscore.network.recorder.calls import ActivationCall, Listener
@@ -95,17 +95,9 @@ class Collector(Listener):
             return
         places = [pair.key for pair in arriving]
         self.known = self.known or places
-        if list(self.known) != places and self.experts is None:
-            differences = [
-                f"activation {number} was {name} in {known!r} for the first samples and is {other} in {now!r} for these"
-                for number, ((known, earlier, name), (now, call, other)) in enumerate(
-                    zip(self.known, places, strict=False), 1
-                )
-                if (known, earlier, name) != (now, call, other)
-            ]
-            what = (*differences, "the number of activations differs between samples")[0]
+        if self.experts is None and (difference := first_difference(self.known, places)):
             raise ScatteredError(
-                f"{what}: the network must run the same activations for every sample",
+                f"{difference} for these samples: the network must run the same activations for every sample",
                 "it runs other activations for other samples",
             )
         times = Counter[tuple[str, int]]()

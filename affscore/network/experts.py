@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from operator import itemgetter
 from typing import Any
 
@@ -75,6 +75,19 @@ def experts_told_apart(recorder: Recorder, network: nn.Module) -> Iterator[Exper
         recorder.followers.remove(experts)
         for model, implementation in zip(models, before, strict=True):
             model.set_experts_implementation(implementation)
+
+
+def first_difference(before: Iterable[Key], now: Iterable[Key]) -> str:
+    """The first activation that two passes do not share, in words; empty where they share all.
+
+    >>> first_difference([("0", 0, "relu")], [("0", 0, "relu"), ("2", 0, "gelu")])
+    "activation 2 was none, and is gelu of layer '2'"
+    """
+    for number, places in enumerate(zip_longest(before, now), 1):
+        if places[0] != places[1]:
+            was, is_now = (f"{place[2]} of layer {place[0]!r}" if place else "none" for place in places)
+            return f"activation {number} was {was}, and is {is_now}"
+    return ""
 
 
 def common_order(orders: Iterable[Sequence[Key]]) -> list[Key]:

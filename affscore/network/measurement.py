@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any
 from zlib import adler32, crc32
@@ -23,9 +22,10 @@ from affscore.network.batch import Batch, batches_of, run_batch
 from affscore.network.collect import Collector
 from affscore.network.experts import Key, key_of, numbered
 from affscore.network.feeding import Feeding
-from affscore.network.images import image_stream
+from affscore.network.images import ImageStream, image_stream
 from affscore.network.inputs import Forward, Inputs
 from affscore.network.model_state import choose_device, prepared, unwrapped
+from affscore.network.note import Note
 from affscore.network.notes import (
     on_accuracy,
     on_input,
@@ -43,7 +43,7 @@ from affscore.network.recorder import Recorder, recording
 from affscore.network.result import Signature
 from affscore.network.scoring import score_batch
 from affscore.network.table import provenance, table_of
-from affscore.options import Execution, Options
+from affscore.options import Execution, Options, checked, checked_execution
 from affscore.zoo.card import ONE_AT_A_TIME, check_has_weights, fingerprint
 from affscore.zoo.models import card_of, load_model
 from affscore.zoo.paths import check_name
@@ -63,7 +63,6 @@ class Measurement:
         activations: As there.
         forward: As there.
         data_name: As there.
-        preparing: Brings the network into evaluation mode on the device, and back.
 
     Raises:
         AffscoreError: As there.
@@ -71,6 +70,9 @@ class Measurement:
     >>> len(Measurement("mini:digitsnet", "digits", Options(n=64, images=128, criteria=())).signature())
     9
     """
+
+    preparing = staticmethod(prepared)
+    """Brings the network into evaluation mode on the device, and back."""
 
     def __init__(
         self,
@@ -81,29 +83,30 @@ class Measurement:
         activations: Collection[Any] | Mapping[str, Any] | None = None,
         forward: Forward | None = None,
         data_name: str | None = None,
-        preparing: Callable[[nn.Module, torch.device], AbstractContextManager[nn.Module]] = prepared,
     ) -> None:
-        execution = execution or Execution()
+        self.options, self.execution = checked(options), checked_execution(execution or Execution())
         if data_name is not None and (not isinstance(data_name, str) or not data_name.strip()):
             raise AffscoreError(f"data_name must be a text that names the data, got {data_name!r}")
         check_name(data_name or "")
         if isinstance(model, str):
-            model = load_model(model, options.seed)
-        self.options, self.execution = options, execution
+            model = load_model(model, self.options.seed)
         self.network = unwrapped(model)
         check_has_weights(self.network, type(self.network).__name__)
         self.card = card_of(self.network)
-        self.stream = image_stream(data, self.card, options, execution.batch_size, Feeding(self.network, forward))
-        self.device = choose_device(execution.device, self.network)
+        self.device = choose_device(self.execution.device, self.network)
         self.activations = getattr(self.network, "declared_activations", ()) if activations is None else activations
-        self._forward, self._preparing = forward, preparing
-        self._dataset = self.stream.name if data_name is None else data_name
+        self._forward = forward
         self.one_by_one = ""  # why samples go through the network one at a time
         self._items = ""  # what a sample is called, once the first ones have been read
         # how many samples, and the checksums of them
         self._seen, self._digest, self._sums = 0, hashlib.sha256(), list[NDArray[np.uint32]]()
         self._declared, self._ran, self._notes, self._dropped = list[str](), set[str](), list[str](), 0
         self.weights, self.images = "", ""  # fingerprints of the network, and of the samples that count
+        self.stream = self._stream(data, self.options)
+        self._dataset = self.stream.name if data_name is None else data_name
+
+    def _stream(self, data: Any, options: Options) -> ImageStream:
+        return image_stream(data, self.card, options, self.execution.batch_size, Feeding(self.network, self._forward))
 
     def signature(self) -> Signature:
         """Measure; the signature, with what the data and the network have to say.
@@ -122,8 +125,7 @@ class Measurement:
             AffscoreError: As :func:`affscore.signature`.
         """
         with closing(self._measured()) as measured:
-            scored = self._behind(measured) if self.device.type == "cuda" else itertools.starmap(self._scored, measured)
-            return self.assembled(list(scored))
+            return self.assembled([replace(batch, rows=score_batch(pairs, self.options)) for batch, pairs in measured])
 
     def _measured(self) -> Generator[tuple[Batch, list[list[Pair]]]]:
         """Each batch, with the pairs of all passes of the options."""
@@ -152,7 +154,7 @@ class Measurement:
             ONE_AT_A_TIME,
             torch.no_grad(),
             random_states_kept(self.device),
-            self._preparing(self.network, self.device),
+            self.preparing(self.network, self.device),
             recording(
                 self.network, Collector(self.options), self.activations, self.options.units == "blocks"
             ) as recorder,
@@ -176,23 +178,6 @@ class Measurement:
             yield chunk
             bar.update(len(chunk))
 
-    def _scored(self, batch: Batch, passes: list[list[Pair]]) -> Batch:
-        return replace(batch, rows=score_batch(passes, self.options))
-
-    def _behind(self, measured: Iterator[tuple[Batch, list[list[Pair]]]]) -> Iterator[Batch]:
-        """Score each batch in another thread, while the next one goes through the network.
-
-        On a GPU the assignment problems are solved by the processor, which is idle then. At most one batch waits.
-        """
-        waiting: Future[Batch] | None = None
-        with ThreadPoolExecutor(1) as threads:
-            for batch, passes in measured:
-                if waiting is not None:
-                    yield waiting.result()
-                waiting = threads.submit(self._scored, batch, passes)
-            if waiting is not None:
-                yield waiting.result()
-
     def assembled(self, batches: Sequence[Batch]) -> list[Signature]:
         """The signatures that all batches make.
 
@@ -211,11 +196,8 @@ class Measurement:
             rows = [[row for row in batch.rows if row["specification"] == number] for batch in batches]
             everywhere = set.intersection(*({row["index"] for row in some} for some in rows))
             rows = [[row for row in some if row["index"] in everywhere] for some in rows]
-            own = [
-                replace(batch, rows=[{key: row[key] for key in row if key != "specification"} for row in some])
-                for batch, some in zip(batches, rows, strict=True)
-            ]
-            if any(rows):
+            own = [replace(batch, rows=some) for batch, some in zip(batches, rows, strict=True)]
+            if everywhere:
                 found.append(self._signature(own, options))
         return found
 
@@ -257,8 +239,9 @@ class Measurement:
             metadata["positions"] = options.positions
         if options.units == "blocks":
             metadata["units"] = options.units
-        result = Signature(table, metadata, notes, [None if cost is None else cost.cpu().numpy() for cost in costs])
-        notes.extend(on_n(result))
+        costs = [None if cost is None else cost.cpu().numpy() for cost in costs]
+        result = Signature(table, metadata, list(map(Note.of, notes)), costs)
+        result.notes.extend(on_n(result))
         return result
 
 

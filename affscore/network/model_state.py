@@ -22,12 +22,10 @@ def unwrapped(model: nn.Module) -> nn.Module:
     >>> unwrapped(nn.DataParallel(layer)) is layer
     True
     """
-    if isinstance(model, str):
-        raise AffscoreError(
-            f"model must be a torch.nn.Module here, got a name; affscore.load_model({model!r}) makes one"
-        )
     if not isinstance(model, nn.Module):
-        raise AffscoreError(f"model must be a torch.nn.Module or the name of one, got {type(model).__name__}")
+        raise AffscoreError(
+            f"model must be a torch.nn.Module (affscore.load_model makes one of a name), got {type(model).__name__}"
+        )
     wrapped = isinstance(model, (nn.DataParallel, nn.parallel.DistributedDataParallel))
     inner = model.module if wrapped else getattr(model, "_orig_mod", None)
     if isinstance(inner, nn.Module):
@@ -138,19 +136,12 @@ def check_whole(model: nn.Module) -> None:
 
     >>> check_whole(nn.Linear(2, 2))
     """
-    sharded = getattr(sys.modules.get("torch.distributed.tensor"), "DTensor", ())
-    wrapper = getattr(sys.modules.get("torch.distributed.fsdp"), "FullyShardedDataParallel", ())
-    for name, weights in model.named_parameters():
-        if isinstance(weights, sharded) or hasattr(weights, "ds_id"):  # the mark of DeepSpeed's ZeRO-3
-            raise AffscoreError(_sharded(f"the weights {name!r} are"))
-    for name, module in model.named_modules():
-        if isinstance(module, wrapper):
-            raise AffscoreError(_sharded(f"the weights of its part {name!r} are" if name else "its weights are"))
-
-
-def _sharded(what: str) -> str:
-    return (
-        f"this network cannot be measured while it trains: {what} spread over several processes (FSDP, tensor "
-        "parallelism, ZeRO-3); train it with DistributedDataParallel, or measure a whole copy of it with "
-        "affscore.signature"
-    )
+    homes = {"torch.distributed.tensor": "DTensor", "torch.distributed.fsdp": "FullyShardedDataParallel"}
+    spread = tuple(getattr(sys.modules.get(home), name, ()) for home, name in homes.items())
+    for name, part in (*model.named_parameters(), *model.named_modules()):
+        if isinstance(part, spread) or hasattr(part, "ds_id"):  # the mark of DeepSpeed's ZeRO-3
+            raise AffscoreError(
+                f"this network cannot be measured while it trains: the weights of {name or 'it'!r} are spread over "
+                "several processes (FSDP, tensor parallelism, ZeRO-3); train it with DistributedDataParallel, or "
+                "measure a whole copy of it with affscore.signature"
+            )

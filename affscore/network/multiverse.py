@@ -10,9 +10,10 @@ from torch import nn
 from affscore.network.inputs import Forward
 from affscore.network.measurement import Measurement
 from affscore.network.multiverse_result import Multiverse
-from affscore.network.notes import give_warnings, on_input
+from affscore.network.note import give_warnings
+from affscore.network.notes import on_input
 from affscore.network.reduction import ReductionName
-from affscore.options import MASK, check_reductions, options_of
+from affscore.options import MASK, BiasName, Execution, Options, check_reductions
 
 REDUCTIONS: tuple[ReductionName, ...] = ("mean", "sample")
 """The reductions of a multiverse, if no others are asked for."""
@@ -28,7 +29,7 @@ def multiverse(
     seed: int = 0,
     progress: bool | None = None,
     reductions: str | Sequence[str] = REDUCTIONS,
-    bias: str = "none",
+    bias: BiasName = "none",
     activations: Collection[Any] | Mapping[str, Any] | None = None,
     forward: Forward | None = None,
     data_name: str | None = None,
@@ -79,11 +80,13 @@ def multiverse(
     >>> bool((found.scores.iloc[:, 0] == alone.scores).all())
     True
     """
-    arguments = dict(locals())
-    arguments["multiverse"] = check_reductions(arguments.pop("reductions"))
-    options, execution, inputs = options_of(arguments)
-    measurement = Measurement(options=options, execution=execution, **inputs)
+    options = Options(
+        n=n, images=images, seed=seed, positions=positions, multiverse=check_reductions(reductions), bias=bias,
+        size=size, mask=mask,
+    )  # fmt: skip
+    how = Execution(device, batch_size, progress)
+    measurement = Measurement(model, data, options, how, activations, forward, data_name)
     give_warnings(early := on_input(measurement.stream, measurement.network), stacklevel=2)
-    result = Multiverse.of(measurement.signatures(), options)
+    result = Multiverse.of(measurement.signatures(), measurement.options)
     give_warnings([note for note in result.notes if note not in early], stacklevel=2)
     return result

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.network.notes import lines
+from affscore.network.note import Note, lines
 from affscore.network.parquet import alike, read_description, read_parquet, write_parquet
 from affscore.network.result import Signature, load_signature
 from affscore.network.table import check_signature, rank_correlation
@@ -49,23 +48,23 @@ class Multiverse:
 
     rows: pd.DataFrame
     metadata: dict[str, Any]
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
     @classmethod
     def of(cls, signatures: Sequence[Signature], options: Options) -> Multiverse:
         """The multiverse of signatures of one network on the same samples.
 
-        What only some of them note is said with the specification; of notes that differ in numbers alone the first one,
-        as a rule that of the default, stands for all. Each specification keeps its own (:meth:`signature`).
+        It has the notes of all of them, and of the expected errors of their scores the largest. Each specification
+        keeps its own (:meth:`signature`).
         """
         first = signatures[0]
         left_out = (*_MEASURED, "coupling", "positions")
         metadata = {name: value for name, value in first.metadata.items() if name not in left_out}
-        notes = {_way(one.metadata): list(one.notes) for one in signatures}
+        notes = {_way(one.metadata): [note.stored() for note in one.notes] for one in signatures}
         metadata |= {"multiverse": list(options.multiverse), "bias": options.bias, "notes": notes}
         if "positions" in options.multiverse:
             metadata["positions"] = options.positions
-        return cls(pd.concat([one.table for one in signatures], ignore_index=True), metadata, _distinct(notes))
+        return cls(pd.concat([one.table for one in signatures], ignore_index=True), metadata, notes_of_all(notes))
 
     def narrowed(self, reductions: Sequence[str]) -> Multiverse:
         """The multiverse of some of its reductions, in their order."""
@@ -77,7 +76,7 @@ class Multiverse:
             metadata.pop("positions", None)
         if "notes" in metadata:
             kept = {way: own for way, own in metadata["notes"].items() if way.split(", ")[0] in reductions}
-            metadata["notes"], notes = kept, _distinct(kept)
+            metadata["notes"], notes = kept, notes_of_all(kept)
         return Multiverse(pd.concat(parts, ignore_index=True), metadata, list(notes))
 
     @property
@@ -177,7 +176,8 @@ class Multiverse:
         metadata = {**self.metadata, **asked._asdict(), "criteria": []}
         for name in {"multiverse", "positions", "notes"} - {reduction}:
             metadata.pop(name, None)
-        return Signature(table, metadata, list(self.metadata.get("notes", {}).get(_way(asked._asdict()), self.notes)))
+        own = self.metadata.get("notes", {}).get(_way(asked._asdict()), self.notes)
+        return Signature(table, metadata, list(map(Note.of, own)))
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the mean scores of all specifications, sorted, over the dots of their choices.
@@ -250,14 +250,15 @@ def _way(words: Mapping[str, Any]) -> str:
     return ", ".join(str(words[name]) for name in _MEASURED)
 
 
-def _distinct(notes: Mapping[str, Sequence[str]]) -> list[str]:
-    """The notes of all specifications: of those that differ in numbers alone the first; with whose it is, if not all's.
+def notes_of_all(notes: Mapping[str, Sequence[Any]]) -> list[Note]:
+    """The notes of a multiverse, given those of each specification as its metadata hold them.
 
-    >>> _distinct({"mean": ["dropped", "0.1 too high"], "sample": ["dropped", "0.3 too high", "many points"]})
-    ['dropped', '0.1 too high', 'many points (sample)']
+    Each is there once, and of those with a value only the one with the largest.
+
+    >>> few, many = (Note(f"{bias} too high", "warning", bias).stored() for bias in (0.1, 0.3))
+    >>> notes_of_all({"mean": ["dropped", few], "sample": ["dropped", "many points", many]})
+    ['dropped', 'many points', '0.3 too high']
     """
-    found = dict[str, tuple[str, list[str]]]()
-    for way, own in notes.items():
-        for note in own:
-            found.setdefault(re.sub(r"[\d.]+", "#", note), (note, []))[1].append(way)
-    return [note if len(ways) == len(notes) else f"{note} ({'; '.join(ways)})" for note, ways in found.values()]
+    found = dict.fromkeys(Note.of(note) for own in notes.values() for note in own)
+    largest = max((note for note in found if note.value is not None), key=lambda note: note.value or 0.0, default=None)
+    return [note for note in found if note.value is None or note == largest]

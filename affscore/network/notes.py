@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, AffscoreWarning, guarded
+from affscore.errors import AffscoreError, guarded
 from affscore.network.accuracy import NO_LABELS, are_wordnet_ids
+from affscore.network.note import Note
 from affscore.options import MOST_COUPLED, Options
 from affscore.transport.sample_size import points_needed
 from affscore.zoo.card import ModelCard
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from affscore.network.images import ImageStream
     from affscore.network.pair import Pair
     from affscore.network.result import Signature
-
-_WARNING = "warning: "
-"""How a warning begins: it stays one in the files of results, which keep plain text."""
 
 WARNED_OF, NOTED = 0.02, 0.01
 """Biases of a score that are worth a warning, or a note."""
@@ -44,50 +41,7 @@ LARGEST_NORMALISED = 64.0
 """Images that were scaled and normalised hold no number as large as this."""
 
 
-def as_warning(sentence: str) -> str:
-    """The note of this sentence, for what makes a number likely wrong.
-
-    >>> lines(["the last 2 images were dropped", as_warning("the images hold values from 0 to 255")])
-    ['warning: the images hold values from 0 to 255', '1 note: .notes']
-    """
-    return _WARNING + sentence
-
-
-def split_note(note: str) -> tuple[str, str]:
-    """Whether a note is a "warning" or a "note", and its sentence."""
-    return ("warning" if note.startswith(_WARNING) else "note"), note.removeprefix(_WARNING)
-
-
-def note_on(name: str, note: str) -> str:
-    """The note, which begins with the name of the result that it is about.
-
-    >>> note_on("resnet18", as_warning("n is small"))
-    'warning: resnet18: n is small'
-    """
-    warning = _WARNING if note.startswith(_WARNING) else ""
-    return f"{warning}{name}: {note.removeprefix(_WARNING)}"
-
-
-def lines(notes: Sequence[str]) -> list[str]:
-    """How a result prints its notes: each warning in full, and one line for the rest."""
-    found = [note for note in notes if note.startswith(_WARNING)]
-    rest = len(notes) - len(found)
-    return [*found, f"{rest} note{'s' * (rest > 1)}: .notes"] if rest else found
-
-
-def give_warnings(notes: Iterable[str], stacklevel: int = 1) -> None:
-    """Give those of the notes that are warnings as :class:`affscore.AffscoreWarning`.
-
-    Args:
-        notes: Notes.
-        stacklevel: 1 for the line that calls this function, 2 for the caller of that one, ...
-    """
-    for word, sentence in map(split_note, notes):
-        if word == "warning":
-            warnings.warn(sentence, AffscoreWarning, stacklevel=stacklevel + 1)
-
-
-def on_input(stream: ImageStream, network: nn.Module) -> list[str]:
+def on_input(stream: ImageStream, network: nn.Module) -> list[Note]:
     """What was assumed of the network's input: the size of the data, or ImageNet's where that says nothing.
 
     A network of torchvision that says nothing was most likely made for ImageNet's.
@@ -98,9 +52,9 @@ def on_input(stream: ImageStream, network: nn.Module) -> list[str]:
     says = "the network does not say what it expects of images"
     advice = "give it an attribute preprocessing = affscore.zoo.Preprocessing(...)"
     if stream.preprocessing != IMAGENET:
-        return [f"{says}: they went in with {size}, normalised as for ImageNet; {advice}"]
+        return [Note(f"{says}: they went in with {size}, normalised as for ImageNet; {advice}")]
     note = f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on the size; {advice}, or size=..."
-    return [note if type(network).__module__.startswith("torchvision.") else as_warning(note)]
+    return [Note(note, "note" if type(network).__module__.startswith("torchvision.") else "warning")]
 
 
 def on_backbone(network: nn.Module) -> str:
@@ -116,7 +70,7 @@ def adding_assumptions(stream: ImageStream, network: nn.Module) -> Iterator[None
         yield
     except AffscoreError as error:
         error.args = (f"{error}{on_backbone(network)}",)
-        more = [] if error.__cause__ is None else [split_note(note)[1] for note in on_input(stream, network)]
+        more: list[str] = [] if error.__cause__ is None else [*on_input(stream, network)]
         if _is_one_sample(stream, network):
             more.append("the network takes all of the data as one sample x: give x[None], and better many samples")
         if not more:
@@ -161,9 +115,10 @@ def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True)
             f"that are: (x - mean) / std with mean {means} and std {stds}"
         )
     elif any(least >= 0 and brightest < LARGEST_NORMALISED < largest <= 255 for least, largest in ranges):
-        yield as_warning(
+        yield Note(
             "the images hold values from 0 to 255, as they are stored: divide them by 255 and normalise them as the "
-            "network was trained"
+            "network was trained",
+            "warning",
         )
 
 
@@ -253,15 +208,15 @@ def too_few(used: int, items: str) -> str:
     )
 
 
-def on_n(result: Signature) -> Iterator[str]:
+def on_n(result: Signature) -> Iterator[Note]:
     """What n does to the scores: there were fewer samples, or so few that the scores are expected to be too high."""
     units = result.metadata.get("units", "activations")
     asked, items = result.metadata["n"], result.metadata["items"]
     used = result.metadata["images"] // result.table["batch"].nunique()
     if used < asked:
-        yield f"n is {used}: there are no more {items} ({asked} were asked for in a batch)"
+        yield Note(f"n is {used}: there are no more {items} ({asked} were asked for in a batch)")
     if (least := min(used, int(result.table["n"].min()))) < FEWEST:  # not all reach every expert
-        yield as_warning(too_few(least, items))
+        yield Note(too_few(least, items), "warning")
     bias = np.nan_to_num(result.expected_bias)
     tolerance = WARNED_OF if bias.max() > WARNED_OF else NOTED
     many = bias > tolerance
@@ -272,9 +227,10 @@ def on_n(result: Signature) -> Iterator[str]:
             math.ceil(points_needed(math.ceil(width), tolerance) / each)
             for width, each in zip(widths, points_a_sample, strict=True)
         )
-        note = (
+        yield Note(
             f"{used} {items} in a batch are few for {many.sum()} of {len(bias)} {units}: their scores are expected "
             f"to be up to {bias.max():.2g} too high, and the mean score by {bias.mean():.2g}; "
-            f"n={needed} keeps this below {tolerance} (with shrinkage, up to twice as many)"
+            f"n={needed} keeps this below {tolerance} (with shrinkage, up to twice as many)",
+            "warning" if tolerance == WARNED_OF else "note",
+            float(bias.max()),
         )
-        yield as_warning(note) if tolerance == WARNED_OF else note

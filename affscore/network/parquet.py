@@ -7,7 +7,7 @@ values have Parquet's own checksums, one for each page of the file.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,10 @@ import pyarrow.parquet as pq
 
 from affscore.errors import AffscoreError, os_errors
 from affscore.network.files import atomic_write
+from affscore.network.note import Note
 from affscore.zoo.paths import as_path, check_destination, no_file
 
-Contents = tuple[pd.DataFrame, dict[str, Any], list[str]]
+Contents = tuple[pd.DataFrame, dict[str, Any], list[Note]]
 """A table, its metadata, and notes."""
 
 FORMAT = "1.0"
@@ -35,13 +36,13 @@ class ForeignError(Exception):
     """What a table of ours has, and this one has not."""
 
 
-def write_parquet(table: pd.DataFrame, metadata: dict[str, Any], notes: list[str], file: str | Path) -> Path:
+def write_parquet(table: pd.DataFrame, metadata: dict[str, Any], notes: Sequence[str], file: str | Path) -> Path:
     """Write a table to a Parquet file that pandas, DuckDB and R read, under a temporary name first.
 
     Args:
         table: The table.
         metadata: Its description, in the types that JSON knows.
-        notes: Sentences.
+        notes: Sentences; each keeps its kind and value (:class:`affscore.network.note.Note`).
         file: A name that ends in .parquet.
 
     Returns:
@@ -51,7 +52,7 @@ def write_parquet(table: pd.DataFrame, metadata: dict[str, Any], notes: list[str
         AffscoreError: Another ending, or a place that cannot be written.
     """
     path = check_destination(file)
-    about: dict[str, Any] = {"metadata": metadata, "notes": notes, "format": FORMAT}
+    about = {"metadata": metadata, "notes": [Note.of(note).stored() for note in notes], "format": FORMAT}
     # without the description that pandas would add for itself, which is longer than all the rest
     rows = pa.Table.from_pandas(table, preserve_index=False)
     rows = rows.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True).encode()})
@@ -125,15 +126,14 @@ def read_description(path: Path) -> dict[str, Any]:
 def _contents(table: pa.Table, name: str) -> Contents:
     """What a table holds; anything may be raised where the file is foreign."""
     about = json.loads((table.schema.metadata or {})[_KEY])
-    metadata, notes = about["metadata"], about["notes"]
-    job = metadata.get("job")
-    for stated in (about.get("format", FORMAT), job.get("format", FORMAT) if isinstance(job, dict) else FORMAT):
-        if [int(part) for part in stated.split(".")] > [int(part) for part in FORMAT.split(".")]:
-            raise AffscoreError(
-                f"the file {name!r} was written by a newer affscore (its format is {stated}, this version reads "
-                f"{FORMAT}); update affscore"
-            )
+    metadata, notes = about["metadata"], [Note.of(stored) for stored in about["notes"]]
+    stated = about.get("format", FORMAT)
+    if [int(part) for part in stated.split(".")] > [int(part) for part in FORMAT.split(".")]:
+        raise AffscoreError(
+            f"the file {name!r} was written by a newer affscore (its format is {stated}, this version reads {FORMAT}); "
+            "update affscore"
+        )
     rows: pd.DataFrame = table.to_pandas(ignore_metadata=True)
-    if not isinstance(metadata, dict) or not all(isinstance(note, str) for note in notes):
+    if not isinstance(metadata, dict):
         raise ForeignError("the entry affscore of its metadata holds something else")
     return rows, metadata, notes

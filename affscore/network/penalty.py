@@ -130,7 +130,7 @@ class AffinityPenalty:
             raise AffscoreError("this network has a penalty already; remove() that one first")
         self.weight = weight
         self.scores: Tensor | None = None
-        self._layers, self._removed, self._warned = checked_layers(layers), False, set[str]()
+        self._layers, self._warned = checked_layers(layers), set[str]()
         self._looked = False  # at whether the network mixes samples
         self._score = functools.partial(differentiable_affinity, covariance=covariance, coupling=coupling, clip=False)
         # these know what they take
@@ -147,12 +147,10 @@ class AffinityPenalty:
         """The penalty of the samples since the last call: a scalar, to be added to the loss."""
         weight, passes, self._passes = self._checked_weight(), self._passes, []
         if not passes:
-            if self._removed:
-                raise AffscoreError("the penalty was removed from its network; make a new one to train with it")
             raise AffscoreError(
-                "there was no forward pass since the last call: call the penalty after model(x), with the network in "
-                "training mode and gradients enabled; a network of which others call only the parts has no pass of its "
-                "own, so give the one whose forward runs, and choose by layers=[...]"
+                "there was no forward pass since the last call, or the penalty was removed: call it after model(x), "
+                "with the network in training mode and gradients enabled; a network of which others call only parts "
+                "has no pass of its own: give the one whose forward runs, and choose by layers=[...]"
             )
         scores, target = self._scores(passes)
         self.scores = scores.detach()
@@ -170,7 +168,6 @@ class AffinityPenalty:
         watched = vars(self.model).get("forward")
         if isinstance(watched, Watched) and watched.run == self._run:
             watched.remove()
-        self._removed = True
 
     def __enter__(self) -> AffinityPenalty:
         return self

@@ -8,11 +8,10 @@ import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import zip_longest
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils.data import DataLoader
 from tqdm import tqdm
 
@@ -20,9 +19,8 @@ from affscore.errors import AffscoreError
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, run_batch
 from affscore.network.criteria.declaration import NotFiniteError
-from affscore.network.experts import Key, key_of, numbered
-from affscore.network.feeding import Feeding
-from affscore.network.images import image_stream
+from affscore.network.experts import Key, first_difference, key_of, numbered
+from affscore.network.images import ImageStream
 from affscore.network.inputs import Inputs
 from affscore.network.measurement import Measurement
 from affscore.network.model_state import device_of, in_training
@@ -31,7 +29,7 @@ from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.record import NOT_FINITE
 from affscore.network.result import Signature
 from affscore.network.scoring import columns_of_call, score_batch, score_pair
-from affscore.options import Execution, Options
+from affscore.options import Options
 from affscore.zoo.card import fingerprint
 from affscore.zoo.datasets import load_data
 from affscore.zoo.weight_files import tensors_of, without_wrappers
@@ -47,8 +45,7 @@ class Probe(Measurement):
         model: The network.
         data: As in :func:`affscore.signature`.
         options: What is measured; of the data the first ``options.n`` samples.
-        batch_size: Samples that go through the network at once.
-        more: The further arguments of a measurement.
+        execution: As of a measurement, and so is what follows.
 
     Attributes:
         identity: A hash of the samples and their labels.
@@ -58,34 +55,33 @@ class Probe(Measurement):
         AffscoreError: As :func:`affscore.signature`.
 
     >>> from affscore import load_model
-    >>> probe = Probe(load_model("mini:digitsnet"), "digits", Options(n=64, criteria=(), coupling="paired"), 64)
+    >>> probe = Probe(load_model("mini:digitsnet"), "digits", Options(n=64, criteria=(), coupling="paired"))
     >>> scores = probe.first().scores
     >>> [row["score"] for row in probe.again()] == scores.tolist()
     True
     """
 
-    def __init__(self, model: nn.Module, data: Any, options: Options, batch_size: int, **more: Any) -> None:
+    preparing = staticmethod(in_training)
+
+    def _stream(self, data: Any, options: Options) -> ImageStream:
+        """The first samples, read and kept."""
         data = load_data(data, seed=options.seed) if isinstance(data, str) else data
-        execution = Execution(str(device_of(model)), batch_size, progress=False)
-        super().__init__(model, data, options, execution, preparing=in_training, **more)
         self.places: list[Key] = []
-        total, chosen = self.stream.total, options
-        if total is not None and total > options.n:
-            chosen = replace(options, images=options.n)
-        identity = hashlib.sha256()
+        total = super()._stream(data, options).total
+        chosen = options if total is None or total <= options.n else replace(options, images=options.n)
         with random_states_kept(self.device), _apart(data) as apart:
             seed_generators(options.seed, self.device)
-            feeding = Feeding(self.network, more.get("forward"))
-            self.stream = image_stream(apart, self.card, chosen, batch_size, feeding)
+            self.stream = super()._stream(apart, chosen)
             parts = self._looked_at(_at_most(self.stream.chunks, options.n), tqdm(disable=True))
             self.stream.chunks = self._chunks = [_copied(part) for part in parts]
-        identity.update(self._digest.digest())
+        identity = hashlib.sha256(self._digest.digest())
         for chunk in self._chunks:
             identity.update(b"" if chunk.labels is None else chunk.labels.cpu().numpy().tobytes())
         self.identity = identity.hexdigest()[:16]
         if chosen is not options or (total is None and self._seen == options.n):
             there = "there may be more" if total is None else f"there are {total}"
             self.stream.notes.append(f"the probe is the first {self._seen} {self._items} of the data; {there}")
+        return self.stream
 
     @property
     def structure(self) -> str:
@@ -117,13 +113,10 @@ class Probe(Measurement):
         """
         batch, pairs = self._run(checked=True)
         places = places_of(columns_of_call(pair.call) for pair in pairs)
-        for number, (before, now) in enumerate(zip_longest(self.places, places), 1):
-            if before != now:
-                was, is_now = (f"{place[2]} of layer {place[0]!r}" if place else "none" for place in (before, now))
-                raise AffscoreError(
-                    f"the network has another structure than in the first measurement: activation {number} was {was}, "
-                    f"and is {is_now}; begin a new record"
-                )
+        if difference := first_difference(self.places, places):
+            raise AffscoreError(
+                f"the network has another structure than in the first measurement: {difference}; begin a new record"
+            )
         accuracy = accuracy_of([batch], self._seen)
         return [{**self._row(pair), "accuracy": math.nan if accuracy is None else accuracy} for pair in pairs]
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from affscore.errors import AffscoreError
 from affscore.network.columns import ANYWHERE, column, misfits
 from affscore.network.criteria import SCHEMA
-from affscore.network.notes import lines
+from affscore.network.note import Note, lines
 from affscore.network.parquet import ForeignError, alike, read_parquet, write_parquet
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class TrainingRecord:
 
     table: pd.DataFrame
     metadata: dict[str, Any]
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the scores over the steps (:func:`affscore.figures.scores_over_steps`).

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError
-from affscore.network.notes import lines
+from affscore.network.note import Note, lines
 from affscore.network.parquet import alike, read_parquet, write_parquet
 from affscore.network.table import brief, check_signature, summary_of, write_table
 from affscore.transport.sample_size import expected_bias
@@ -38,8 +38,9 @@ class Signature:
     Attributes:
         table: One row for every activation and batch; see the reference of columns in the book.
         metadata: How it was made: versions, seed, fingerprints of weights and data, options.
-        notes: What the reader should know, in sentences (samples that were dropped, ...). Those that begin with
-            "warning: " say that a number is likely wrong; :func:`signature` gives them as warnings, too.
+        notes: What the reader should know, in sentences (samples that were dropped, ...). Those whose ``kind`` is
+            "warning" (:class:`affscore.network.Note`) say that a number is likely wrong; :func:`signature` gives them
+            as warnings, too.
         sample_costs: For each row of the table what each sample contributed to its score
             (:class:`affscore.AffinityScore`); empty for a signature that was read from a file.
 
@@ -53,7 +54,7 @@ class Signature:
 
     table: pd.DataFrame
     metadata: dict[str, Any]
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     sample_costs: list[NDArray[np.float64] | None] = field(default_factory=list, repr=False)
 
     @property

@@ -7,12 +7,14 @@ from typing import Any
 
 from torch import nn
 
+from affscore.network.criteria import choose_criteria
 from affscore.network.inputs import Forward
 from affscore.network.measurement import Measurement
-from affscore.network.notes import give_warnings, on_input
+from affscore.network.note import give_warnings
+from affscore.network.notes import on_input
 from affscore.network.reduction import OrderName, ReductionName
 from affscore.network.result import Signature
-from affscore.options import MASK, UnitsName, options_of
+from affscore.options import MASK, Execution, Options, UnitsName
 from affscore.transport.covariance import CovarianceName
 
 
@@ -132,8 +134,12 @@ def signature(
     >>> signature(network, data, n=64, forward=lambda network, batch: network(**batch).relu()).scores.shape
     (1,)
     """
-    options, execution, inputs = options_of(locals())
-    measurement = Measurement(options=options, execution=execution, **inputs)
+    options = Options(
+        n=n, images=images, reduction=reduction, order=order, covariance=covariance,
+        criteria=choose_criteria(criteria, units), seed=seed, positions=positions, units=units, size=size, mask=mask,
+    )  # fmt: skip
+    how = Execution(device, batch_size, progress)
+    measurement = Measurement(model, data, options, how, activations, forward, data_name)
     give_warnings(early := on_input(measurement.stream, measurement.network), stacklevel=2)
     result = measurement.signature()
     give_warnings([note for note in result.notes if note not in early], stacklevel=2)

@@ -92,17 +92,17 @@ class Target:
 
 
 def _checked(target: Any) -> Tensor:
+    listed = target if isinstance(target, (list, tuple)) else [target]
     try:
         numbers = target.detach().cpu() if isinstance(target, Tensor) else torch.from_numpy(np.array(target))
-    except (TypeError, ValueError, RuntimeError):  # not of numbers, or of tensors
-        numbers = torch.tensor(False)
-    listed = target if isinstance(target, (list, tuple)) else ()
-    if numbers.dtype == torch.bool or numbers.is_complex() or any(isinstance(one, (bool, np.bool_)) for one in listed):
-        raise AffscoreError(f"target must be a number, a Signature or a sequence of numbers, got {target!r}")
-    numbers = numbers.double()
-    if numbers.ndim > 1 or not numbers.numel() or not bool(((numbers >= 0) & (numbers <= 1)).all()):
-        raise AffscoreError(f"target must be a number in [0, 1], or one for each activation, got {target!r}")
-    return numbers
+        fits = numbers.ndim < 2 and numbers.numel() > 0 and bool(((numbers >= 0) & (numbers <= 1)).all())
+    except (TypeError, ValueError, RuntimeError):  # not of numbers, or of tensors, or complex
+        fits = False
+    if not fits or numbers.dtype is torch.bool or any(isinstance(one, (bool, np.bool_)) for one in listed):
+        raise AffscoreError(
+            f"target must be a Signature, a number in [0, 1], or one for each activation, got {target!r}"
+        )
+    return numbers.double()
 
 
 def _scores_of(signature: Signature, covariance: CovarianceName, coupling: HeldCoupling) -> Any:

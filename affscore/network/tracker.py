@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +14,14 @@ import torch
 from torch import nn
 
 from affscore.errors import AffscoreError, AffscoreWarning, first_line, guarded
-from affscore.network.batch import ONE_AT_A_TIME
+from affscore.network.criteria import choose_criteria
 from affscore.network.inputs import Forward
-from affscore.network.model_state import check_whole, unwrapped
-from affscore.network.notes import as_warning, give_warnings
+from affscore.network.model_state import check_whole, device_of, unwrapped
+from affscore.network.note import Note, give_warnings
 from affscore.network.probe import Probe, places_of
 from affscore.network.record import COLUMNS, NOT_FINITE, TrainingRecord, check_record, table_of_record
 from affscore.network.reduction import OrderName, ReductionName
-from affscore.options import MASK, CouplingName, Options, UnitsName, check_integer, options_of
+from affscore.options import MASK, CouplingName, Execution, Options, UnitsName, check_integer, checked
 from affscore.transport.covariance import CovarianceName
 
 if TYPE_CHECKING:
@@ -108,9 +108,15 @@ def track(
     >>> tracker.table["step"].unique().tolist(), len(tracker.table) // 9
     ([0, 2, 4, 5], 4)
     """
-    options, execution, given = options_of(locals())
-    del given["state"]
-    tracker = Tracker(options=options, batch_size=execution.batch_size, **given)
+    every, start, network = check_integer("every", every, 1), check_integer("start", start, 0), unwrapped(model)
+    check_whole(network)
+    options = checked(Options(
+        n=n, reduction=reduction, order=order, covariance=covariance, coupling=coupling,
+        criteria=choose_criteria(criteria, units), seed=seed, units=units, size=size, mask=mask,
+    ))  # fmt: skip
+    how = Execution(str(device_of(network)), batch_size, progress=False)
+    measures = Probe(network, probe, options, how, activations, forward, data_name) if _is_first_process() else None
+    tracker = Tracker(measures, options, every, start)
     if state is None:
         tracker.measure()
     else:
@@ -122,31 +128,21 @@ class Tracker:
     """Measures a network in training; :func:`track` makes one, and measures at once.
 
     Args:
-        model: As in :func:`track`.
-        probe: As there.
-        every: As there.
+        probe: What measures it; None where another process does.
         options: What is measured.
-        batch_size: As there.
+        every: As in :func:`track`.
         start: As there.
-        inputs: ``activations``, ``forward`` and ``data_name``, as there.
 
     Attributes:
         steps: How many optimisation steps there were.
         every: How many lie between two measurements.
     """
 
-    def __init__(
-        self, model: nn.Module, probe: Any, every: int, options: Options, batch_size: int, start: int = 0, **inputs: Any
-    ) -> None:
-        network = unwrapped(model)
-        check_whole(network)
-        self.every, self._start = check_integer("every", every, 1), check_integer("start", start, 0)
-        self.steps, self._options = self._start, options
+    def __init__(self, probe: Probe | None, options: Options, every: int, start: int = 0) -> None:
+        self._probe, self._options, self.every, self._start, self.steps = probe, options, every, start, start
         self._rows: list[dict[str, Any]] = []
         self._failed: list[list[Any]] = []  # step and sentence
-        self._metadata: dict[str, Any] = {}
-        self._notes: list[str] = []
-        self._probe = Probe(network, probe, options, batch_size, **inputs) if _is_first_process() else None
+        self._metadata, self._notes = dict[str, Any](), list[Note]()
 
     def step(self) -> bool:
         """Count an optimisation step, and measure the network if its turn has come.
@@ -180,13 +176,13 @@ class Tracker:
         except AffscoreError as error:
             sentence = str(error)
             if sentence not in [before for _, before in self._failed]:
-                self._warn(f"step {self.steps} was not measured: {sentence}")
+                warnings.warn(f"step {self.steps} was not measured: {sentence}", AffscoreWarning, stacklevel=3)
             self._failed.append([self.steps, sentence])
             return False
         known = any(row["flag"] == NOT_FINITE for row in self._rows)
         self._rows += [{"step": self.steps, **row} for row in rows]
-        if not known and (note := self._on_infinity()):
-            self._warn(note)
+        if not known:
+            give_warnings(self._on_infinity(), stacklevel=3)
         return True
 
     def _begin(self, probe: Probe) -> None:
@@ -197,17 +193,17 @@ class Tracker:
         self._metadata = {**signature.metadata, "probe": probe.identity, "every": self.every, "start": self._start}
         self._notes = list(signature.notes)
         if self._start:
-            self._notes.append(f"the record begins at step {self._start}: the network had been trained before")
+            self._notes.append(Note(f"the record begins at step {self._start}: the network had been trained before"))
         give_warnings(self._notes, stacklevel=4)
 
     @property
     def record(self) -> TrainingRecord:
         """What has been measured up to now, frozen."""
         metadata = {**self._metadata, "steps": self.steps}
-        notes = [*self._notes, *filter(None, [self._on_infinity()])]
+        notes = [*self._notes, *self._on_infinity()]
         for sentence in dict.fromkeys(sentence for _, sentence in self._failed):
             steps = ", ".join(str(step) for step, other in self._failed if other == sentence)
-            notes.append(as_warning(f"not measured at step {steps}: {sentence}"))
+            notes.append(Note(f"not measured at step {steps}: {sentence}", "warning"))
         return TrainingRecord(self.table, metadata, notes)
 
     @property
@@ -234,7 +230,8 @@ class Tracker:
             "asked": self._asked(),
             "table": {str(name): column.tolist() for name, column in self.table.items()},
             "metadata": json.loads(json.dumps(self._metadata)),
-            "notes": list(self._notes),
+            "notes": [note.stored() for note in self._notes],
+            "one_by_one": "" if self._probe is None else self._probe.one_by_one,
             "failed": [list(one) for one in self._failed],
         }
 
@@ -254,8 +251,8 @@ class Tracker:
         """
         own = self.state_dict()
         try:
-            given = json.loads(json.dumps({name: state[name] for name in own}))  # a copy
-            rows = _rows(given["table"])
+            given = json.loads(json.dumps({name: {"one_by_one": "", **state}[name] for name in own}))  # a copy
+            rows, notes = _rows(given["table"]), list(map(Note.of, given["notes"]))
             if self._probe is not None:
                 check_record(table_of_record(rows), given["metadata"])
         except Exception as error:
@@ -272,9 +269,9 @@ class Tracker:
             if self._probe.places not in ([], places):
                 raise AffscoreError("the state is of a network with other activations; begin a new record")
             self._rows, self._probe.places = rows, places
-            self._probe.one_by_one = next((note for note in given["notes"] if ONE_AT_A_TIME in note), "")
+            self._probe.one_by_one = given["one_by_one"]
         self.steps, self._start, self._failed = given["steps"], given["start"], given["failed"]
-        self._metadata, self._notes = given["metadata"], given["notes"]
+        self._metadata, self._notes = given["metadata"], notes
 
     def __enter__(self) -> Tracker:
         return self
@@ -290,24 +287,20 @@ class Tracker:
 
     def _asked(self) -> dict[str, Any]:
         """What decides the numbers of the record, beside the numbers in the network."""
-        names = ("n", "reduction", "order", "covariance", "coupling", "seed")
-        options = {name: getattr(self._options, name) for name in names}
+        options = {"n": self._options.n, **self._options.as_columns(), "seed": self._options.seed}
         options |= {"every": self.every, "criteria": list(self._options.criteria)}
         known = {"probe": "identity", "network": "structure"}
         return options | {name: getattr(self._probe, attribute, None) for name, attribute in known.items()}
 
-    def _on_infinity(self) -> str:
-        """A warning on activations that hold NaN or infinity; empty where none does."""
+    def _on_infinity(self) -> Iterator[Note]:
+        """A warning on activations that hold NaN or infinity, if one does."""
         steps = [row["step"] for row in self._rows if row["flag"] == NOT_FINITE]
-        if not steps:
-            return ""
-        return as_warning(
-            f"activations hold NaN or infinity at step {steps[0]} or later, and have no score there (flag "
-            f"{NOT_FINITE!r}): the training has diverged"
-        )
-
-    def _warn(self, note: str) -> None:
-        warnings.warn(note.removeprefix(as_warning("")), AffscoreWarning, stacklevel=4)
+        if steps:
+            yield Note(
+                f"activations hold NaN or infinity at step {steps[0]} or later, and have no score there (flag "
+                f"{NOT_FINITE!r}): the training has diverged",
+                "warning",
+            )
 
 
 def _rows(columns: Mapping[Any, list[Any]]) -> list[dict[str, Any]]:

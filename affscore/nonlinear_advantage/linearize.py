@@ -15,13 +15,14 @@ from torch import nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError, guarded
-from affscore.network.accuracy import accuracy_of
+from affscore.network.accuracy import NO_LABELS, accuracy_of
 from affscore.network.batch import run_batch
 from affscore.network.feeding import Feeding
 from affscore.network.images import ImageStream, image_stream
 from affscore.network.measurement import Measurement
 from affscore.network.model_state import device_of, unwrapped
-from affscore.network.notes import adding_assumptions, as_warning, give_warnings, on_accuracy, on_input
+from affscore.network.note import Note, give_warnings
+from affscore.network.notes import adding_assumptions, on_accuracy, on_input
 from affscore.network.pair import Pair
 from affscore.network.randomness import random_states_kept
 from affscore.network.reduction import check_word
@@ -29,7 +30,7 @@ from affscore.nonlinear_advantage.channel_criteria import CriterionName, chosen,
 from affscore.nonlinear_advantage.prelu import sloped_copy, slopes
 from affscore.nonlinear_advantage.surgery import ROOT
 from affscore.nonlinear_advantage.units import ChannelPReLU
-from affscore.options import Execution, Options, is_number, options_of
+from affscore.options import Execution, Options, checked, is_number
 from affscore.zoo.datasets import load_data
 from affscore.zoo.models import card_of, load_model
 
@@ -53,7 +54,7 @@ class Linearized:
     accuracy_after: float
     kept: pd.DataFrame = field(repr=False)
     by: CriterionName
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
 
 def linearize(
@@ -123,7 +124,8 @@ def linearize(
     check_word("by", by, CriterionName)
     if not is_number(keep) or not 0 <= keep <= 1:
         raise AffscoreError(f"keep must be a share of the channels, from 0 to 1, got {keep!r}")
-    options, execution, _ = options_of({**locals(), "criteria": False})
+    options = checked(Options(images=images, seed=seed, criteria=()))
+    execution = Execution(device, batch_size, progress)
     if isinstance(model, str):
         model = load_model(model, options.seed)
     data = load_data(data, seed=options.seed) if isinstance(data, str) else data
@@ -149,9 +151,9 @@ def linearize(
     ).assign(kept=kept, value=value)
     _make_linear(list(units.values()), ~kept)
     accuracy_after, _ = _run(sloped, data, options, execution, model, notes)
-    notes = list(dict.fromkeys(notes))
-    give_warnings(notes, stacklevel=2)
-    return Linearized(sloped, accuracy_before, accuracy_after, table, by, notes)
+    said = list(map(Note.of, dict.fromkeys(notes)))
+    give_warnings(said, stacklevel=2)
+    return Linearized(sloped, accuracy_before, accuracy_after, table, by, said)
 
 
 def _with_slopes(
@@ -175,7 +177,7 @@ def _with_slopes(
         made, notes = sloped_copy(model, example_input)
     if not slopes(made):
         raise AffscoreError("the network calls no ReLU or GELU, and no other activation can be made linear here")
-    return made, [as_warning(note) for note in notes]
+    return made, [Note(sentence, "warning") for sentence in notes]
 
 
 def _first_samples(model: nn.Module, data: Any, options: Options) -> tuple[Any, ImageStream]:
@@ -205,7 +207,7 @@ class _Whole(Measurement):
         found = [*self._notes, *on_input(self.stream, self.network), *batch.notes]
         found += on_accuracy(accuracy, self.stream, self.card, batch.unused)
         notes += [*found, *self.stream.notes]
-        if accuracy is None and not any("no accuracy" in note for note in found):
+        if batch.unused == NO_LABELS:
             notes.append(
                 "there is no accuracy: the data has no labels that fit the outputs; give (inputs, labels), with an "
                 "integer from 0 on for each sample"

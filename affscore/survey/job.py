@@ -12,7 +12,7 @@ from typing import Any
 
 from affscore.network.criteria import CRITERIA
 from affscore.network.parquet import FORMAT
-from affscore.options import Options
+from affscore.options import Options, usual_criteria
 from affscore.zoo.datasets import identity_of_data
 from affscore.zoo.models import identity_of_model
 
@@ -62,6 +62,12 @@ class DescribedJob:
         return key_of(self.description)
 
     @property
+    def asked(self) -> str:
+        """A hash of MODEL, SPEC and options as they were given, whatever is in the files of these names."""
+        given = {"model": self.job.model, "dataset": self.job.dataset, "options": changed(self.job.options)}
+        return key_of(given)
+
+    @property
     def file_name(self) -> str:
         """model-weights-dataset-options, in characters that every system takes: the file's name up to its key."""
         model, data = self.description["model"], self.description["data"]["data"]
@@ -90,12 +96,24 @@ def describe(
     """
     options = job.options
     used = data(job.dataset, options.images, options.n, options.seed)
-    chosen = {**options.changed, "images": used["images"]}
+    chosen = {**changed(options), "images": used["images"]}
     if options.multiverse:
         chosen["multiverse"] = list(options.multiverse)
     if "criteria" in chosen:
         chosen["criteria"] = "all" if options.criteria == tuple(CRITERIA) else list(options.criteria)
     return DescribedJob(job, {"format": FORMAT, "model": model(job.model), "data": used, "options": chosen})
+
+
+def changed(options: Options) -> dict[str, Any]:
+    """The options that are not at their defaults, of those that decide something.
+
+    >>> changed(Options(n=64, reduction="sample", positions=3, criteria=("cka", "norm", "sparsity", "entropy", "r2")))
+    {'n': 64, 'reduction': 'sample'}
+    """
+    unused = set() if "positions" in (options.reduction, *options.multiverse) else {"positions"}
+    unused |= {"criteria"} if options.multiverse or options.criteria == usual_criteria(options.units) else set()
+    unused |= {"coupling"} if options.only_paired else set()
+    return {name: value for name, value in vars(options).items() if name not in unused and value != _USUAL[name]}
 
 
 def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
@@ -124,26 +142,8 @@ def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
     return alike == wanted and needed <= set(criteria)
 
 
-def asked_for(metadata: Mapping[str, Any]) -> str | None:
-    """What a result is of by its names and options, whatever was in the files of these names; None where it says not.
-
-    Args:
-        metadata: The metadata of the result.
-    """
-    match metadata.get("job"):
-        case {
-            "model": {"model": model, "weights": weights},
-            "data": {"data": data, "of": there, "images": used},
-            "options": dict(options),
-        }:
-            more = {name: options.get(name) for name in ("criteria", "multiverse")}
-            about = {**_compared(options), **more, "images": "all" if used == there else used}
-            return json.dumps([model, weights, data, about], sort_keys=True)
-    return None
-
-
 def last_of_each(stored: Mapping[Path, dict[str, Any]]) -> tuple[dict[Path, dict[str, Any]], dict[Path, str]]:
-    """The results that count: of those of the same names and options the one that was measured last.
+    """The results that count: of those that were asked for in the same words the one that was measured last.
 
     Args:
         stored: Their metadata by their files.
@@ -151,24 +151,25 @@ def last_of_each(stored: Mapping[Path, dict[str, Any]]) -> tuple[dict[Path, dict
     Returns:
         Those that count; and the others, with what has changed since.
     """
-    by_time = sorted(stored, key=lambda path: str(stored[path].get("created")))
-    last = {asked_for(stored[path]) or path.name: path for path in by_time}
+    names = {path: str(about.get("asked") or about.get("key") or path.name) for path, about in stored.items()}
+    last = {names[path]: path for path in sorted(stored, key=lambda path: str(stored[path].get("created")))}
     older = dict[Path, str]()
     for path, about in stored.items():
-        if (then := last[asked_for(about) or path.name]) != path:
-            changed = what_changed(about["job"], stored[then]["job"])
+        if (then := last[names[path]]) != path:
+            changed = what_changed(about, stored[then])
             older[path] = f"{path.name!r} ({f'{changed} changed since' if changed else 'the same measurement'})"
     return {path: about for path, about in stored.items() if path not in older}, older
 
 
 def what_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """Which files of the same names are others in another description; empty where none is.
+    """Of the metadata of two results, which files of the same names are others; empty where none is.
 
-    >>> what_changed({"model": 1, "data": 1}, {"model": 2, "data": 1})
+    >>> what_changed({"job": {"model": 1, "data": 1}}, {"job": {"model": 2, "data": 1}})
     'the network'
     """
+    one, other = (about.get("job") or {} for about in (before, after))
     words = {"model": "the network", "data": "the images"}
-    return " and ".join(word for part, word in words.items() if before[part] != after[part])
+    return " and ".join(word for part, word in words.items() if one.get(part) != other.get(part))
 
 
 def key_of(description: dict[str, Any]) -> str:
@@ -192,7 +193,7 @@ def _words_of(options: Options) -> list[str]:
         f"n{options.n}",
         "+".join(["multiverse", *options.multiverse]) if options.multiverse else options.reduction,
     ]
-    for name, value in options.changed.items():
+    for name, value in changed(options).items():
         if name == "criteria":
             words.append("all-criteria" if value == tuple(CRITERIA) else "+".join(value) or "no-criteria")
         elif name not in ("n", "reduction", "multiverse"):

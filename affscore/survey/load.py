@@ -10,8 +10,8 @@ from affscore.errors import AffscoreError
 from affscore.network.multiverse import REDUCTIONS
 from affscore.network.multiverse_result import Multiverse
 from affscore.network.result import Signature
-from affscore.options import check_integer, check_reductions, options_of
-from affscore.survey.plan import look_at, plan
+from affscore.options import Execution, check_integer, check_reductions
+from affscore.survey.plan import look_at, named_options, plan
 from affscore.survey.shipped import MULTIVERSES, SHIPPED
 from affscore.survey.store import Store
 from affscore.survey.survey import survey
@@ -117,8 +117,8 @@ def _loaded(
     models: Iterable[str], dataset: str, store: str | Path, jobs: int, shipped: list[Path], **options: Any
 ) -> dict[str, Signature | Multiverse]:
     models, jobs = list(models), check_integer("jobs", jobs, 1)
-    chosen, _, rest = options_of(options)
-    if unknown := rest.keys() - {"command"}:
+    chosen = named_options(options)
+    if unknown := options.keys() - vars(chosen).keys() - vars(Execution()).keys() - {"command"}:
         raise TypeError(f"load_or_measure has no option {', '.join(sorted(unknown))}")
     own = Store(store, create=True)
     asked = plan(models, dataset, chosen, chosen.reduction, chosen.order)

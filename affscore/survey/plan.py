@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from affscore.errors import AffscoreError
+from affscore.network.criteria import choose_criteria
 from affscore.network.multiverse_result import Multiverse, load_result
 from affscore.network.result import Signature
-from affscore.options import Options
-from affscore.survey.job import DescribedJob, Job, asked_for, describe, is_of_job, last_of_each, what_changed
+from affscore.options import Options, checked
+from affscore.survey.job import DescribedJob, Job, describe, is_of_job, last_of_each, what_changed
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, outcome_of_error
 from affscore.zoo.datasets import identity_of_data
 from affscore.zoo.models import identity_of_model
 from affscore.zoo.paths import check_name
+
+
+def named_options(keywords: Mapping[str, Any]) -> Options:
+    """The options among keywords, as :func:`affscore.signature` takes them.
+
+    Raises:
+        AffscoreError: They are not possible.
+
+    >>> named_options({"n": 64, "criteria": "r2", "device": "cpu"}).criteria
+    ('r2',)
+    """
+    given = {one.name: keywords[one.name] for one in fields(Options) if one.name in keywords}
+    given["criteria"] = choose_criteria(keywords.get("criteria", True), keywords.get("units", "activations"))
+    return checked(Options(**given))
 
 
 def plan(
@@ -58,7 +73,7 @@ def plan(
             check_name(name)
         chosen.append(some)
     base = options or Options()
-    jobs = [Job(m, d, replace(base, reduction=r, order=o)) for m, d, r, o in itertools.product(*chosen)]
+    jobs = [Job(m, d, checked(replace(base, reduction=r, order=o))) for m, d, r, o in itertools.product(*chosen)]
     return list(dict.fromkeys(jobs))
 
 
@@ -70,7 +85,7 @@ class Outlook:
         described: Those that can be done.
         results: Those of them whose result is there.
         outcomes: Those that are settled: their result is there, or they cannot be done.
-        changed: Of those that are to be done, which have a result of other files of the same names, in a sentence.
+        changed: Of those that are to be done, which had a result before their files changed, in a sentence.
     """
 
     described: dict[int, DescribedJob] = field(default_factory=dict)
@@ -83,7 +98,7 @@ def look_at(jobs: Sequence[Job], stores: Sequence[Store], numbers: Iterable[int]
     """Which jobs of these numbers can be done, and which are settled: their result is there, or cannot be.
 
     Of results only the metadata is read, but for those that are found. One with more criteria serves, too; one that is
-    damaged does not, nor one with a later one of the same names (:func:`affscore.survey.job.last_of_each`).
+    damaged does not, nor one that was measured before its files changed (:func:`affscore.survey.job.last_of_each`).
 
     Args:
         jobs: All jobs.
@@ -103,8 +118,8 @@ def look_at(jobs: Sequence[Job], stores: Sequence[Store], numbers: Iterable[int]
             seen.results[number] = found
             seen.outcomes[number] = Outcome(number, "there", notes=tuple(found.notes))
         for path, about in stored.items() if found is None else ():
-            same_names = asked_for(about) == asked_for({"job": job.description})
-            if same_names and (changed := what_changed(about["job"], job.description)):
+            same_names = about.get("asked") == job.asked
+            if same_names and (changed := what_changed(about, {"job": job.description})):
                 seen.changed[number] = f"changed since {path.name!r} was measured, which counts no more: {changed}"
     return seen
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from affscore.network.notes import split_note
+from affscore.network.note import Note
 from affscore.survey.job import Job
 from affscore.survey.plan import look_at
 from affscore.survey.store import Store
@@ -42,9 +42,9 @@ class Report:
         return [(job, outcome.message) for job, outcome in self.outcomes if outcome.state == "failed"]
 
     @property
-    def notes(self) -> dict[str, list[int]]:
+    def notes(self) -> dict[Note, list[int]]:
         """What the results have to say, each sentence with the numbers of its jobs."""
-        found: dict[str, list[int]] = {}
+        found: dict[Note, list[int]] = {}
         for _, outcome in self.outcomes:
             for note in outcome.notes:
                 found.setdefault(note, []).append(outcome.number)
@@ -57,10 +57,9 @@ class Report:
         for job, outcome in self.outcomes:
             if outcome.state == "failed":
                 lines.append(f"job {outcome.number} failed: {job}: {outcome.message}")
-        for note, numbers in sorted(self.notes.items(), key=lambda item: split_note(item[0])[0], reverse=True):
+        for note, numbers in sorted(self.notes.items(), key=lambda item: item[0].kind, reverse=True):
             jobs = f"job{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
-            word, sentence = split_note(note)
-            lines.append(f"{word} on {jobs}: {sentence}" if count > 1 else f"{word}: {sentence}")
+            lines.append(f"{note.kind} on {jobs}: {note}" if count > 1 else f"{note.kind}: {note}")
         return "\n".join(lines)
 
 

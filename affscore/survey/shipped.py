@@ -10,7 +10,7 @@ import pandas as pd
 from affscore.errors import AffscoreError
 from affscore.network.reduction import OrderName, ReductionName
 from affscore.network.result import Signature, load_signature
-from affscore.options import Options
+from affscore.options import Options, checked
 from affscore.survey.store import Store
 from affscore.zoo.naming import near
 
@@ -41,7 +41,7 @@ def shipped_signature(
     Raises:
         AffscoreError: No such result (the message has near names), or several.
     """
-    wanted = Options(reduction=reduction, order=order)
+    wanted = checked(Options(reduction=reduction, order=order))
     model, _, weights = name.removeprefix(PREFIX).partition("@")
     results = _descriptions(SHIPPED if folder is None else folder)
     of_model = results[results["model"] == model]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ class Store:
         """The metadata of every table; no row is read. What is damaged or not ours is left out."""
         return {path: metadata for path in self.files() if (metadata := read_description(path))}
 
-    def add(self, key: str, name: str, table: pd.DataFrame, metadata: dict[str, Any], notes: list[str]) -> Path:
+    def add(self, key: str, name: str, table: pd.DataFrame, metadata: dict[str, Any], notes: Sequence[str]) -> Path:
         """Add a table, in the place of one with its name and key.
 
         It is written under another name first. Where two processes add the same one, that of the last is there.

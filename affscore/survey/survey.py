@@ -11,7 +11,8 @@ import joblib
 import torch
 
 from affscore.errors import AffscoreError
-from affscore.options import UnitsName, check_integer, options_of
+from affscore.network.criteria import choose_criteria
+from affscore.options import BiasName, Execution, Options, UnitsName, check_integer, check_reductions, checked_execution
 from affscore.survey.plan import look_at, plan
 from affscore.survey.report import Report, with_progress
 from affscore.survey.store import Store
@@ -31,7 +32,7 @@ def survey(
     orders: str | Iterable[str] = "activate-first",
     covariance: CovarianceName = "ledoit-wolf",
     multiverse: str | Iterable[str] = (),
-    bias: str = "none",
+    bias: BiasName = "none",
     positions: int = 4,
     criteria: bool | str | Collection[str] = True,
     device: str = "auto",
@@ -96,7 +97,12 @@ def survey(
     ...     print(report)
     1 job: 1 measured
     """
-    options, execution, _ = options_of(locals())
+    several = check_reductions(multiverse) if multiverse != () else ()
+    options = Options(
+        n=n, images=images, covariance=covariance, criteria=choose_criteria(criteria, units),
+        seed=seed, positions=positions, multiverse=several, bias=bias, units=units, size=size,
+    )  # fmt: skip
+    execution = checked_execution(Execution(device, batch_size, progress, threads))
     asked = plan(models, datasets, options, reductions, orders)
     jobs, numbers = check_integer("jobs", jobs, 1), range(len(asked))
     if only is not None:

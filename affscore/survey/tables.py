@@ -30,8 +30,8 @@ def load_results(path: str | Path | None = None) -> pd.DataFrame:
         A table with the columns of a signature's (criteria that were not measured are missing, and so is what an older
         version did not measure), a row for each network, data set, activation and batch; ``units`` says whether it is
         of "activations" or of "blocks", and the last column, ``job``, is the key of the result that a row is from.
-        Of results of the same names and options the last one counts: files of weights or images have changed
-        between them, or one is a copy.
+        Of results that a survey was asked for in the same words the last one counts: files of weights or images have
+        changed between them, or one is a copy.
 
     Warns:
         AffscoreWarning: There are results that do not count; their names, and what has changed since.
@@ -87,7 +87,7 @@ def _as_table(results: Mapping[str, Signature]) -> pd.DataFrame:
 
 
 def _read_all(path: str | Path | None, shipped: Path, kind: type[Result], required: bool = True) -> dict[str, Result]:
-    """The results of this kind in a store, by their keys; of those of the same names and options the last one."""
+    """The results of this kind in a store, by their keys; of those asked for in the same words the last one."""
     if path is None and not (shipped.is_dir() and Store(shipped).files()):
         if not required:
             return {}
@@ -111,6 +111,6 @@ def _read_all(path: str | Path | None, shipped: Path, kind: type[Result], requir
             f"there is no {what} in the folder {str(path)!r}; make some with: affscore survey ... {how}--store {path}"
         )
     if named := [text for file, text in older.items() if ("multiverse" in described[file]) == several]:
-        text = f"results that do not count, since the store has a later one of the same names: {', '.join(named)}"
+        text = f"results that do not count, since the store has a later one of the same name: {', '.join(named)}"
         warnings.warn(text, AffscoreWarning, stacklevel=3)
     return found

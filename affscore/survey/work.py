@@ -18,6 +18,7 @@ from tqdm import tqdm
 from affscore.errors import AffscoreError, first_line
 from affscore.network.measurement import Measurement
 from affscore.network.multiverse_result import Multiverse
+from affscore.network.note import Note
 from affscore.network.result import Signature
 from affscore.options import Execution
 from affscore.survey.job import DescribedJob, Job, describe
@@ -42,7 +43,7 @@ class Outcome:
     number: int
     state: State
     message: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Task:
         folder: The working folder, from which relative paths in names are seen.
         execution: How it is measured.
         command: The command, for the metadata.
-        changed: What has changed since an older result of the same names.
+        changed: What has changed since an older result.
     """
 
     number: int
@@ -79,12 +80,12 @@ class Task:
                 result = _measured(self.job.job, self.execution)
                 if describe(self.job.job).key != self.job.key:
                     raise AffscoreError("its files were changed after the survey had begun; run it again")
-            about = {**result.metadata, "job": self.job.description}
+            about = {**result.metadata, "job": self.job.description, "asked": self.job.asked}
             about |= {} if self.command is None else {"command": self.command}
             Store(self.store).add(self.job.key, self.job.file_name, result.rows, about, result.notes)
         except (Exception, SystemExit) as error:  # noqa: BLE001  # a job that fails must not stop the others
             return outcome_of_error(self.number, error)
-        return Outcome(self.number, "measured", notes=(*result.notes, *filter(None, [self.changed])))
+        return Outcome(self.number, "measured", notes=(*result.notes, *map(Note, filter(None, [self.changed]))))
 
 
 def outcome_of_error(number: int, error: BaseException) -> Outcome:

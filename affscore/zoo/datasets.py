@@ -84,7 +84,8 @@ def identity_of_data(spec: str, images: int | None, n: int, seed: int) -> dict[s
 
     That is its name, how many images it has and how many of them are used, and the SHA-256 of those, in the
     order in which they are used: of files their bytes, else their pixels. So a folder of the same name
-    with the same images is the same data set wherever it lies, and no other image of it is read.
+    with the same images is the same data set wherever it lies, and no other image of it is read. (One that takes the
+    place of a file that is no readable image does not count.)
 
     Args:
         spec: SPEC (:func:`affscore.load_data`).
@@ -93,8 +94,7 @@ def identity_of_data(spec: str, images: int | None, n: int, seed: int) -> dict[s
         seed: Fixes which images are used, in which order.
 
     Raises:
-        AffscoreError: As :func:`affscore.load_data`; fewer images than asked for. (A file that cannot be read is
-            part of the identity: as long as it cannot, the next one takes its place.)
+        AffscoreError: As :func:`affscore.load_data`; fewer images than asked for.
 
     >>> about = identity_of_data("digits", 64, 32, 0)
     >>> about["data"], about["of"], about["images"], len(about["content"])

@@ -120,8 +120,7 @@ class DataSource:
     """Where data of a name come from.
 
     Attributes:
-        name: SPEC, or what stands in front of its colon. Its module has it between double quotes, by which commands
-            know the name before the module is loaded.
+        name: SPEC, or what stands in front of its colon.
         takes: What stands behind the colon: a path ("DIR", "FILE"), the name of one of its classes, or nothing.
         load: Given what stands behind the colon (of a class nothing) and the seed, the data.
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import importlib.util
 import os
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -93,20 +92,6 @@ def check_files(name: str, weights: str = "DEFAULT") -> None:
         readable_file(path, "write path/to/file.py:factory")
     if weights.endswith(WEIGHT_SUFFIXES):
         readable_file(weights, WEIGHTS_ADVICE)
-
-
-def written_in(package: str, name: str) -> bool:
-    """Whether a module of a package has a name between quotation marks, as one that declares it must.
-
-    Nothing is imported: so a command knows an unknown name before PyTorch is loaded. Where no source can be read, any
-    name may be there.
-
-    >>> written_in("affscore.zoo.sources", "timm"), written_in("affscore.zoo.sources", "tim")
-    (True, False)
-    """
-    places = getattr(importlib.util.find_spec(package), "submodule_search_locations", ())
-    modules = [module for place in places for module in Path(place).glob("*.py")]
-    return not modules or any(f'"{name}"' in module.read_text(encoding="utf-8") for module in modules)
 
 
 def weights_label(weights: str) -> str:

@@ -21,7 +21,10 @@ GARBAGE = [
     lambda: 1, lambda x: None, lambda x: "far", lambda x: x[:3], lambda x: float("nan"), lambda x: 1 / 0,
     lambda x, y: None, lambda x, y: "far", lambda x, y: x, lambda x, y: float("nan"), lambda x, y: 1 / 0,
 ]  # fmt: skip
-"""No answer to any exercise; a module's own GARBAGE has more by exercise."""
+"""No answer to any exercise: all are for the first exercise of each type of answer, the first one for the others.
+
+A module's own GARBAGE has more by exercise.
+"""
 
 
 def test_a_right_answer_passes(right_row):

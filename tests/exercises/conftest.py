@@ -1,5 +1,20 @@
+from functools import cache
+from inspect import getclosurevars
+
 import pytest
 from answer_tables import GARBAGE
+
+from affscore.exercises import known, registry
+
+
+@cache
+def first_of_each_type():
+    """The first exercise of each type of answer: the same function reads those of the others."""
+    first = {}
+    for number in known():
+        reader = getclosurevars(registry._CHECKERS[number]).nonlocals["expected"]
+        first.setdefault((reader.__name__, *reader.__code__.co_names), number)
+    return {*first.values()}
 
 
 def rows_of(table, label="{number}-{k}"):
@@ -25,5 +40,8 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("wrong_row", rows_of(module.WRONG))
     if "garbage_row" in wanted:
         own = getattr(module, "GARBAGE", {})
-        garbage = {number: [*GARBAGE, *own.get(number, ())] for number in module.RIGHT}
+        garbage = {
+            number: [*(GARBAGE if number in first_of_each_type() else GARBAGE[:1]), *own.get(number, ())]
+            for number in module.RIGHT
+        }
         metafunc.parametrize("garbage_row", rows_of(garbage, "{k}-{kind}-{number}"))

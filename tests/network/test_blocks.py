@@ -12,8 +12,9 @@ from torchvision.models.swin_transformer import ShiftedWindowAttention
 
 from affscore import AffscoreError, affinity_score, load_model, load_signature, signature, track
 from affscore.network.criteria.affine_fit import affine_fit
-from affscore.options import Options
+from affscore.options import Options, checked
 from affscore.survey.job import Job, describe
+from affscore.survey.plan import named_options
 from tests.network.seen import seen_in
 
 
@@ -300,7 +301,7 @@ def test_a_block_has_no_order_but_one():
     with pytest.raises(AffscoreError, match="omit the order"):
         signature("mini:digitsnet", "digits", units="blocks", order="reduce-first")
     with pytest.raises(AffscoreError, match="a multiverse is of activations: omit units"):
-        Options(units="blocks", multiverse=("mean",))
+        checked(Options(units="blocks", multiverse=("mean",)))
     with pytest.raises(AffscoreError, match="activations, blocks, got 'layers'"):
         signature("mini:digitsnet", "digits", units="layers")
 
@@ -512,7 +513,7 @@ def test_batch_size_changes_nothing_and_files_keep_everything(tmp_path):
 
 
 def test_a_stored_result_of_blocks_is_another_one():
-    usual, blocks = (describe(Job("mini:digitsnet", "digits", Options(units=units))) for units in
+    usual, blocks = (describe(Job("mini:digitsnet", "digits", named_options({"units": units}))) for units in
                      ("activations", "blocks"))  # fmt: skip
     assert usual.key != blocks.key
     assert "units" not in usual.description["options"]

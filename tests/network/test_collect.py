@@ -158,7 +158,9 @@ def test_another_order_of_layers_is_refused(images):
             y = self.first(x)
             return self.relu(y) if self.passes % 2 else self.other(y)
 
-    with pytest.raises(AffscoreError, match="relu in 'relu' for the first samples and is relu in 'other' for these"):
+    with pytest.raises(
+        AffscoreError, match="activation 1 was relu of layer 'relu', and is relu of layer 'other' for these samples"
+    ):
         collected(Swapping(), images, batch_size=4)
 
 

@@ -465,10 +465,19 @@ def library_modules(library):
             module = importlib.import_module(place)
         except ImportError:
             continue  # this version has no such file
-        found |= {name: getattr(module, name) for name in LIBRARY_CLASSES[library] if hasattr(module, name)}
+        names = {**LIBRARY_CLASSES[library], **BY_THEIR_FORMULAS[library]}
+        found |= {name: getattr(module, name) for name in names if hasattr(module, name)}
     return found
 
 
+BY_THEIR_FORMULAS = {
+    "timm": {
+        "HardMish": "hard_mish", "HardMishMe": "hard_mish", "HardSwish": "hardswish", "HardSwishMe": "hardswish",
+        "Mish": "mish", "MishMe": "mish", "PReLU": "prelu", "QuickGELU": "quick_gelu", "Sigmoid": "sigmoid",
+        "Swish": "silu", "SwishMe": "silu", "Tanh": "tanh",
+    },
+    "transformers": {"MishActivation": "mish", "QuickGELUActivation": "quick_gelu", "SiLUActivation": "silu"},
+}  # fmt: skip
 OPTIONS = {"ClippedGELUActivation": (-10, 10), "Snake1d": (4,), "SnakeBeta": (4,)}
 AS_THE_FUNCTION = {
     "gelu": F.gelu, "silu": F.silu, "mish": F.mish, "hardswish": F.hardswish, "hardsigmoid": F.hardsigmoid,
@@ -481,7 +490,7 @@ AS_THE_FUNCTION = {
 def test_the_activation_classes_of_libraries_are_one_activation_each(library):
     classes = library_modules(library)
     assert len(classes) >= 12
-    for class_name, name in LIBRARY_CLASSES[library].items():
+    for class_name, name in {**LIBRARY_CLASSES[library], **BY_THEIR_FORMULAS[library]}.items():
         if class_name not in classes:
             continue
         act = classes[class_name](*OPTIONS.get(class_name, ())).float()

@@ -48,8 +48,8 @@ def test_pandas_reads_it_without_this_package(result, tmp_path):
     assert done.stdout.split() == ["18", "False"]
     kept = json.loads(pq.read_schema(file).metadata[b"affscore"])
     assert kept["metadata"]["model"] == "mini:digitsnet"
-    assert kept["notes"] == result.notes
-    assert kept["notes"][-1] == "a note"
+    assert [note["sentence"] for note in kept["notes"]] == result.notes
+    assert kept["notes"][-1] == {"sentence": "a note", "kind": "note", "value": None}
 
 
 def test_no_folder_of_the_machine_is_in_the_file(tmp_path):

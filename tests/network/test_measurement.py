@@ -6,9 +6,10 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
+import affscore.network.measurement
 from affscore import load_model, signature
-from affscore.network.batch import Batch
 from affscore.network.measurement import Measurement
+from affscore.network.scoring import score_batch
 from affscore.options import Execution, Options
 
 
@@ -34,18 +35,18 @@ def noisy():
 
 
 def test_a_batch_is_scored_before_the_next_one_goes_through_the_network(monkeypatch):
-    seen, order, score = [], [], Measurement._scored
+    seen, order = [], []
 
     class Watching(nn.Module):
         def forward(self, x):
             order.append(len(seen))
             return torch.relu(x)
 
-    def scored(*args) -> Batch:
+    def scored(*args):
         seen.append(1)
-        return score(*args)
+        return score_batch(*args)
 
-    monkeypatch.setattr(Measurement, "_scored", scored)
+    monkeypatch.setattr(affscore.network.measurement, "score_batch", scored)
     Measurement(Watching(), pictures(40), Options(n=10), Execution("cpu", 10, False)).signature()
     # the further passes of the first batch are the checks of the network
     assert order[order.index(1) :] == [1, 2, 3]

@@ -78,7 +78,10 @@ def test_torchscript_is_refused(make):
 
 
 def test_what_is_no_network():
-    with pytest.raises(AffscoreError, match=r"model must be a torch.nn.Module or the name of one, got function"):
+    with pytest.raises(
+        AffscoreError,
+        match=r"model must be a torch.nn.Module \(affscore.load_model makes one of a name\), got function",
+    ):
         unwrapped(lambda x: x)
 
 

@@ -1,5 +1,8 @@
 """Notes and warnings of a result: where they are seen."""
 
+import copy
+import json
+import pickle
 import warnings
 from dataclasses import replace
 
@@ -8,7 +11,7 @@ import pytest
 import affscore
 from affscore import AffscoreWarning
 from affscore.network.measurement import Measurement
-from affscore.network.notes import as_warning, give_warnings, lines, note_on
+from affscore.network.note import Note, give_warnings, lines
 from affscore.network.result import load_signature
 from affscore.options import Options
 from affscore.survey.job import Job
@@ -16,7 +19,11 @@ from affscore.survey.report import Report
 from affscore.survey.work import Outcome
 
 QUICK = {"n": 32, "images": 32, "criteria": False, "progress": False}
-NOTES = ["the last 3 images were dropped", as_warning("the scores are too high"), as_warning("the images are wrong")]
+NOTES = [
+    Note("the last 3 images were dropped"),
+    Note("the scores are too high", "warning", 0.1),
+    Note("the images are wrong", "warning"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -44,10 +51,14 @@ def test_a_signature_shows_its_notes_and_gives_its_warnings_where_it_was_called(
     ]
 
 
-def test_a_file_keeps_notes_and_warnings_as_text(tmp_path):
+def about(notes):
+    return [(str(note), note.kind, note.value) for note in notes]
+
+
+def test_a_file_keeps_notes_and_warnings(tmp_path):
     result, _ = given(lambda: affscore.signature("mini:digitsnet", "digits", **QUICK))
     again, found = given(lambda: load_signature(result.save(tmp_path / "x.parquet")))
-    assert again.notes == NOTES
+    assert about(again.notes) == about(NOTES)
     assert repr(again) == repr(result)
     assert found == []
 
@@ -59,7 +70,8 @@ def test_a_comparison_warns_of_each_result_by_its_name():
     assert {str(warning.message).partition(": ")[0] for warning in found} == set(both.signatures)
     assert repr(both).count("\nwarning: mini:digitsnet@random: ") == 2
     assert repr(both).endswith("\n3 notes: .notes")
-    assert sum(note.startswith("mini:digitsnet@") for note in both.notes) == 2
+    named = [note for note in both.notes if note.startswith("mini:digitsnet@")]
+    assert [note.kind for note in named] == 2 * ["note", "warning", "warning"]
     assert both.notes[0].startswith("no data were given")
 
 
@@ -80,7 +92,19 @@ def test_warnings_come_first_and_keep_their_order():
     assert lines(NOTES) == [*(": ".join(pair) for pair in _pairs()[:2]), "1 note: .notes"]
     assert lines([NOTES[0]] * 4) == ["4 notes: .notes"]
     assert lines([]) == []
-    assert note_on("a", NOTES[0]) == f"a: {NOTES[0]}"
+
+
+def test_a_note_is_a_text_that_stays_what_it_is():
+    for note in NOTES:
+        assert isinstance(note, str)
+        copies = [copy.deepcopy(note), pickle.loads(pickle.dumps(note)), Note.of(json.loads(json.dumps(note.stored())))]
+        assert about(copies) == about([note] * 3)
+
+
+def test_files_of_version_1_said_it_in_the_text():
+    old = [Note.of(text) for text in ("warning: the scores are too high", "an image was dropped", "warning")]
+    assert [note.kind for note in old] == ["warning", "note", "note"]
+    assert old[0] == "the scores are too high"
 
 
 def test_notes_alone_warn_of_nothing():

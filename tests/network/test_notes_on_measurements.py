@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_in
 import affscore
 from affscore import AffscoreError, AffscoreWarning, signature, track
 from affscore.network.measurement import _checksums
-from affscore.network.notes import on_repeats, split_note
+from affscore.network.notes import on_repeats
 from affscore.transport import points_needed
 from affscore.zoo import Preprocessing
 
@@ -42,8 +42,8 @@ def notes_with(words, *args, **options):
         warnings.simplefilter("always")
         result = signature(*args, **(QUIET | options))
     given = [str(warning.message) for warning in caught if warning.category is AffscoreWarning]
-    assert given == [sentence for word, sentence in map(split_note, result.notes) if word == "warning"]
-    found = [word for word, sentence in map(split_note, result.notes) if words in sentence]
+    assert given == [note for note in result.notes if note.kind == "warning"]
+    found = [note.kind for note in result.notes if words in note]
     assert len(found) <= 1
     return (found[0] if found else None), result
 

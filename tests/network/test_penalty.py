@@ -573,18 +573,18 @@ def test_of_a_network_of_transformers():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": 1.5}, r"target must be a number in \[0, 1\]"),
-        ({"target": math.nan}, r"target must be a number in \[0, 1\]"),
-        ({"target": []}, r"target must be a number in \[0, 1\]"),
-        ({"target": [[0.5]]}, r"target must be a number in \[0, 1\]"),
-        ({"target": "high"}, "target must be a number, a Signature"),
-        ({"target": "0.9"}, "target must be a number, a Signature"),
-        ({"target": ["0.9", "0.8"]}, "target must be a number, a Signature"),
-        ({"target": True}, "target must be a number, a Signature"),
-        ({"target": [0.5, True]}, "target must be a number, a Signature"),
-        ({"target": torch.tensor([True, False])}, "target must be a number, a Signature"),
-        ({"target": [[0.5], [0.5, 0.5]]}, "target must be a number, a Signature"),
-        ({"target": None}, r"target must be a number"),
+        ({"target": 1.5}, r"target must be a Signature, a number in \[0, 1\]"),
+        ({"target": math.nan}, r"target must be a Signature, a number in \[0, 1\]"),
+        ({"target": []}, r"target must be a Signature, a number in \[0, 1\]"),
+        ({"target": [[0.5]]}, r"target must be a Signature, a number in \[0, 1\]"),
+        ({"target": "high"}, "target must be a Signature, a number"),
+        ({"target": "0.9"}, "target must be a Signature, a number"),
+        ({"target": ["0.9", "0.8"]}, "target must be a Signature, a number"),
+        ({"target": True}, "target must be a Signature, a number"),
+        ({"target": [0.5, True]}, "target must be a Signature, a number"),
+        ({"target": torch.tensor([True, False])}, "target must be a Signature, a number"),
+        ({"target": [[0.5], [0.5, 0.5]]}, "target must be a Signature, a number"),
+        ({"target": None}, r"target must be a Signature, a number"),
         ({"weight": -1}, "weight must be a number of at least 0, got -1"),
         ({"weight": math.inf}, "weight must be a number"),
         ({"weight": "1"}, "weight must be a number"),
@@ -748,7 +748,7 @@ def test_why_there_is_no_pass():
     network, x = plain(), samples()
     penalty = AffinityPenalty(network, 0.5)
     network[1](network[0](x))
-    with pytest.raises(AffscoreError, match="of which others call only the parts"):
+    with pytest.raises(AffscoreError, match="of which others call only parts"):
         penalty()
     penalty.remove()
     network(x)

@@ -9,7 +9,8 @@ from torch import nn
 
 from affscore import AffscoreError, affinity_score, signature
 from affscore.network.reduction import chosen_positions
-from affscore.options import Options
+from affscore.options import Options, checked
+from affscore.survey.job import changed
 
 
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 99))
@@ -137,11 +138,11 @@ def test_labels_count_once_for_each_image():
 
 
 def test_positions_are_an_option_of_that_reduction_alone():
-    assert Options(positions=8).changed == {}
-    assert Options(positions=8, reduction="positions").changed == {"positions": 8, "reduction": "positions"}
-    assert Options(reduction="positions", order="reduce-first").order == "activate-first"
+    assert changed(Options(positions=8)) == {}
+    assert changed(Options(positions=8, reduction="positions")) == {"positions": 8, "reduction": "positions"}
+    assert checked(Options(reduction="positions", order="reduce-first")).order == "activate-first"
     with pytest.raises(AffscoreError, match="positions must be"):
-        Options(positions=0)
+        checked(Options(positions=0))
 
 
 @pytest.mark.parametrize("sizes", [(4, 1), (1, 4)])

@@ -16,6 +16,7 @@ from torch import nn
 
 from affscore import AffscoreError, Signature, load_signature, signature
 from affscore.figures import raw_signature
+from affscore.network import Note
 from tests.synthetic_signatures import synthetic
 
 
@@ -102,7 +103,7 @@ def test_loops_and_places_go_over_the_rows_of_the_summary(result):
 
 def test_a_notebook_shows_a_short_table_a_title_and_the_notes_with_names_escaped(result):
     foreign = changed(result, model="<script>m</script>", layer="a<b>", activation="x & y")
-    foreign.notes.append("warning: the layer <i> & more")
+    foreign.notes.append(Note("the layer <i> & more", "warning"))
     shown = foreign._repr_html_()
     for name in ("&lt;script&gt;m&lt;/script&gt;", "a&lt;b&gt;", "x &amp; y", "the layer &lt;i&gt; &amp; more"):
         assert name in shown

@@ -8,14 +8,14 @@ import torch
 from affscore import affinity_score, signature
 from affscore.errors import AffscoreError
 from affscore.network import entropy, linear_cka, norm, r2
-from affscore.network.criteria import CRITERIA
+from affscore.network.criteria import CRITERIA, choose_criteria
 from affscore.network.scoring import score_pair
 from affscore.options import Options
 from tests.network.criteria.activations import pair
 
 
 def row_of(given, covariance="ledoit-wolf", criteria=False):
-    return score_pair(given, Options(covariance=covariance, criteria=criteria))
+    return score_pair(given, Options(covariance=covariance, criteria=choose_criteria(criteria)))
 
 
 @pytest.fixture

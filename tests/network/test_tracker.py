@@ -510,7 +510,7 @@ class TestWrappers:
         module = type(sys)("torch.distributed.tensor")
         module.DTensor = Sharded
         monkeypatch.setitem(sys.modules, "torch.distributed.tensor", module)
-        with pytest.raises(AffscoreError, match=r"the weights '0\.weight' are spread over several processes"):
+        with pytest.raises(AffscoreError, match=r"the weights of '0\.weight' are spread over several processes"):
             track(model, samples())
         model = small()
         model[2].bias.ds_id = 3
@@ -534,7 +534,7 @@ class TestErrors:
             ({"probe": samples() * torch.nan}, "NaN or infinite values"),
             ({"probe": "no such data"}, "no such data"),
             ({"probe": 5}, "data must be"),
-            ({"model": "mini:digitsnet"}, "must be a torch.nn.Module here, got a name"),
+            ({"model": "mini:digitsnet"}, "load_model makes one of a name"),
             ({"model": nn.Linear(5, 2)}, "no elementwise activation"),
             ({"model": nn.Sequential(nn.LazyLinear(3), nn.ReLU())}, "is lazy"),
         ],
@@ -558,7 +558,7 @@ class TestErrors:
         assert later["score"].isna().tolist() == [False, True, True] * 2
         assert not list(misfits(tracker.table, [one for one in COLUMNS if one.name in tracker.table]))
         (note,) = [note for note in tracker.record.notes if "diverged" in note]
-        assert note.startswith("warning: ")
+        assert note.kind == "warning"
         again = track(network(), probe(), every=1)
         again.load_state_dict(tracker.state_dict())
         assert again.record == tracker.record
@@ -580,8 +580,8 @@ class TestErrors:
         assert tracker.step()
         assert tracker.table["step"].unique().tolist() == [0, 4]
         (first, second) = [note for note in tracker.record.notes if "not measured" in note]
-        assert first.startswith("warning: not measured at step 1: ")
-        assert second.startswith("warning: not measured at step 2, 3: ")
+        assert first.startswith("not measured at step 1: ")
+        assert second.startswith("not measured at step 2, 3: ")
 
     def test_whatever_fails_later_is_a_note(self, monkeypatch):
         tracker = track(small(), samples(), every=1)

@@ -9,7 +9,6 @@ from torch import nn
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from affscore import AffscoreWarning, signature
-from affscore.network.notes import split_note
 from tests.network.hard_networks import SqueezeAndExcite, conv
 
 
@@ -43,7 +42,7 @@ def notes(model, images, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AffscoreWarning)
         found = signature(model, images, n=8, criteria=False, progress=False, **options).notes
-    return [note for note in found if split_note(note)[0] == "note"]
+    return [note for note in found if note.kind == "note"]
 
 
 @pytest.mark.parametrize(("function", "what"), [(scripted_swish, "1 x sigmoid"), (scripted_cubes, "1 x pow, 1 x relu")])

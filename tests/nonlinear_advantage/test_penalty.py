@@ -159,7 +159,7 @@ def test_width():
         (lambda: freeze(nn.ReLU()), "no channel-wise slopes"),
         (lambda: parameter_groups(nn.ReLU()), "no channel-wise slopes"),
         (lambda: effective_width(nn.ReLU()), "no channel-wise slopes"),
-        (lambda: SlopePenalty(1.0)("resnet18"), "got a name"),
+        (lambda: SlopePenalty(1.0)("resnet18"), "makes one of a name"),
         (lambda: freeze(None), "must be a torch.nn.Module.*got NoneType"),
         (lambda: parameter_groups(nn.ReLU), "must be a torch.nn.Module.*got type"),
         (lambda: hold_frozen(network(), torch.optim.SGD), "must be a torch.optim.Optimizer, got <class"),

@@ -11,7 +11,6 @@ from safetensors.torch import load_file, save_file
 
 from affscore import load_signature, signature
 from affscore.survey import Store, survey
-from affscore.zoo.datasets import identity_of_data
 from affscore.zoo.models import identity_of_model
 
 OPTIONS = {"n": 16, "images": 16, "criteria": False, "progress": False}
@@ -49,24 +48,6 @@ def test_what_is_no_image_is_named_and_stops_no_job(photos, tmp_path, kind):
         report.notes
     )
     assert ("'00.png'" in str(report)) == (kind != "folder")
-
-
-def test_the_image_that_takes_the_place_of_a_cut_one_is_part_of_the_job(photos, tmp_path):
-    import affscore
-
-    data = affscore.load_data(f"folder:{photos}")
-    order = data.order(None, 0, default=0)
-    cut, replacement, unused = (data.files[order[place]] for place in (3, 16, 18))
-    cut.write_bytes(cut.read_bytes()[:1500])  # its header is whole
-    before = identity_of_data(f"folder:{photos}", 16, 16, 0)
-    assert run(photos, tmp_path / "store").complete
-    Image.new("RGB", (40, 40), "grey").save(unused)
-    assert identity_of_data(f"folder:{photos}", 16, 16, 0) == before
-    Image.new("RGB", (40, 40), "white").save(replacement)
-    assert identity_of_data(f"folder:{photos}", 16, 16, 0) != before
-    report = run(photos, tmp_path / "store")
-    assert [outcome.state for _, outcome in report.outcomes] == ["measured"]
-    assert len(Store(tmp_path / "store").files()) == 2
 
 
 def test_the_weights_beside_a_configuration_are_part_of_the_job(tmp_path):

@@ -21,7 +21,7 @@ from affscore.survey import (
     tables,
 )
 from affscore.survey.job import Job, describe, key_of
-from affscore.survey.plan import plan
+from affscore.survey.plan import named_options, plan
 from affscore.survey.report import listing
 
 OPTIONS = {"n": 32, "images": 64, "progress": False}
@@ -151,7 +151,7 @@ def assert_equal_but_for_the_run(kept, expected):
     rows, others = (one.rows.drop(columns="seconds") for one in (kept, expected))
     pd.testing.assert_frame_equal(rows, others, check_exact=True)
     pd.testing.assert_frame_equal(kept.scores, expected.scores, check_exact=True)
-    of_a_run = {"created", "threads", "key", "job"}
+    of_a_run = {"created", "threads", "key", "job", "asked"}
     about, wanted = ({k: v for k, v in one.metadata.items() if k not in of_a_run} for one in (kept, expected))
     assert json.loads(json.dumps(about)) == json.loads(json.dumps(wanted))
     assert kept.notes == expected.notes
@@ -241,7 +241,7 @@ MULTIVERSE = ("mean", "sample")
 
 
 def described(**options):
-    return describe(Job("mini:digitsnet", "digits", Options(**{**{"n": 32, "images": 64}, **options})))
+    return describe(Job("mini:digitsnet", "digits", named_options({"n": 32, "images": 64, **options})))
 
 
 @pytest.mark.parametrize(

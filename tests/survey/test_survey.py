@@ -13,7 +13,7 @@ from PIL import Image
 
 from affscore import AffscoreError, AffscoreWarning, load_model
 from affscore.options import Options
-from affscore.survey import Store, survey
+from affscore.survey import Store, load_or_measure, survey
 from affscore.survey.plan import plan
 from affscore.survey.report import listing
 from affscore.survey.tables import load_results
@@ -328,6 +328,20 @@ def test_another_file_of_the_same_name_is_measured_and_the_older_result_says_so(
     assert str(survey(f"mini:digitsnet@{weights}", "digits", store, **OPTIONS)).startswith("1 job: 1 measured")
     with pytest.warns(AffscoreWarning, match=f"do not count.*: '{second.name}'"):
         assert set(load_results(store)["job"]) == {first.stem[-16:]}
+
+
+def test_files_of_one_name_in_two_folders_are_two_results(tmp_path):
+    files = [tmp_path / folder / "w.pth" for folder in ("one", "other")]
+    for file, name in zip(files, ("mini:digitsnet", "mini:digitsnet@random"), strict=True):
+        file.parent.mkdir()
+        torch.save(load_model(name).state_dict(), file)
+    models = [f"mini:digitsnet@{file}" for file in files]
+    for state in ("measured", "there"):
+        report = survey(models, "digits", tmp_path / "store", **OPTIONS)
+        assert [outcome.state for _, outcome in report.outcomes] == [state] * 2
+    assert len(load_results(tmp_path / "store")) == 2 * 2 * 9
+    found = load_or_measure(models, "digits", tmp_path / "store", n=32, images=64)
+    assert found[models[0]].scores.tolist() != found[models[1]].scores.tolist()
 
 
 def test_progress_is_a_line_for_each_job_where_there_is_no_terminal(tmp_path, capsys):

@@ -14,42 +14,23 @@ import pyarrow as pa
 
 from affscore.errors import AffscoreError
 from affscore.network.columns import ALWAYS, EXTRAPOLATED
-from affscore.network.criteria.declaration import Criterion
-
-
-def gathered(criteria: Iterable[Criterion]) -> dict[str, Criterion]:
-    """Criteria by their names, the papers' first.
-
-    Raises:
-        AffscoreError: Two of them have the same name or column, or one has the name of another column of a result.
-    """
-    ordered = sorted(criteria, key=lambda criterion: criterion.place or math.inf)
-    taken = {"all", *(field.name for field in (*ALWAYS, *EXTRAPOLATED))}
-    for criterion in ordered:
-        for name in {criterion.name, *(field.name for field in criterion.columns)}:
-            if name in taken:
-                raise AffscoreError(f"the criterion {criterion.name!r} needs another name: {name!r} is taken")
-            taken.add(name)
-    return {criterion.name: criterion for criterion in ordered}
-
+from affscore.options import UnitsName, usual_criteria
 
 _MODULES = [import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
+_DECLARED = (criterion for module in _MODULES for criterion in getattr(module, "CRITERIA", ()))
 
-CRITERIA = gathered(criterion for module in _MODULES for criterion in getattr(module, "CRITERIA", ()))
+CRITERIA = {one.name: one for one in sorted(_DECLARED, key=lambda criterion: criterion.place or math.inf)}
 """All criteria by their names, in the order of their columns."""
 
-BY_DEFAULT = tuple(name for name, criterion in CRITERIA.items() if criterion.place)
-"""The names of the criteria of tables 1 and 2."""
 
-
-def choose_criteria(criteria: bool | str | Collection[str]) -> tuple[str, ...]:
-    """The names of the criteria to compute: the papers' five for True, none for False.
+def choose_criteria(criteria: bool | str | Collection[str], units: UnitsName = "activations") -> tuple[str, ...]:
+    """The names of the criteria to compute: the usual ones for True (:func:`affscore.options.usual_criteria`).
 
     >>> choose_criteria(True), choose_criteria("r2, cka"), choose_criteria("all") == tuple(CRITERIA)
     (('cka', 'norm', 'sparsity', 'entropy', 'r2'), ('cka', 'r2'), True)
     """
     if isinstance(criteria, bool):
-        return BY_DEFAULT if criteria else ()
+        return usual_criteria(units) if criteria else ()
     if isinstance(criteria, str):
         criteria = [name.strip() for name in criteria.split(",")]
     given = list(criteria) if isinstance(criteria, Collection) else [criteria]

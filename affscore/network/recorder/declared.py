@@ -6,7 +6,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -199,8 +199,7 @@ def _repeatable(
     def apply(z: Tensor) -> Tensor:
         arguments = (z if value is here else value for value in args)
         named = {key: z if value is here else value for key, value in kwargs.items()}
-        # in another thread (scores of the last batch) no mode is active, and the count is this thread's
-        with recorder.aside if threading.get_ident() == recorder.thread else nullcontext():
+        with recorder.aside:
             output = function(*arguments, **named)
         return z if output is None else output
 

@@ -129,21 +129,18 @@ _CLAMPED: Mapping[tuple[Any, Any], str] = {(0, None): "relu", (0, 6): "relu6"}
 
 LIBRARY_CLASSES: Mapping[str, Mapping[str, str]] = {
     "timm": {
-        "GELU": "gelu", "GELUTanh": "gelu", "HardMish": "hard_mish", "HardMishMe": "hard_mish",
-        "HardSigmoid": "hardsigmoid", "HardSigmoidMe": "hardsigmoid", "HardSwish": "hardswish",
-        "HardSwishMe": "hardswish", "Mish": "mish", "MishMe": "mish", "PReLU": "prelu", "QuickGELU": "quick_gelu",
-        "Sigmoid": "sigmoid", "SquaredReLU": "relu_squared", "StarReLU": "star_relu", "Swish": "silu",
-        "SwishMe": "silu", "Tanh": "tanh",
+        "GELU": "gelu", "GELUTanh": "gelu", "HardSigmoid": "hardsigmoid", "HardSigmoidMe": "hardsigmoid",
+        "SquaredReLU": "relu_squared", "StarReLU": "star_relu",
     },
     "transformers": {
         "AccurateGELUActivation": "gelu", "BloomGelu": "gelu", "ClippedGELUActivation": "clipped_gelu",
         "FastGELUActivation": "gelu", "GELUActivation": "gelu", "GELUTanh": "gelu", "LaplaceActivation": "laplace",
-        "MishActivation": "mish", "NewGELUActivation": "gelu", "PytorchGELUTanh": "gelu",
-        "QuickGELUActivation": "quick_gelu", "ReLUSquaredActivation": "relu_squared", "SiLUActivation": "silu",
+        "NewGELUActivation": "gelu", "PytorchGELUTanh": "gelu", "ReLUSquaredActivation": "relu_squared",
         "Snake1d": "snake", "SnakeBeta": "snake", "SqrtSoftplusActivation": "sqrt_softplus", "XIELUActivation": "xielu",
     },
 }  # fmt: skip
-"""Modules of other libraries that count as one activation, whatever they compute it from: by package and class.
+"""Modules of other libraries whose formula does not say that they are one activation, and their GELUs, for which units
+with slopes may take the place of the module: by package and class.
 
 The libraries are not imported: a class is known by its name and the package that defines it.
 """

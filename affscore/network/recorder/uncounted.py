@@ -253,7 +253,7 @@ class Uncounted(Follower):
                     bend.owner = type(module).__name__
 
 
-class BelowPython:
+class BelowPython(Kernels):
     """Counts the kernels that bend features and that no function which Python calls shows.
 
     TorchScript, operators written in C++ and custom kernels go past the functions that a recorder watches. Enter it
@@ -264,23 +264,16 @@ class BelowPython:
     """
 
     def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
-        self._mode, self._flow = Kernels(self._heard), Dataflow()
+        super().__init__(self._listen)
+        self.recorder, self._flow = recorder, Dataflow()
         self._missed: Counter[str] = Counter()
-
-    def __enter__(self) -> Self:
-        self._mode.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._mode.__exit__(*error)
 
     @property
     def missed(self) -> str:
         """How often each kernel ran unseen; empty if none did."""
         return ", ".join(f"{count} x {kernel}" for kernel, count in sorted(self._missed.items()))
 
-    def _heard(self, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
+    def _listen(self, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
         recorder = self.recorder
         if recorder.running or not recorder.attentive:
             return

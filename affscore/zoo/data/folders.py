@@ -6,7 +6,6 @@ import functools
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -77,13 +76,8 @@ class ImageFiles(ImageSet):
     files: Sequence[Path]
 
     def content(self, images: int, seed: int) -> Iterator[bytes]:
-        """The hashes of the files that are used: another one takes the place of a file that is no readable image."""
-        for index in self.order(None, seed, images):
-            if images == 0:
-                return
-            content, readable = _content(self.files[index])
-            yield content
-            images -= readable
+        """The hashes of the files that are used, but for those in the place of one that is no readable image."""
+        return (_content(self.files[index]) for index in self.order(images, seed, images))
 
 
 def read_picture(file: Path, preprocessing: Preprocessing | None, upright: bool, in_class: bool = False) -> Tensor:
@@ -141,26 +135,17 @@ def _is_folder(path: Path) -> bool:
     return os.path.isdir(path)  # noqa: PTH112  # Path.is_dir raises where it may not look
 
 
-def _content(file: Path) -> tuple[bytes, bool]:
-    """The hash of a file, and whether there is an image in it."""
+def _content(file: Path) -> bytes:
+    """The hash of a file."""
     try:
         state = file.stat()
         return _content_of_state(file, (state.st_ino, state.st_size, state.st_ctime_ns))
     except OSError as error:
-        return f"unreadable: {error.errno}".encode(), False
+        return f"unreadable: {error.errno}".encode()
 
 
 @functools.lru_cache(maxsize=100_000)
-def _content_of_state(file: Path, state: tuple[int, ...]) -> tuple[bytes, bool]:
+def _content_of_state(file: Path, state: tuple[int, ...]) -> bytes:
     """As :func:`_content`; a survey asks once for each network, and a file that was not touched is what it was."""
     with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").digest(), _is_readable(file)
-
-
-def _is_readable(file: Path) -> bool:
-    """Whether Pillow can read all of it, which of JPEG is decoded at an eighth of its size."""
-    with suppress(Exception), Image.open(file) as image:  # Pillow's decoders raise nearly anything; the signature
-        image.draft("RGB", (image.width // 8, image.height // 8))  # counts the file
-        image.load()
-        return True
-    return False
+        return hashlib.file_digest(stream, "sha256").digest()

@@ -25,8 +25,7 @@ class Source(ABC):
 
     Attributes:
         form: What MODEL is, as messages say it.
-        prefix: What stands in front of the colon in MODEL: ``mini:digitsnet``; empty where there is none. Its module
-            has it between double quotes, by which commands know the prefix before the module is loaded.
+        prefix: What stands in front of the colon in MODEL: ``mini:digitsnet``; empty where there is none.
         package: The optional package whose networks these are, and whose version is part of what they are.
     """
 

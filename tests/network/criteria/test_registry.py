@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from affscore import AffscoreError
 from affscore.network.columns import ALWAYS, CONSTANT, details
-from affscore.network.criteria import BY_DEFAULT, CRITERIA, SCHEMA, choose_criteria, gathered
+from affscore.network.criteria import _MODULES, COLUMNS, CRITERIA, SCHEMA, choose_criteria
 from affscore.network.criteria.declaration import BatchSamples
 from affscore.network.scoring import score_pair
-from affscore.options import Options
+from affscore.options import OF_THE_PAPERS, Options
 from tests.network.criteria.activations import pair
 
 
@@ -45,24 +45,18 @@ def test_it_is_missing_with_the_flags_that_it_names_and_only_there(x, name):
             assert math.isnan(row[field.name]) == (row["flag"] in CRITERIA[name].missing)
 
 
-def test_names_and_columns_are_taken_once():
-    one = replace(CRITERIA["cka"], name="one")
-    for taken, criteria in {
-        "cka": [*CRITERIA.values(), CRITERIA["cka"]],
-        "one_after": [replace(one, before_and_after=True), replace(one, name="one_after")],
-        "score": [replace(one, name="score")],
-        "all": [replace(one, name="all")],
-    }.items():
-        with pytest.raises(AffscoreError, match=f"needs another name: '{taken}' is taken"):
-            gathered(criteria)
-    assert list(gathered([one, CRITERIA["norm"], CRITERIA["cka"]])) == ["one", "cka", "norm"]
+def test_every_name_and_column_is_another_one():
+    assert len({*COLUMNS}) == len(COLUMNS)
+    declared = [criterion.name for module in _MODULES for criterion in module.__dict__.get("CRITERIA", ())]
+    assert sorted(declared) == sorted(CRITERIA)
+    assert "all" not in CRITERIA
 
 
 def test_the_schema_has_the_columns_of_all_criteria_before_the_last_one():
     criteria = [field.name for criterion in CRITERIA.values() for field in criterion.columns]
     always = [field.name for field in ALWAYS]
     assert SCHEMA.names == [*always[:-1], *criteria, always[-1]]
-    assert BY_DEFAULT == ("cka", "norm", "sparsity", "entropy", "r2")
+    assert [name for name, criterion in CRITERIA.items() if criterion.place] == [*OF_THE_PAPERS]
 
 
 def test_a_criterion_is_computed_where_it_is_defined_only(x):

@@ -69,7 +69,7 @@ def pairs(model, data, **options):
     stream = image_stream(data, card_of(model), Options(**options), 64, Feeding(model))
     with torch.no_grad(), recording(model, collector) as recorder:
         for chunk in stream.chunks:
-            forward(model, recorder, collector, chunk, "it")
+            forward(model, recorder, chunk, "it")
     return [(pair.x.clone(), pair.y.clone()) for pair in collector.collected()]
 
 
@@ -143,7 +143,7 @@ def test_a_text_that_is_read_in_two_parts_with_a_cache(kind, network):
     stream = image_stream(ids(), card_of(model), options, 64, Feeding(model, in_parts))
     with torch.no_grad(), recording(model, collector) as recorder:
         for chunk in stream.chunks:
-            forward(model, recorder, collector, chunk, "it")
+            forward(model, recorder, chunk, "it")
     parts = collector.collected()
     for number, (x, y) in enumerate(pairs(model, ids())):
         first, second = parts[number], parts[number + 2]

@@ -103,7 +103,7 @@ def test_every_activation_is_seen(kind, folder):
     model = load_model(f"hf:{folder(kind)}@random")
     collector = Collector(Options())
     with torch.no_grad(), recording(model, collector) as recorder:
-        forward(model, recorder, collector, Feeding(model)(inputs(kind)), kind)
+        forward(model, recorder, Feeding(model)(inputs(kind)), kind)
     pairs = collector.collected()
     assert len(pairs) == ACTIVATIONS[kind]
     assert [pair.call.depth for pair in pairs] == list(range(1, len(pairs) + 1))
