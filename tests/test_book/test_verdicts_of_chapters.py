@@ -280,8 +280,8 @@ def test_only_one_fit_comes_near_the_three_printed_numbers_that_need_no_depth(we
     for group, names in papers.study_groups().items():
         if (column := columns.get(str(printed.loc[group, "best_common_characteristic"]))) is None:
             continue
-        some = [name for name in names if weights == "DEFAULT" or name != "vit_h_14"]
-        known = zoo.characteristics([f"{name}@{weights}" for name in some])
+        of_group = "DEFAULT" if "vit_h_14" in names else weights  # which has no others of that name
+        known = zoo.characteristics([f"{name}@{of_group}" for name in names])
         for kind in ("linear", "logarithm"):
             found = analysis.fit(known[column], known["accuracy"], kind)
             straight[group, kind] = found.r2
