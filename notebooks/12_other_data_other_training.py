@@ -470,8 +470,8 @@ if {"digits-inverted", "digits-shuffled"} <= set(distance_to.index):
     )
     lead = mean_of(apart["digits-shuffled"] - apart["digits-inverted"])
     meaning = (
-        "**A small distance does not show that data mean the same.** That inverted digits, which anyone can read, are nearer than "
-        f"shuffled ones, which nobody can, {'holds' if lead.above() else 'is not seen'} (difference {lead:.3f}; {lead.half():.3f} would have been seen)."
+        f"**{'A small distance goes' if lead.above() else 'It is not seen that a small distance goes'} with data that mean the same.** Inverted digits, "
+        f"which anyone can read, are {'' if lead.above() else 'not seen to be '}nearer than shuffled ones, which nobody can (difference {lead:.3f}; {lead.half():.3f} would have been seen)."
     )
 by_method = means["score"].groupby(methods).mean()
 low, high = by_method.agg(["idxmin", "idxmax"])

@@ -465,9 +465,9 @@ shares = np.log(grows["relative_deviation"]) / np.log(
     grows["absolute_deviation"]
 )
 size = (
-    "Most of that growth is the size of the logits"
+    "Most of that growth is the size of the logits, not how bent they are"
     if (shares < 0.5).all()
-    else "Not all of that growth is the size of the logits"
+    else "That growth is not of the size of the logits alone"
 )
 seen, bent = (
     {
@@ -488,7 +488,7 @@ Markdown(f"""
 * **Regions are not equal.** Memorising wrong labels instead of right ones multiplies the deviation from a chord by \
 {by["absolute_deviation"]} ({" and ".join(grows.index)}), the number of regions by only {by["crossings"]} ({len(trained)} trainings: \
 {len(set(trained["network"]))} architectures, {len(set(trained["way"]))} ways, {len(set(trained["seed"]))} seeds).
-* **{size}, not how bent they are**: the relative deviation, which no factor on the logits changes, is multiplied by \
+* **{size}**: the relative deviation, which no factor on the logits changes, is multiplied by \
 {by["relative_deviation"]}, and its correlation with the number of regions on a segment is {relative:.2f}.
 * **The affinity score {"falls as" if falls else "does not always fall as"} the deviation grows** (rank correlation over ways of training \
 {seen_words}), and says less of the relative deviation ({bent_words}).

@@ -437,7 +437,8 @@ behind = sorted(
     key=lambda task: gaps[task].value,
 )
 listed = ", ".join(f"{words[task]} {100 * gaps[task]:.1f}" for task in behind)
-rest = ", ".join(words[task] for task in gaps if task not in behind)
+ahead = ", ".join(words[task] for task in gaps if gaps[task].above() is False)
+rest = ", ".join(words[task] for task in gaps if gaps[task].above() is None)
 when = (
     "It matters when non-linearity goes, on some tasks"
     if 0 < len(behind) < len(gaps)
@@ -452,7 +453,8 @@ costs five points of accuracy** ({len(trained)} trainings of a residual network 
 {trained["seed"].nunique()} seeds). Without it a tenth is too much: {model} falls from {100 * at_once.accuracy_before:.0f} to \
 {100 * at_once.accuracy_after:.0f} %.
 * **{when}.** At equal path length, networks that lose it from the start are behind those that lose it after training, in \
-points: {listed or "nowhere"}. {f"No such gap is seen on the others ({rest}). " if behind and rest else ""}\
+points: {listed or "nowhere"}. {f"They are ahead on: {ahead}. " if ahead else ""}\
+{f"No gap is seen on: {rest}. " if behind and rest else ""}\
 {f"At equal shares of linear channels it is not decided for: {', '.join(open_)}." if open_ else ""}
 * **The affinity score hardly knows which activations are needed.** At the same place in the network, its rank correlation with \
 the share of channels that stay is between {held.min():+.2f} and {held.max():+.2f} over the tasks.

@@ -174,7 +174,7 @@ HTML(f"All claims, with their tests: {download(claims, 'claims.csv')}.")
 # of each image with itself (*coupling*). That makes 12 specifications, each as defensible as the papers' own. A claim about scores
 # is decided again under every one that was measured on the same networks. It **depends on a choice** where one of them finds the
 # opposite. The columns *holds*, *does not hold* and *cannot be decided* of the file count them; *not asked again* are claims about
-# repeated trainings, which were measured under the papers' choice alone. These hold in some specifications and not in all:
+# repeated trainings and about other criteria, which were measured under the papers' choice alone. These hold in some specifications and not in all:
 
 # %% tags=["hide-input"]
 again = claims.dropna(subset="holds").set_index("claim").rename_axis(None)

@@ -51,7 +51,9 @@ def above(number: Estimate, limit: float = 0.0, how: str = ".2f") -> Decision:
     >>> above(mean_of([1.0, 1.1, 1.2]), 1.0)[:2], above(mean_of([1.0, 1.1, 1.2]), 1.0).seen
     (('1.10 [0.85, 1.35]', True), '0.25 from 1 would have been seen')
     """
-    seen = f"{number.half():{how}} from {limit:g} would have been seen" if number.n > 1 else "measured once"
+    seen = (
+        f"{number.half():{how}} from {limit:g} would have been seen" if np.isfinite(number.error) else "measured once"
+    )
     return Decision(f"{number:{how}}", number.value > limit, number.chance_of(limit), number.n, seen)
 
 
@@ -67,9 +69,9 @@ def near(number: Estimate, centre: float, margin: float, how: str = ".2f") -> De
     >>> near(mean_of([0.0, 0.01, 0.02]), 0.0, 0.05).at(), near(mean_of([0.0, 0.1, 0.2]), 0.0, 0.05).at()
     (True, None)
     """
-    high = number.value > centre
+    high, room = number.value > centre, margin - abs(number.value - centre)
     p_value = number.chance_of(centre + margin if high else centre - margin)
-    seen = f"an interval of {2 * margin:{how}} would have been enough"
+    seen = f"an interval of {abs(2 * room):{how}} around it would have decided"
     return Decision(f"{number:{how}}", abs(number.value - centre) < margin, p_value, number.n, seen)
 
 
@@ -124,21 +126,28 @@ def reached(test: PermutationTest, n: int) -> Decision:
 def difference_of_groups(one: ArrayLike, other: ArrayLike, sign: int = 1) -> Decision:
     """Whether the means of two small groups differ in a direction, by all ways to divide their members in two."""
     test = stats.permutation_test(  # exact: seven networks and five can be divided in 792 ways
-        (np.asarray(one), np.asarray(other)), lambda x, y, axis: np.mean(x, axis=axis) - np.mean(y, axis=axis)
+        (np.asarray(one), np.asarray(other)),
+        lambda x, y, axis: np.mean(x, axis=axis) - np.mean(y, axis=axis),
+        random_state=np.random.default_rng(0),
     )
     shown, n = f"{test.statistic:.3f} ({p_value_text(test.pvalue)})", np.size(one) + np.size(other)
     seen = _smallest(sign * test.null_distribution, CHANCE / 2)
     return Decision(shown, sign * test.statistic > 0, float(test.pvalue), n, seen)
 
 
+TOO_FEW = "so few decide nothing, whatever they are"
+
+
 def _smallest(permuted: NDArray[np.float64], level: float) -> str:
     """The smallest value that less than this share of the permutations reaches, in words."""
     values = np.sort(permuted)
     rare = values[1 - np.searchsorted(values, values - ROUNDING) / len(values) < level]
-    return f"{rare.min():.2f} would have been seen" if len(rare) else "so few decide nothing, whatever they are"
+    return f"{rare.min():.2f} would have been seen" if len(rare) else TOO_FEW
 
 
 @cache
 def _correlation_seen(points: int) -> str:
+    if points < 2:
+        return TOO_FEW
     ranks = np.arange(points) - (points - 1) / 2
     return _smallest(permutation_test(ranks, lambda rows: rows @ ranks / (ranks @ ranks)).permuted, CHANCE / 2)

@@ -27,16 +27,18 @@ class Agreement(NamedTuple):
         value: The measure of agreement.
         p_value: Share of the permutations of the families that agree at least as well.
         permuted: The mean of the measure over the permutations.
+        rare: A value that less than 5 % of the permutations exceed.
     """
 
     value: float = np.nan
     p_value: float = np.nan
     permuted: float = np.nan
+    rare: float = np.nan
 
     @classmethod
     def of(cls, test: PermutationTest) -> Agreement:
         """The agreement that a permutation test has looked at."""
-        return cls(test.observed, test.p_value, float(test.permuted.mean()))
+        return cls(test.observed, test.p_value, float(test.permuted.mean()), float(np.quantile(test.permuted, 0.95)))
 
 
 def family_agreement(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -24,17 +25,17 @@ def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str) -
         AffscoreError: The network fails on these images, or its activations cannot be seen.
     """
     dtype = next((parameter.dtype for parameter in network.parameters() if parameter.is_floating_point()), None)
-    given = images
 
     def fresh() -> Inputs:
         # integers are tokens; and a network that begins in place must not overwrite the caller's images
-        return given.each(lambda tensor: tensor.to(dtype if tensor.is_floating_point() else None, copy=True))
+        return images.each(lambda tensor: tensor.to(dtype if tensor.is_floating_point() else None, copy=True))
 
-    images = fresh()
     recorder.listener.start(len(images), images.text)
-    recorder.start(images.tensors)
+    recorder.start((given := fresh()).tensors)
+    profile = threading.getprofile()
+    threading.setprofile(recorder.beside)
     try:
-        output = guarded(lambda: images.through(network), f"the network {name} fails on {images}")
+        output = guarded(lambda: given.through(network), f"the network {name} fails on {given}")
     except AffscoreError as error:
         recorder.stop()
         if error.__cause__ is not None and _runs_alone(network, fresh()):
@@ -45,6 +46,7 @@ def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str) -
             ) from error.__cause__
         raise
     finally:
+        threading.setprofile(profile)
         recorder.stop()
     if not recorder.calls:
         raise AffscoreError(_why_none(network, recorder, images[:1], name))

@@ -141,7 +141,7 @@ def check_whole(model: nn.Module) -> None:
     for name, part in (*model.named_parameters(), *model.named_modules()):
         if isinstance(part, spread) or hasattr(part, "ds_id"):  # the mark of DeepSpeed's ZeRO-3
             raise AffscoreError(
-                f"this network cannot be measured while it trains: the weights of {name or 'it'!r} are spread over "
+                f"this network cannot be measured while it trains: weights ({name or 'all'}) are spread over "
                 "several processes (FSDP, tensor parallelism, ZeRO-3); train it with DistributedDataParallel, or "
                 "measure a whole copy of it with affscore.signature"
             )

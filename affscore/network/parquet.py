@@ -23,8 +23,8 @@ from affscore.zoo.paths import as_path, check_destination, no_file
 Contents = tuple[pd.DataFrame, dict[str, Any], list[Note]]
 """A table, its metadata, and notes."""
 
-FORMAT = "1.0"
-"""Raised where a survey shall measure again what older files hold; files without it are 1.0."""
+FORMAT = "1.1"
+"""Raised where older versions cannot read what is written; files without it are 1.0, whose notes are texts."""
 
 _KEY = b"affscore"
 
@@ -126,13 +126,13 @@ def read_description(path: Path) -> dict[str, Any]:
 def _contents(table: pa.Table, name: str) -> Contents:
     """What a table holds; anything may be raised where the file is foreign."""
     about = json.loads((table.schema.metadata or {})[_KEY])
-    metadata, notes = about["metadata"], [Note.of(stored) for stored in about["notes"]]
     stated = about.get("format", FORMAT)
     if [int(part) for part in stated.split(".")] > [int(part) for part in FORMAT.split(".")]:
         raise AffscoreError(
             f"the file {name!r} was written by a newer affscore (its format is {stated}, this version reads {FORMAT}); "
             "update affscore"
         )
+    metadata, notes = about["metadata"], [Note.of(stored) for stored in about["notes"]]
     rows: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     if not isinstance(metadata, dict):
         raise ForeignError("the entry affscore of its metadata holds something else")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,9 +107,6 @@ class TrainingRecord:
             f"mean score {means.iloc[0]:.2f} to {means.iloc[-1]:.2f}"
         )
         return "\n".join([head, *lines(self.notes)])
-
-    def _repr_html_(self) -> str:
-        return f"<p>{'<br>'.join(map(escape, repr(self).splitlines()))}</p>"
 
 
 def load_record(file: str | Path) -> TrainingRecord:

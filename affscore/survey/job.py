@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from affscore.network.criteria import CRITERIA
-from affscore.network.parquet import FORMAT
 from affscore.options import Options, usual_criteria
 from affscore.zoo.datasets import identity_of_data
 from affscore.zoo.models import identity_of_model
 
 _USUAL = vars(Options())
+
+_FORMAT = "1.0"
+"""Raised where a survey shall measure again what older files hold."""
 
 _ALL_BEFORE = {"cka", "norm", "sparsity", "entropy", "r2", "cka_debiased", "nlc"}
 """All criteria of the versions whose descriptions have their names, and not the word "all"."""
@@ -101,7 +103,7 @@ def describe(
         chosen["multiverse"] = list(options.multiverse)
     if "criteria" in chosen:
         chosen["criteria"] = "all" if options.criteria == tuple(CRITERIA) else list(options.criteria)
-    return DescribedJob(job, {"format": FORMAT, "model": model(job.model), "data": used, "options": chosen})
+    return DescribedJob(job, {"format": _FORMAT, "model": model(job.model), "data": used, "options": chosen})
 
 
 def changed(options: Options) -> dict[str, Any]:
@@ -145,20 +147,36 @@ def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
 def last_of_each(stored: Mapping[Path, dict[str, Any]]) -> tuple[dict[Path, dict[str, Any]], dict[Path, str]]:
     """The results that count: of those that were asked for in the same words the one that was measured last.
 
+    Those of version 1 say no words: they are of the same as a newer one of the same names and options.
+
     Args:
         stored: Their metadata by their files.
 
     Returns:
         Those that count; and the others, with what has changed since.
     """
-    names = {path: str(about.get("asked") or about.get("key") or path.name) for path, about in stored.items()}
-    last = {names[path]: path for path in sorted(stored, key=lambda path: str(stored[path].get("created")))}
+    in_order = sorted(stored, key=lambda path: str(stored[path].get("created")))
+    words = {_named(stored[path]): stored[path]["asked"] for path in in_order if "asked" in stored[path]}
+    names = dict[Path, str]()
+    for path, about in stored.items():
+        named = _named(about) or path.name
+        names[path] = str(about.get("asked") or words.get(named, named))
+    last = {names[path]: path for path in in_order}
     older = dict[Path, str]()
     for path, about in stored.items():
         if (then := last[names[path]]) != path:
             changed = what_changed(about, stored[then])
             older[path] = f"{path.name!r} ({f'{changed} changed since' if changed else 'the same measurement'})"
     return {path: about for path, about in stored.items() if path not in older}, older
+
+
+def _named(about: Mapping[str, Any]) -> str | None:
+    """The names of network and data of a result, and its options; None where it does not say them."""
+    match about.get("job"):
+        case {"model": {"model": model, "weights": weights}, "data": {"data": data}, "options": dict(options)}:
+            several = [options.get(name) for name in ("criteria", "multiverse", "images")]
+            return json.dumps([model, weights, data, several, _compared(options)], sort_keys=True)
+    return None
 
 
 def what_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

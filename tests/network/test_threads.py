@@ -120,14 +120,25 @@ class Beside(nn.Module):
         return y + found[0]
 
 
-def test_modules_in_a_thread_of_the_network_are_noted():
-    result = measured(Beside(lambda net, x: net.act(net.second(x))))
+IN_A_THREAD = {
+    "modules": (lambda net, x: net.act(net.second(x)), "code of the network, layer 'act', layer 'second'"),
+    "a function": (lambda net, x: torch.tanh(x.mean(-1, keepdim=True)), "code of the network"),
+}
+
+
+@pytest.mark.parametrize("name", IN_A_THREAD)
+def test_what_runs_in_a_thread_of_the_network_is_noted(name):
+    what, described = IN_A_THREAD[name]
+    result = measured(Beside(what))
     assert result.summary["activation"].tolist() == ["relu"]
-    assert "layer 'act', layer 'second' ran in another thread, where no activation is seen" in result.notes
+    assert f"{described} ran in another thread, where no activation is seen" in result.notes
 
 
-def test_a_thread_without_modules_is_not_noted():
-    assert not any("thread" in note for note in measured(Beside(lambda net, x: x.mean(-1, keepdim=True))).notes)
+def test_no_profiler_stays_in_threads():
+    with ThreadPoolExecutor(1) as pool:
+        measured(Beside(IN_A_THREAD["a function"][0], pool))
+        assert threading.getprofile() is None
+        assert pool.submit(sys.getprofile).result() is None
 
 
 def test_modules_in_a_thread_that_was_there_before_are_noted():
@@ -143,7 +154,10 @@ def test_a_network_that_runs_in_a_thread_as_a_whole():
             with ThreadPoolExecutor(1) as pool:
                 return pool.submit(super().forward, x).result()
 
-    with pytest.raises(AffscoreError, match=r"layer '0', layer '1' ran in another thread, where no activation is seen"):
+    with pytest.raises(
+        AffscoreError,
+        match=r"code of the network, layer '0', layer '1' ran in another thread, where no activation is seen",
+    ):
         measured(Elsewhere(nn.Linear(8, 4), nn.ReLU()))
 
 

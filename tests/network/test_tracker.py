@@ -510,11 +510,11 @@ class TestWrappers:
         module = type(sys)("torch.distributed.tensor")
         module.DTensor = Sharded
         monkeypatch.setitem(sys.modules, "torch.distributed.tensor", module)
-        with pytest.raises(AffscoreError, match=r"the weights of '0\.weight' are spread over several processes"):
+        with pytest.raises(AffscoreError, match=r"weights \(0\.weight\) are spread over several processes"):
             track(model, samples())
         model = small()
         model[2].bias.ds_id = 3
-        with pytest.raises(AffscoreError, match=r"'2\.bias' are spread"):
+        with pytest.raises(AffscoreError, match=r"\(2\.bias\) are spread"):
             track(model, samples())
 
 
@@ -624,7 +624,6 @@ class TestTheRecord:
         assert record.metadata["versions"]["torch"] == torch.__version__
         assert "9 x" not in repr(record)
         assert "3 activations, 3 measurements up to step 4" in repr(record)
-        assert "3 measurements" in record._repr_html_()
         assert repr(tracker).startswith("Tracker at step 4, measuring every 2")
         with pytest.raises(AffscoreError, match="must end in"):
             record.save(tmp_path / "x.csv")

@@ -53,7 +53,7 @@ def test_copies_of_a_result_count_once_and_are_named(copied):
     assert "are copies of one result: the distance between them says nothing" in compare(original, copies[0]).notes[0]
 
 
-@pytest.mark.parametrize("number", ["1.1", "2.0", "10.0"])
+@pytest.mark.parametrize("number", ["1.2", "2.0", "10.0"])
 def test_a_result_of_a_newer_format_is_refused(store, number):
     (file,) = Store(store).files()
     table = pq.read_table(file)
@@ -69,7 +69,7 @@ def test_a_file_without_a_number_is_of_the_first_format(store):
     (file,) = Store(store).files()
     table = pq.read_table(file)
     kept = json.loads(table.schema.metadata[b"affscore"])
-    assert kept.pop("format") == "1.0"
+    assert kept.pop("format") == "1.1"
     expected = load_signature(file)
     pq.write_table(table.replace_schema_metadata({b"affscore": json.dumps(kept).encode()}), file)
     assert load_signature(file).metadata == expected.metadata

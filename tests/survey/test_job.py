@@ -52,7 +52,7 @@ def test_another_option_is_another_job(options):
 
 
 def test_the_defaults_are_those_that_keys_leave_out():
-    """Whoever changes a default makes old keys stand for other numbers: raise FORMAT with it."""
+    """Whoever changes a default makes old keys stand for other numbers: raise _FORMAT with it."""
     assert vars(Options()) == {
         "n": 512, "images": None, "reduction": "mean", "order": "activate-first", "covariance": "ledoit-wolf",
         "criteria": ("cka", "norm", "sparsity", "entropy", "r2"), "seed": 0,
@@ -106,7 +106,7 @@ def test_another_network_or_data_set_is_another_job():
 
 def test_the_format_of_the_results_is_part_of_the_key(monkeypatch):
     before = key()
-    monkeypatch.setattr(jobs, "FORMAT", "1.1")
+    monkeypatch.setattr(jobs, "_FORMAT", "1.1")
     assert key() != before
 
 

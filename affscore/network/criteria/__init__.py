@@ -34,8 +34,7 @@ def choose_criteria(criteria: bool | str | Collection[str], units: UnitsName = "
     if isinstance(criteria, str):
         criteria = [name.strip() for name in criteria.split(",")]
     given = list(criteria) if isinstance(criteria, Collection) else [criteria]
-    unknown = [name for name in given if name not in [*CRITERIA, "all"]]
-    if unknown:
+    if unknown := [name for name in given if name not in [*CRITERIA, "all"]]:
         raise AffscoreError(
             f"criteria must be True, False, all, or names among {', '.join(CRITERIA)}, got {unknown[0]!r}"
         )

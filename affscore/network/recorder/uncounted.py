@@ -300,12 +300,11 @@ def _is_statistic(name: str, outputs: list[Tensor]) -> bool:
 def _advice(counted: Sequence[_Bend], elsewhere: set[str]) -> str:
     """How to count these: by declaring their modules' classes, or the functions where they only occur so."""
     owners = dict.fromkeys(bend.owner for bend in counted if bend.owner)
-    rest = dict.fromkeys(bend.written for bend in counted if not bend.owner)
-    can = {bend.written for bend in counted if bend.declarable}
-    alone = [name for name in rest if name in can and name not in elsewhere]
-    others = " and ".join(name for name in rest if name not in alone)
+    rest = [bend for bend in counted if not bend.owner]
+    alone = dict.fromkeys(bend.written for bend in rest if bend.declarable and bend.written not in elsewhere)
+    others = " and ".join(dict.fromkeys(bend.written for bend in rest if bend.written not in alone))
     entries, them = ", ".join([*owners, *alone]), "it" if len(counted) == 1 else "them"
     advice = [f"activations=[{entries}] counts {them}"] if entries else []
-    return "; ".join(
-        [*advice, *([f"to count {others}, put it into a module of its own and declare its class"] if others else [])]
-    )
+    if others:
+        advice.append(f"to count {others}, put it into a module of its own and declare its class")
+    return "; ".join(advice)

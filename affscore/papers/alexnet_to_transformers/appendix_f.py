@@ -199,7 +199,7 @@ def large_patches_plateau(results: Results) -> Verdict:
     require(len(scores) > 5)
     plateau = scores[len(scores) // 4 : -1]
     last = Estimate(float(scores[-1]), float(plateau.std(ddof=1)), len(plateau) - 1, n=1)  # as one of the plateau
-    parts = {"less those before": above(last - mean_of(plateau)), "itself": above(last, 0.9)}
+    parts = {"less those before": above(_beyond(scores[-1], plateau)), "itself": above(last, 0.9)}
     return Verdict.all_of(parts, f"Last score of {results.prefix}vit_l_32", units="activations")
 
 
@@ -249,9 +249,14 @@ def vggs_alike(results: Results) -> Verdict:
     vggs = [name for name in results.study.index if str(name).startswith("vgg")]
     require(len(vggs) > 1 and len(families) > 1)
     others = np.array([_mean_distance(results, some) for some in families.values()])
-    own = Estimate(_mean_distance(results, vggs), float(others.std(ddof=1)), len(others) - 1)  # as one of the others
-    part = {"VGGs less those within other families": below(own - mean_of(others))}
+    part = {"VGGs less those within other families": below(_beyond(_mean_distance(results, vggs), others))}
     return Verdict.all_of(part, "Mean distance within", n=len(others) + 1, units="families")
+
+
+def _beyond(one: float, others: Array) -> Estimate:
+    """How far one number is from the mean of others, with the interval in which one more of these would lie."""
+    n, spread = len(others), float(others.std(ddof=1))
+    return Estimate(float(one - others.mean()), spread * float(np.sqrt(1 + 1 / n)), n - 1, n=n + 1)
 
 
 def _mean_distance(results: Results, names: list[str]) -> float:

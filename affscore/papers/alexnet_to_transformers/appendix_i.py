@@ -83,7 +83,7 @@ def methods_are_found(results: Results) -> Verdict:
     scores = {name: one.scores[np.isfinite(one.scores)] for name, one in results.checkpoints.items()}
     share = nearest_neighbour_accuracy(distance_matrix(scores), list(methods), permutations=4999)
     shown = f"{share.value:.0%}, with permuted methods {share.permuted:.0%} ({p_value_text(share.p_value)})"
-    part = Decision(shown, True, share.p_value, len(methods))
+    part = Decision(shown, True, share.p_value, len(methods), f"{share.rare:.0%} would have been seen")
     return Verdict.all_of({"of the same method": part}, "Nearest neighbours", units="trainings")
 
 

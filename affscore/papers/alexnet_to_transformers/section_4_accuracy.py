@@ -175,7 +175,7 @@ def signature_explains_accuracy(results: Results) -> Verdict:
     """What one reads off the signature often explains accuracy better than depth, size and operations do.
 
     Test: In more than half of the groups its best statistic has the larger R2, in fits in the logarithm, and permuting
-    accuracies within designs reaches that R2 with p < 0.05, and so it does that lead of seven statistics over three.
+    accuracies within designs reaches that R2 with p < 0.05, and, either way, that lead of seven statistics over three.
     It does not hold where it is behind by that test in more than half. Printed R2 are compared with independent
     statistics.
     """
@@ -186,8 +186,8 @@ def signature_explains_accuracy(results: Results) -> Verdict:
         found, networks = _fits(table), int(table["group"].notna().sum())
     require(len(found))
     lead = found["statistic_r2"] - found["common_r2"]
-    ahead = (lead > 0) & (found["p_value"] < CHANCE) & (found["lead_p_value"] < CHANCE)
-    behind = (lead < 0) & (found["lead_p_value"] > 1 - CHANCE)
+    ahead = (lead > 0) & (found["p_value"] < CHANCE) & (found["lead_p_value"] < CHANCE / 2)
+    behind = (lead < 0) & (found["lead_p_value"] > 1 - CHANCE / 2)
     sentence = (
         f"The best statistic of the signature has a larger R2 than the best of depth, parameters and operations in "
         f"{(lead > 0).sum()} of {len(found)} groups, in {ahead.sum()} beyond chance; it is behind by more than chance "

@@ -7,7 +7,7 @@ from scipy import stats
 
 from affscore.analysis import family_agreement, family_lead, length_distances, nearest_neighbour_accuracy, p_value_text
 from affscore.analysis.decisions import Decision, above, difference_of_groups
-from affscore.analysis.estimates import Estimate, require
+from affscore.analysis.estimates import CHANCE, Estimate, require
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.alexnet_to_transformers.section_4_decade import LEAST_FAMILIES
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
@@ -32,7 +32,8 @@ def families_are_found(results: Results) -> Verdict:
     found = family_agreement(results.distances, list(families), permutations=1999)
     by_length = family_lead(results.distances, length_distances(results.study_scores), list(families))
     lead = Estimate(by_length.value, by_length.error, len(families) - 1, n=len(families))
-    agreement = Decision(f"{found.value:.2f} ({p_value_text(found.p_value)})", True, found.p_value, len(families))
+    shown, seen = f"{found.value:.2f} ({p_value_text(found.p_value)})", f"{found.rare:.2f} would have been seen"
+    agreement = Decision(shown, True, found.p_value, len(families), seen)
     parts = {"agreement with the families": agreement, "lead over clusters by the number of activations": above(lead)}
     return Verdict.all_of(parts, "Adjusted Rand index")
 
@@ -41,18 +42,21 @@ def families_are_found(results: Results) -> Verdict:
 def no_outliers(results: Results) -> Verdict:
     """Networks of a family end up side by side in the tree, every one of them.
 
-    Test: The nearest neighbour of every network is of its family, if this has others (leave-one-out accuracy 1). It
-    does not hold where there are more outliers than a study that has none half of the time would have by chance.
+    Test: The nearest neighbour of every network is of its family, if this has others (leave-one-out accuracy 1), and
+    with permuted families that is rare. It does not hold where there are more outliers than a study that has none half
+    of the time would have by chance.
     """
     families = _families(results)
     share = nearest_neighbour_accuracy(results.distances, list(families), permutations=199)
     able = int(families.duplicated(keep=False).sum())  # the others have no network of their family to be next to
     outliers = round(able * (1 - share.value))
     # where half of all studies would have none, a single network is one with this probability
-    p = float(stats.binom.sf(outliers - 1, able, 1 - 0.5 ** (1 / able))) if outliers else 0.0
-    shown = f"{outliers} of {able}" + (f" (by chance {p_value_text(p)})" if outliers else "")
+    alone = 1 - 0.5 ** (1 / able)
+    p = min(1.0, 2 * float(stats.binom.sf(outliers - 1, able, alone))) if outliers else share.p_value
+    seen = f"{int(stats.binom.isf(CHANCE / 2, able, alone)) + 1}, or none of more networks, would have decided"
+    decision = Decision(f"{outliers} of {able} (by chance {p_value_text(p)})", outliers == 0, p, len(families), seen)
     what = "Networks whose nearest neighbour is of another family"
-    return Verdict.all_of({"though theirs has others": Decision(shown, outliers == 0, p, len(families))}, what)
+    return Verdict.all_of({"though theirs has others": decision}, what)
 
 
 @claim(f"{PAPER}, section 4 and figure 5 B", STUDY_ON_IMAGENET)
@@ -64,7 +68,7 @@ def back_to_convnets(results: Results) -> Verdict:
     """
     of = results.families.get
     pure, vits, later = of("Pure convnets", []), of("ViTs", []), of("Swins", []) + of("ConvNeXts", [])
-    require(results.signatures and pure and vits and later)
+    require(results.signatures and pure and len(vits) > 1 and len(later) > 1)
     to_pure = results.distances[pure].mean(axis=1)
     part = {"of Swins and ConvNeXts less that of ViTs": difference_of_groups(to_pure[later], to_pure[vits], -1)}
     return Verdict.all_of(part, "Mean distance to pure convnets")
