@@ -219,8 +219,9 @@ Markdown(f"""
 {same["measured"] or "none"} of those reproduced {"is" if same["measured"] < 2 else "are"} measured on a network.** \
 {same["simulated"]} are scores of functions on synthetic samples, {same["computed"]} are computed from public metadata, \
 {same["looked up"]} are looked up. {total["needs data"].sum()} need data that are not in this package.
-* **Of the claims in words {functions["holds"]} hold of functions on synthetic inputs, {printed["holds"]} of the printed numbers, read again, and \
-{own["holds"] or "none"} of the papers' own networks**; {functions["does not hold"]}, {printed["does not hold"]} and {own["does not hold"]} do not.
+* **Of the claims in words {own["holds"] or "none"} {"is" if own["holds"] < 2 else "are"} shown on the papers' own networks, {own["does not hold"] or "none"} refuted.** \
+On activation functions with synthetic inputs {functions["holds"]} hold and {functions["does not hold"]} do not; by the papers' own printed numbers \
+{printed["holds"]} hold and {printed["does not hold"]} do not.
 * **On other networks, trained on photographs, CIFAR-10 and digits, {others["holds"]} tests hold, {others["does not hold"]} fail and \
 {others["cannot be decided"]} cannot be decided.** Of so many at 5 % chance alone could decide {0.05 * others.sum():.0f}. Other \
 choices of reduction, order, covariance or coupling turn {turned or "none"} of these verdicts round.

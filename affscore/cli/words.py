@@ -34,10 +34,10 @@ def say(lines: Iterable[str], err: bool = False) -> None:
 
 def deliver(result: Any, out: Path | None) -> None:
     """Print what a result says of itself, but for its warnings, which the command has printed; and write it."""
-    from affscore.network.note import Note, lines
+    from affscore.network.note import Note
 
     typer.echo(repr(result).splitlines()[0])
-    say(lines([note for note in result.notes if Note.of(note).kind == "note"]), err=True)
+    say((f"note: {note}" for note in result.notes if Note.of(note).kind == "note"), err=True)
     result.metadata["command"] = command_line()
     write(result.save, out)
 
