@@ -10,7 +10,7 @@ import typer
 from typer import Argument, Option
 
 from affscore.cli import options
-from affscore.cli.words import command_line, write
+from affscore.cli.words import command_line, say_notes, write
 from affscore.zoo.paths import readable_file
 
 _FINISHED = "a finished result (FILE.parquet), or shipped:MODEL for one that comes with the package"
@@ -47,4 +47,5 @@ def compare(
         warnings.simplefilter("ignore")  # the result prints them
         found = measure(*models, data=data, names=name or None, store=store, **chosen)
     typer.echo(str(found))
+    say_notes(found)
     write(found.save, out, csv)

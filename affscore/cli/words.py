@@ -32,12 +32,17 @@ def say(lines: Iterable[str], err: bool = False) -> None:
         typer.echo(line, err=err)
 
 
-def deliver(result: Any, out: Path | None) -> None:
-    """Print what a result says of itself, but for its warnings, which the command has printed; and write it."""
+def say_notes(result: Any) -> None:
+    """Print the notes of a result, but for its warnings, which are printed when they are given."""
     from affscore.network.note import Note
 
-    typer.echo(repr(result).splitlines()[0])
     say((f"note: {note}" for note in result.notes if Note.of(note).kind == "note"), err=True)
+
+
+def deliver(result: Any, out: Path | None) -> None:
+    """Print what a result says of itself, and write it."""
+    typer.echo(repr(result).splitlines()[0])
+    say_notes(result)
     result.metadata["command"] = command_line()
     write(result.save, out)
 
