@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-LARGEST = 100_000_000
+LARGEST = 200_000_000
 """Networks with more parameters than this are not built."""
 
 SIZES = (64, 96, 128, 160, 192, 224, 240, 256, 299, 384, 512)
