@@ -1,4 +1,4 @@
-"""What the golden tables hold: the ledger, the shipped results, and the signatures of five networks."""
+"""What the golden tables hold: the ledger, the shipped results, five signatures, and what each chapter found."""
 
 import hashlib
 import subprocess
@@ -6,11 +6,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+import nbformat
 import pandas as pd
+from findings import bullets, findings_of
 
 import affscore
 
 FOLDER = Path(__file__).parent
+CHAPTERS = FOLDER.parents[1] / "_build" / "executed" / "mini" / "notebooks"
 NETWORKS = ("mini:digitsnet", "mini:resnet18", "mini:vit_b_16", "mini:mobilenet_v2", "squeezenet1_1@random")
 CRITERIA = "cka,norm,sparsity,entropy,r2,cka_debiased,nlc"
 HELD = {
@@ -56,7 +59,16 @@ def signatures():
     return pd.concat(tables, ignore_index=True).drop(columns="seconds")
 
 
+def findings():
+    """The findings of each chapter, one by one, as ``make book`` has made them; no rows where it did not run."""
+    rows = []
+    for file in sorted(CHAPTERS.glob("[0-9][0-9]_*.ipynb")):
+        found = findings_of(file, nbformat.read(file, as_version=4)) or ""
+        rows += [{"chapter": file.stem, "finding": finding} for finding in bullets(found)]
+    return pd.DataFrame(rows, columns=["chapter", "finding"])
+
+
 def measured():
-    """The golden tables by their names."""
+    """The golden tables by their names, but for the findings."""
     rows, claims = ledger()
     return {"ledger": rows, "claims": claims, "shipped": shipped(), "signatures": signatures()}
