@@ -8,12 +8,11 @@ from pathlib import Path
 
 import nbformat
 import pandas as pd
-from findings import bullets, findings_of
 
 import affscore
 
 FOLDER = Path(__file__).parent
-CHAPTERS = FOLDER.parents[1] / "_build" / "executed" / "mini" / "notebooks"
+REPOSITORY = FOLDER.parents[1]
 NETWORKS = ("mini:digitsnet", "mini:resnet18", "mini:vit_b_16", "mini:mobilenet_v2", "squeezenet1_1@random")
 CRITERIA = "cka,norm,sparsity,entropy,r2,cka_debiased,nlc"
 HELD = {
@@ -60,12 +59,18 @@ def signatures():
 
 
 def findings():
-    """The findings of each chapter, one by one, as ``make book`` has made them; no rows where it did not run."""
+    """The findings of each chapter, one by one, as the last ``make book`` has them; no rows where one did not run."""
+    sys.path.append(str(REPOSITORY / "scripts"))
+    from findings import bullets, findings_of
+
     rows = []
-    for file in sorted(CHAPTERS.glob("[0-9][0-9]_*.ipynb")):
+    for source in sorted((REPOSITORY / "notebooks").glob("[0-9][0-9]_*.py")):
+        file = REPOSITORY / "_build" / "executed" / "mini" / "notebooks" / f"{source.stem}.ipynb"
+        if not file.exists():
+            return pd.DataFrame()
         found = findings_of(file, nbformat.read(file, as_version=4)) or ""
-        rows += [{"chapter": file.stem, "finding": finding} for finding in bullets(found)]
-    return pd.DataFrame(rows, columns=["chapter", "finding"])
+        rows += [{"chapter": source.stem, "finding": finding} for finding in bullets(found)]
+    return pd.DataFrame(rows)
 
 
 def measured():

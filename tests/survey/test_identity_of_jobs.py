@@ -1,14 +1,16 @@
-"""When a job is another one or the same: files that cannot be read, networks that cannot run, what a report says."""
+"""When a job is another one or the same: images that cannot be read, weights beside a configuration; and reports."""
 
 import numpy as np
 import pytest
+import torch
 from joblib.parallel import get_active_backend
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
-from affscore import signature
+from affscore import load_signature, signature
 from affscore.survey import Store, survey
 from affscore.zoo.models import identity_of_model
+from affscore.zoo.naming import switched
 
 OPTIONS = {"n": 16, "images": 16, "criteria": False, "progress": False}
 
@@ -75,6 +77,13 @@ def test_no_more_processes_than_jobs(tmp_path, monkeypatch):
     names = ["mini:digitsnet", "mini:digitsnet@random"]
     assert survey(names, "digits", tmp_path, jobs=50, threads=1, **OPTIONS).complete
     assert asked == [2]
+
+
+def test_no_more_threads_than_pytorch_may_have(tmp_path):
+    with switched(torch.get_num_threads, torch.set_num_threads, 1):
+        survey("mini:digitsnet", "digits", tmp_path, **OPTIONS)
+    (file,) = Store(tmp_path).files()
+    assert load_signature(file).metadata["threads"] == 1
 
 
 @pytest.mark.slow
