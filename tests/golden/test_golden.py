@@ -56,5 +56,5 @@ def test_findings_of_the_chapters():
     for now, then in zip(found["finding"], before["finding"], strict=True):
         assert NUMBER.sub("#", now) == NUMBER.sub("#", then)
         for one, other in zip(NUMBER.finditer(now), NUMBER.finditer(then), strict=True):
-            last = 10.0 ** -len(other[1] or "")
-            assert float(one[0]) == pytest.approx(float(other[0]), abs=1.01 * last if other[1] else 0), then
+            rounding = {"abs": 1.01 * 10.0 ** -len(other[1])} if other[1] else {"rel": 0.015}  # 94 % may become 95 %
+            assert float(one[0]) == pytest.approx(float(other[0]), **rounding), then
