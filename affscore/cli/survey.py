@@ -34,7 +34,9 @@ def survey(
     ),
     bias: str = options.BIAS,
     criteria: list[str] = options.CRITERIA,
-    threads: int | None = Option(None, help="Threads of each process (default: cores divided by --jobs)."),
+    threads: int | None = Option(
+        None, help="Threads of each process (default: cores divided by --jobs, OMP_NUM_THREADS at most)."
+    ),
     scheduler: str | None = Option(None, metavar="ADDRESS", help="Use the workers of the dask scheduler there."),
     show: bool = Option(False, "--list", help="Only list the numbered jobs, and which are done."),
     job: int | None = Option(None, metavar="NUMBER", help="Do only the job with this number, in this process."),

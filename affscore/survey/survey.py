@@ -72,8 +72,9 @@ def survey(
         device: As there; with several GPUs "auto" and "cuda" give them to the jobs in turn.
         batch_size: As there.
         seed: As there.
-        threads: Threads of each process; None for the number of cores divided by ``jobs``. (Not by how many
-            jobs are left: a result does not depend on whether the survey was interrupted.)
+        threads: Threads of each process; None for the number of cores divided by ``jobs``, or as many as PyTorch
+            takes (``OMP_NUM_THREADS``) if that is less. (Not divided by how many jobs are left: a result does not
+            depend on whether the survey was interrupted.)
         client: A ``dask.distributed.Client``, whose workers do the jobs instead of processes here. They must see the
             store and all files under the same paths.
         only: The number of the only job to do, in this process (see :func:`plan`): one of an array of jobs.
@@ -115,7 +116,7 @@ def survey(
     seen = look_at(asked, [results], numbers)
     left = [number for number in seen.described if number not in seen.outcomes]
     if execution.threads is None and client is None:
-        execution = replace(execution, threads=max(1, joblib.cpu_count() // jobs))
+        execution = replace(execution, threads=max(1, min(torch.get_num_threads(), joblib.cpu_count() // jobs)))
     gpus = torch.cuda.device_count() if execution.device in ("auto", "cuda") and client is None else 0
     tasks = [
         Task(

@@ -1,4 +1,4 @@
-"""What the golden tables hold: the ledger, the shipped results, and the signatures of five networks."""
+"""What the golden tables hold: the ledger, the shipped results, five signatures, and what each chapter found."""
 
 import hashlib
 import subprocess
@@ -6,11 +6,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+import nbformat
 import pandas as pd
 
 import affscore
 
 FOLDER = Path(__file__).parent
+REPOSITORY = FOLDER.parents[1]
 NETWORKS = ("mini:digitsnet", "mini:resnet18", "mini:vit_b_16", "mini:mobilenet_v2", "squeezenet1_1@random")
 CRITERIA = "cka,norm,sparsity,entropy,r2,cka_debiased,nlc"
 HELD = {
@@ -56,7 +58,22 @@ def signatures():
     return pd.concat(tables, ignore_index=True).drop(columns="seconds")
 
 
+def findings():
+    """The findings of each chapter, one by one, as the last ``make book`` has them; no rows where one did not run."""
+    sys.path.append(str(REPOSITORY / "scripts"))
+    from findings import bullets, findings_of
+
+    rows = []
+    for source in sorted((REPOSITORY / "notebooks").glob("[0-9][0-9]_*.py")):
+        file = REPOSITORY / "_build" / "executed" / "mini" / "notebooks" / f"{source.stem}.ipynb"
+        if not file.exists():
+            return pd.DataFrame()
+        found = findings_of(file, nbformat.read(file, as_version=4)) or ""
+        rows += [{"chapter": source.stem, "finding": finding} for finding in bullets(found)]
+    return pd.DataFrame(rows)
+
+
 def measured():
-    """The golden tables by their names."""
+    """The golden tables by their names, but for the findings."""
     rows, claims = ledger()
     return {"ledger": rows, "claims": claims, "shipped": shipped(), "signatures": signatures()}

@@ -1,10 +1,13 @@
 """Results are what they were: a change that is meant is written with ``python -m tests.golden``, and declared."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from tests.golden import measured
+from tests.test_book.built_site import missing
 
 pytestmark = pytest.mark.slow
 
@@ -38,3 +41,20 @@ def test_shipped_results():
 
 def test_signatures():
     assert_as_before("signatures", measured.signatures())
+
+
+NUMBER = re.compile(r"\d+(?:\.(\d+))?(?:e-?\d+)?")
+
+
+def test_findings_of_the_chapters():
+    """What the chapters say that they found, from shipped studies: the same words, and numbers but for rounding."""
+    found = measured.findings()
+    if not len(found):
+        missing("the chapters did not run: run `make book` first")
+    before = pd.read_csv(measured.FOLDER / "findings.csv")
+    assert found["chapter"].tolist() == before["chapter"].tolist()
+    for now, then in zip(found["finding"], before["finding"], strict=True):
+        assert NUMBER.sub("#", now) == NUMBER.sub("#", then)
+        for one, other in zip(NUMBER.finditer(now), NUMBER.finditer(then), strict=True):
+            rounding = {"abs": 1.01 * 10.0 ** -len(other[1])} if other[1] else {"rel": 0.015}  # 94 % may become 95 %
+            assert float(one[0]) == pytest.approx(float(other[0]), **rounding), then

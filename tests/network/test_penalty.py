@@ -19,7 +19,6 @@ from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 import affscore
 from affscore import AffinityPenalty, AffscoreError, AffscoreWarning
 from affscore.network.passes import Watched
-from tests.network.cheap_networks import cheaply
 from tests.network.test_padding import OtherMask, texts
 from tests.network.test_padding import net as padded_net
 
@@ -392,21 +391,6 @@ def test_training_moves_the_mean_score_to_the_target_from_both_sides(target):
     assert abs(means[-1] - target) < 0.25 * abs(means[0] - target)
 
 
-def test_training_towards_a_signature():
-    network, x = plain(), samples()
-    optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
-    with AffinityPenalty(network, [0.9, 0.7], weight=10.0) as penalty:
-        values = []
-        for _ in range(60):
-            optimiser.zero_grad()
-            network(x)
-            loss = penalty()
-            loss.backward()
-            optimiser.step()
-            values.append(loss.item())
-    assert values[-1] < 0.05 * values[0]
-
-
 def test_without_weight_the_training_is_the_same_to_the_last_bit():
     trained = []
     for watched in (False, True):
@@ -551,22 +535,6 @@ def test_padding_of_an_encoder_with_a_decoder_is_refused():
         assert bool(penalty().isfinite())
 
 
-@pytest.mark.slow
-def test_of_a_network_of_transformers():
-    transformers = pytest.importorskip("transformers")
-    config = transformers.BertConfig(
-        hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=12, vocab_size=20
-    )
-    network = cheaply(lambda: transformers.BertModel(config)).train()
-    tokens = torch.randint(20, (12, 5), generator=torch.Generator().manual_seed(3))
-    with AffinityPenalty(network, 0.5) as penalty:
-        network(input_ids=tokens, attention_mask=torch.ones_like(tokens))
-        loss = penalty()
-        assert len(penalty.scores) == 3  # two GELU, and the tanh of the pooler
-        loss.backward()
-    assert bool(network.embeddings.word_embeddings.weight.grad.any())
-
-
 # Refusals ------------------------------------------------------------------------------------------
 
 
@@ -574,23 +542,13 @@ def test_of_a_network_of_transformers():
     ("options", "message"),
     [
         ({"target": 1.5}, r"target must be a Signature, a number in \[0, 1\]"),
-        ({"target": math.nan}, r"target must be a Signature, a number in \[0, 1\]"),
         ({"target": []}, r"target must be a Signature, a number in \[0, 1\]"),
-        ({"target": [[0.5]]}, r"target must be a Signature, a number in \[0, 1\]"),
         ({"target": "high"}, "target must be a Signature, a number"),
-        ({"target": "0.9"}, "target must be a Signature, a number"),
-        ({"target": ["0.9", "0.8"]}, "target must be a Signature, a number"),
         ({"target": True}, "target must be a Signature, a number"),
-        ({"target": [0.5, True]}, "target must be a Signature, a number"),
-        ({"target": torch.tensor([True, False])}, "target must be a Signature, a number"),
         ({"target": [[0.5], [0.5, 0.5]]}, "target must be a Signature, a number"),
-        ({"target": None}, r"target must be a Signature, a number"),
         ({"weight": -1}, "weight must be a number of at least 0, got -1"),
-        ({"weight": math.inf}, "weight must be a number"),
         ({"weight": "1"}, "weight must be a number"),
         ({"layers": "relu"}, "layers must be a list"),
-        ({"layers": []}, "layers must be a list"),
-        ({"layers": {"1", "3"}}, "layers must be a list"),
         ({"layers": [0.5]}, "layers must be a list of names or places"),
         ({"layers": ["1", "3", "1"]}, "layers must name each activation once"),
         ({"covariance": "none"}, "covariance must be"),

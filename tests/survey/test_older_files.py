@@ -5,9 +5,7 @@ import pytest
 
 from affscore import AffscoreError, Signature, compare, load_results, load_signature, signature
 from affscore.network.criteria import SCHEMA
-from affscore.options import Options
 from affscore.survey import Store, load_or_measure, stored_signatures, survey
-from affscore.survey.job import Job, describe, key_of
 
 OPTIONS = {"n": 32, "images": 64, "criteria": False, "progress": False}
 
@@ -70,19 +68,3 @@ def test_it_is_compared_with_one_of_today(store):
         compare(older, new)
     today = signature("mini:digitsnet", "digits", **OPTIONS)
     assert compare(older, today, names=["older", "today"]).distances.to_numpy().max() == pytest.approx(0, abs=1e-6)
-
-
-def test_all_samples_together_under_the_pairing_are_read_and_serve_for_no_job_of_today(tmp_path):
-    """As older versions stored what they measured with ``whole=True``."""
-    measured = signature("mini:digitsnet", "digits", **{**OPTIONS, "n": 64})
-    job = describe(Job("mini:digitsnet", "digits", Options(n=64, images=64, criteria=())))
-    description = {**job.description, "options": {**job.description["options"], "whole": True}}
-    paired = measured.table["paired"]
-    table = measured.table.assign(score=paired, raw=paired, coupling="paired", pairing_optimal=None)
-    metadata = {**measured.metadata, "coupling": "paired", "job": description}
-    file = Store(tmp_path).add(key_of(description), f"{job.file_name}-whole", table, metadata, [])
-    assert load_signature(file).scores.tolist() == paired.tolist()
-    assert set(load_results(tmp_path)["coupling"]) == {"paired"}
-    (found,) = load_or_measure(["mini:digitsnet"], "digits", tmp_path, **{**OPTIONS, "n": 64}).values()
-    assert found.metadata["coupling"] == "exact"
-    assert len(Store(tmp_path).files()) == 2

@@ -1,5 +1,3 @@
-import io
-
 import numpy as np
 import pytest
 import torch
@@ -105,35 +103,6 @@ def test_a_file_that_is_no_picture_is_named(tmp_path, content):
     (tmp_path / "broken.png").write_bytes(content)
     with pytest.raises(AffscoreError, match=r"the file 'broken.png' is not a readable image"):
         load_data(f"folder:{tmp_path}", SMALL)[0]
-
-
-def encoded(kind):
-    buffer = io.BytesIO()
-    values = np.random.default_rng(0).integers(0, 256, (12, 12, 3), dtype=np.uint8)
-    Image.fromarray(values).save(buffer, kind)
-    return buffer.getvalue()
-
-
-CONTENT = {suffix: encoded(kind) for suffix, kind in {"png": "PNG", "jpg": "JPEG", "bmp": "BMP", "ppm": "PPM"}.items()}
-
-
-@pytest.mark.filterwarnings("ignore")
-@given(
-    suffix=st.sampled_from(sorted(CONTENT)),
-    cut=st.floats(0, 1),
-    changes=st.lists(st.tuples(st.integers(0, 60), st.integers(0, 255)), max_size=3),
-)
-@example("ppm", 1.0, [(4, 0xE9)])
-@example("bmp", 1.0, [(20, 0x7F)])  # a bomb: millions of rows
-def test_a_damaged_file_gives_a_picture_or_one_error(tmp_path_factory, suffix, cut, changes):
-    content = bytearray(CONTENT[suffix])
-    for position, value in changes:
-        content[position % len(content)] = value
-    folder = tmp_path_factory.mktemp("damaged")
-    (folder / f"x.{suffix}").write_bytes(content[: int(cut * len(content))])
-    data = load_data(f"folder:{folder}", SMALL)
-    message = error_of(lambda: data[0])
-    assert message is None or f"'x.{suffix}' is not a readable image" in message
 
 
 def test_digits_are_the_held_out_part():

@@ -129,50 +129,14 @@ def test_what_is_known_of_a_network():
     assert card_of(load_model("mini:digitsnet")).family == "ResNets"
 
 
-def test_a_pickle_in_the_cache_of_torchvision_is_not_run(hub, tmp_path):
-    target = tmp_path / "run.txt"
-
-    class Evil:
-        def __reduce__(self):
-            return type(target).write_text, (target, "run")
-
-    state = load_model("squeezenet1_1@random").state_dict()
-    torch.save({**state, "features.0.weight": Evil()}, cached(hub, "squeezenet1_1"))
-    with pytest.raises(AffscoreError, match="remove the file so that it is downloaded again"):
-        load_model("squeezenet1_1")
-    assert not target.exists()
-
-
 @pytest.mark.filterwarnings("ignore:Detected pickle protocol")
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"<html>504</html>",
-        b"PK\x03\x04",
-        b"\0" * 64,
-        pickle.dumps({"a": 1}),
-        pickle.dumps([1]),
-        b"\x80\x04K",
-        b"42",
-    ],
-)
+@pytest.mark.parametrize("content", [b"", b"<html>504</html>", pickle.dumps({"a": 1}), b"PK\x03\x04"])
 def test_a_broken_file_in_the_cache_is_named(content, hub):
     file = cached(hub, "squeezenet1_1")
     file.write_bytes(content)
     with pytest.raises(AffscoreError, match=f"in the file {file.name} of .*remove the file") as caught:
         load_model("squeezenet1_1")
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("share", [0.1, 0.7, 0.999])
-def test_a_truncated_file_in_the_cache_is_named(share, hub):
-    file = cached(hub, "squeezenet1_1")
-    torch.save(load_model("squeezenet1_1@random").state_dict(), file)
-    content = file.read_bytes()
-    file.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(AffscoreError, match="remove the file so that it is downloaded again"):
-        load_model("squeezenet1_1")
 
 
 def test_a_download_of_other_weights_is_an_error(hub, monkeypatch):
@@ -276,7 +240,9 @@ def test_a_factory_in_a_file(own_file):
 
 def test_a_class_or_a_network_in_a_file(own_file):
     assert type(load_model(f"{own_file}:Net")).__name__ == "Net"
-    assert load_model(f"{own_file}:ready").in_features == 4
+    first, again, other = (load_model(f"{own_file}:ready", seed=seed) for seed in (1, 1, 2))
+    assert first.in_features == 4
+    assert fingerprint(first) == fingerprint(again) != fingerprint(other)
 
 
 def test_a_factory_with_weights(own_file, tmp_path):
@@ -303,21 +269,6 @@ def test_factories_that_do_not_work(own_file, factory, message):
     with pytest.raises(AffscoreError, match=message) as caught:
         load_model(f"{own_file}:{factory}")
     assert str(own_file.parent) not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ("raise SystemExit(3)", "'bad.py' fails when imported: SystemExit: 3"),
-        ("import no_such_module_anywhere", "'bad.py' fails when imported: ModuleNotFoundError"),
-        ("def make(:", "'bad.py' fails when imported: SyntaxError"),
-        ("1 / 0", "'bad.py' fails when imported: ZeroDivisionError: division by zero"),
-    ],
-)
-def test_files_that_fail_when_imported(tmp_path, source, message):
-    (tmp_path / "bad.py").write_text(source)
-    with pytest.raises(AffscoreError, match=message):
-        load_model(f"{tmp_path / 'bad.py'}:make")
 
 
 def test_a_file_that_is_not_there(tmp_path):

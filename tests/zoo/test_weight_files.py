@@ -1,11 +1,15 @@
 import argparse
+import io
+import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import save, save_file
 from torch import nn
 
+from affscore import load_model
 from affscore.errors import AffscoreError
 from affscore.zoo.card import fingerprint
 from affscore.zoo.weight_files import load_weights, read_state_dict, read_weights
@@ -25,9 +29,18 @@ def trained():
     return model
 
 
+class Call:
+    """Unpickling this calls a function."""
+
+    def __init__(self, function, *arguments):
+        self.called = function, arguments
+
+    def __reduce__(self):
+        return self.called
+
+
 WAYS = {
     "weights.pth": lambda state, file: torch.save(state, file),
-    "weights.pt": lambda state, file: torch.save(state, file),
     "old.pth": lambda state, file: torch.save(state, file, _use_new_zipfile_serialization=False),
     "weights.safetensors": save_file,
     "checkpoint.pth": lambda state, file: torch.save({"epoch": 7, "state_dict": state, "best": 0.9}, file),
@@ -83,11 +96,126 @@ def test_safe_contents_that_are_no_state_dictionary(content, tmp_path):
         read_state_dict(tmp_path / "x.pth")
 
 
+@pytest.mark.filterwarnings("ignore:Detected pickle protocol")
+@pytest.mark.parametrize("suffix", [".pth", ".safetensors"])
+@pytest.mark.parametrize("damage", ["empty", "cut off", "a page of a website", "a picture"])
+def test_a_file_that_holds_no_weights_changes_nothing(damage, suffix, trained, tmp_path):
+    content = io.BytesIO()
+    torch.save(trained.state_dict(), content)
+    whole = save(trained.state_dict()) if suffix == ".safetensors" else content.getvalue()
+    damaged = {"empty": b"", "cut off": whole[: len(whole) * 2 // 3], "a page of a website": b"<!DOCTYPE html><html>"}
+    file = tmp_path / f"file{suffix}"
+    file.write_bytes(damaged.get(damage, b"\x89PNG\r\n\x1a\n"))
+    model = net()
+    before, state = fingerprint(model), torch.get_rng_state()
+    with pytest.raises(AffscoreError, match=rf"'file{suffix}' does not hold weights that can be read safely") as caught:
+        load_weights(model, file)
+    assert "\n" not in str(caught.value)
+    assert fingerprint(model) == before
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_a_pickle_that_would_run_code_is_not_run(zipped, trained, tmp_path):
+    target = tmp_path / "run.txt"
+    evil = {**trained.state_dict(), "0.weight": Call(Path.write_text, target, "run")}
+    torch.save(evil, tmp_path / "evil.pth", _use_new_zipfile_serialization=zipped)
+    with pytest.raises(AffscoreError, match="does not hold weights that can be read safely"):
+        read_state_dict(tmp_path / "evil.pth")
+    assert not target.exists()
+
+
+CHANGES = {
+    "quantised": lambda value: torch.quantize_per_tensor(value, 0.1, 0, torch.qint8),
+    "sparse": lambda value: value.to_sparse(),
+    "meta": lambda value: value.to("meta"),
+    "integers": lambda value: value.to(torch.int8),
+    "complex numbers": lambda value: value.to(torch.complex64),
+    "booleans": lambda value: value.to(torch.bool),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", CHANGES)
+def test_weights_that_are_not_real_numbers_in_memory(kind, trained, tmp_path):
+    state = trained.state_dict()
+    torch.save({**state, "0.weight": CHANGES[kind](state["0.weight"])}, tmp_path / "x.pth")
+    plain = f"the weights in 'x.pth' must be plain numbers in memory, got a {kind} tensor"
+    sort = rf"'0.weight' holds {kind} \(.*\), the network has real numbers there"
+    with pytest.raises(AffscoreError, match=plain if kind in ("quantised", "sparse", "meta") else sort):
+        load_weights(net(), tmp_path / "x.pth")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_real_numbers_of_another_precision_are_taken(dtype, trained, tmp_path):
+    state = {
+        name: value.to(dtype) if value.is_floating_point() else value for name, value in trained.state_dict().items()
+    }
+    torch.save(state, tmp_path / "x.pth")
+    model = net()
+    load_weights(model, tmp_path / "x.pth")
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize("entry", ["state_dict", "model_state_dict", "model", "state_dict_ema", "model_ema"])
+def test_weights_under_the_usual_names(entry, trained, tmp_path):
+    state = {f"module._orig_mod.{name}": value for name, value in trained.state_dict().items()}
+    if entry == "model_ema":
+        state = {"n_averaged": torch.tensor(3), **state}
+    torch.save({entry: state, "epoch": 3, "optimizer": {"lr": 0.1}}, tmp_path / "x.pth")
+    loaded = read_state_dict(tmp_path / "x.pth")
+    assert loaded.keys() == trained.state_dict().keys()
+    assert all(torch.equal(loaded[name], state[f"module._orig_mod.{name}"]) for name in loaded)
+
+
+def test_two_sets_of_weights_in_a_file(trained, tmp_path):
+    torch.save({"model": trained.state_dict(), "model_ema": trained.state_dict()}, tmp_path / "both.pth")
+    with pytest.raises(AffscoreError, match=r"several state dictionaries \(model, model_ema\)"):
+        read_state_dict(tmp_path / "both.pth")
+
+
+@pytest.mark.parametrize("model", ["timm:test_resnet", "hf:bert"])
+def test_other_sources_read_files_in_the_same_way(model, tmp_path, monkeypatch):
+    pytest.importorskip({"timm": "timm", "hf": "transformers"}[model.partition(":")[0]])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bert").mkdir()
+    settings = {"model_type": "bert", "vocab_size": 9, "hidden_size": 8, "num_hidden_layers": 1,
+                "num_attention_heads": 1, "intermediate_size": 8}  # fmt: skip
+    (tmp_path / "bert" / "config.json").write_text(json.dumps(settings))
+    state = load_model(f"{model}@random").state_dict()
+    name = next(name for name, value in state.items() if value.is_floating_point() and value.ndim == 2)
+    target = tmp_path / "run.txt"
+    cases = {
+        "evil.pth": {**state, name: Call(Path.write_text, target, "run")},
+        "whole.pth": {**state, name: state[name].to(torch.int8)},
+        "shape.pth": {**state, name: torch.zeros(2, 2)},
+        "none.pth": {},
+    }
+    for file, content in cases.items():
+        torch.save(content, tmp_path / file)
+        with pytest.raises(AffscoreError, match=file) as caught:
+            load_model(f"{model}@{file}")
+        assert "\n" not in str(caught.value)
+    assert not target.exists()
+
+
 def test_what_is_not_there(tmp_path):
     with pytest.raises(AffscoreError, match=r"file not found: .*missing.pth"):
         read_state_dict(tmp_path / "missing.pth")
     with pytest.raises(AffscoreError, match="there is a folder, not a file"):
         read_state_dict(tmp_path)
+
+
+@pytest.mark.parametrize("where", ["is_file", "open"])
+def test_a_file_that_may_not_be_read(where, trained, tmp_path, monkeypatch):
+    torch.save(trained.state_dict(), tmp_path / "secret.pth")
+
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, where, refuse)
+    with pytest.raises(AffscoreError, match=r"'secret.pth' cannot be read \(Permission denied\)"):
+        read_state_dict(tmp_path / "secret.pth")
 
 
 def test_the_fingerprint_sees_every_number_name_and_type(trained):

@@ -111,7 +111,7 @@ def test_folders_beside_a_file_do_not_hide_packages(tmp_path):
     assert sys.modules["torch"] is torch
 
 
-@pytest.mark.parametrize("line", ["import sys; sys.exit(0)", "raise GeneratorExit", "import nothing_of_this_name"])
+@pytest.mark.parametrize("line", ["import sys; sys.exit(0)", "import nothing_of_this_name", "def broken(:"])
 @pytest.mark.parametrize("where", ["net.py", "helper.py", "factory"])
 def test_files_that_fail_or_end_the_process(tmp_path, line, where):
     spec = written(tmp_path, "ReLU")

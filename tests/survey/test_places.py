@@ -1,11 +1,8 @@
-"""Links, names that are not UTF-8, and stores that may only be read."""
+"""Names that are not UTF-8, and stores that may only be read."""
 
 import os
-from pathlib import Path
 
-import numpy as np
 import pytest
-from PIL import Image
 
 from affscore import AffscoreError, compare, load_results, signature
 from affscore.options import Options
@@ -14,42 +11,7 @@ from affscore.survey.plan import plan
 from affscore.survey.report import listing
 
 OPTIONS = {"n": 8, "images": 8, "criteria": False, "progress": False}
-NETWORK = "from torch import nn\ndef make():\n    return nn.Sequential(nn.Conv2d(3, 2, 3), nn.ReLU())\n"
 BAD = "n\udcffet"  # how Python reads the bytes 6e ff 65 74
-
-
-@pytest.fixture
-def badly_named(tmp_path, monkeypatch):
-    """A network, weights and images under a name that is not UTF-8, and under one that is."""
-    import torch
-
-    monkeypatch.chdir(tmp_path)
-    for name in (BAD, "ok"):
-        try:
-            Path(f"{name}.py").write_text(NETWORK)
-        except OSError:
-            pytest.skip("file names are UTF-8 here")
-        torch.save({}, f"{name}.pth")
-        Path(name).mkdir()
-        for number in range(8):
-            pixels = np.random.default_rng(number).integers(0, 255, (16, 16, 3), dtype=np.uint8)
-            Image.fromarray(pixels).save(Path(name) / f"{number}.png")
-
-
-@pytest.mark.parametrize(
-    ("model", "data"),
-    [(f"{BAD}.py:make", "folder:ok"), ("ok.py:make", f"folder:{BAD}"), (f"mini:digitsnet@{BAD}.pth", "digits")],
-)
-def test_names_that_are_not_utf_8_are_refused_before_anything_is_measured(badly_named, run, model, data):
-    with pytest.raises(AffscoreError, match=r"the name 'n\\udcffet.*' is not UTF-8, as results need it; rename it"):
-        signature(model, data, **OPTIONS)
-    with pytest.raises(AffscoreError, match="is not UTF-8"):
-        survey(model, data, "store", only=0, **OPTIONS)
-    for words in (["signature", model], ["survey", "--list", "--models", model]):
-        code, out, err = run(*words, "--dataset", data, "--n", 8, "--images", 8)
-        assert (code, out) == (1, "")
-        assert "is not UTF-8" in err
-    assert not list(Path("store").glob("*.parquet"))
 
 
 @pytest.mark.parametrize("name", [BAD, "a\0b"])

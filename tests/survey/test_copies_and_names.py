@@ -104,11 +104,8 @@ FIGURES = {
     "timeline": lambda: figures.timeline(
         pd.DataFrame({"name": NAMES, "family": NAMES, "year": 2020, "min": 0.1, "median": 0.5, "max": 0.9})
     ),
-    "best_under_permutation": lambda: figures.best_under_permutation(
-        SCORES, pd.DataFrame({name: dict.fromkeys(NAMES, 0.5) for name in NAMES[:3]})
-    ),
 }
-HIDDEN = {"comparison", "raw_signature", "dendrogram", "score_histograms", "timeline", "best_under_permutation"}
+HIDDEN = {"comparison", "raw_signature", "dendrogram", "score_histograms", "timeline"}
 """Those that have a legend of names."""
 
 
