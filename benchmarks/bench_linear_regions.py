@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import measuring
 
 import affscore
-from affscore.linear_regions import closed_paths, random_directions
+from affscore.linear_regions import closed_paths
 from affscore.linear_regions.pieces import Trace
 from affscore.linear_regions.probe import Probe
 
@@ -68,8 +68,9 @@ def material(case: str) -> tuple[nn.Module, Tensor, Tensor]:
     if case == "path":
         path = closed_paths(digits[:1])[0]
         return model, path[:-1], path[1:]
-    paths = random_directions(digits[:SEGMENTS], LENGTH)
-    return model, paths[:, 0], paths[:, 1]
+    starts = digits[:SEGMENTS]
+    ways = torch.randn(starts.shape, generator=torch.Generator().manual_seed(0), dtype=starts.dtype)
+    return model, starts, starts + LENGTH * ways / ways.flatten(1).norm(dim=1).view(-1, 1, 1, 1)
 
 
 def batches_of_the_walk(traces: list[Trace], together: bool) -> list[int]:

@@ -440,14 +440,12 @@ plt.show()
 # Any network of ReLU, LeakyReLU, PReLU, max pooling and affine operations:
 #
 # ```python
-# from affscore.linear_regions import (
-#     along_paths, along_segment, closed_paths, of_data_set
-# )
+# from affscore.linear_regions import along_paths, along_segment, closed_paths
 #
 # segment = along_segment(model, start, end)
 # segment.breakpoints, segment.crossings, segment.absolute_deviation
 # table = along_paths(model, closed_paths(images))  # a row a segment and logit
-# of_data_set(table)                                # means and deviations
+# table.groupby("path")["absolute_deviation"].mean()
 # ```
 #
 # Or with papermill: `-y "networks: [path/to/file.py:factory@weights.pt]"` for the first figures. The poster's networks take days on a GPU to train:

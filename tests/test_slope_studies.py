@@ -102,7 +102,7 @@ def test_a_row_for_each_weight_and_activation(small, start, tmp_path):
         assert shares[0.5] < shares[0.0]
 
 
-def test_late_goes_on_from_ordinary_training(small, tmp_path):
+def test_late_is_ordinary_training_at_first(small, tmp_path):
     one = Slopes(small, "tiny", 3, LATE, (0.01, 0.5), scored=True)
     table = one.run(tmp_path)
     assert table.columns.tolist() == [*COLUMNS[:5], "accuracy_before", *COLUMNS[5:12], "score_after", "channel_auc",
@@ -140,11 +140,12 @@ def test_scores_are_of_the_network_before_the_penalty(small, tmp_path):
 def test_what_is_done_is_read(small, tmp_path, epochs):
     one = Slopes(small, "tiny", 1, LATE, (0.01, 0.5))
     table = one.run(tmp_path)
-    assert epochs.done == 2 + 2 + 2
+    assert epochs.done == 4 + 4
+    assert [file.name for file in (tmp_path / "slopes").iterdir()] == [f"{one.name}.parquet"]
     pd.testing.assert_frame_equal(one.run(tmp_path), table)
-    assert epochs.done == 6
+    assert epochs.done == 8
     replace(one, omegas=(0.01,)).run(tmp_path)  # another job under the same name
-    assert epochs.done == 6 + 4
+    assert epochs.done == 8 + 4
 
 
 def test_another_recipe_is_trained_anew(small, tmp_path, epochs, monkeypatch):
@@ -156,14 +157,6 @@ def test_another_recipe_is_trained_anew(small, tmp_path, epochs, monkeypatch):
         assert one.describe() != before
         one.run(tmp_path)
     assert epochs.done == 4 + 4 + 4 + 2 + 2
-
-
-def test_ordinary_training_is_done_once_and_nothing_is_left_but_the_table(small, tmp_path, epochs):
-    """Two epochs for both weights, and two for each."""
-    one = Slopes(small, "tiny", 1, LATE, (0.01, 0.5))
-    one.run(tmp_path)
-    assert epochs.done == 6
-    assert [file.name for file in (tmp_path / "slopes").iterdir()] == [f"{one.name}.parquet"]
 
 
 def test_the_auc_counts_pairs_of_channels():

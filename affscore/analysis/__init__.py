@@ -10,7 +10,6 @@ from affscore.analysis.batch_size import effects_of_size as effects_of_size
 from affscore.analysis.bimodality import MixtureTest as MixtureTest
 from affscore.analysis.bimodality import UnimodalityTest as UnimodalityTest
 from affscore.analysis.bimodality import common_language_effect_size as common_language_effect_size
-from affscore.analysis.bimodality import component_agreement as component_agreement
 from affscore.analysis.bimodality import count_modes as count_modes
 from affscore.analysis.bimodality import mixture_test as mixture_test
 from affscore.analysis.bimodality import unimodality_test as unimodality_test
@@ -67,9 +66,8 @@ from affscore.analysis.selection import best_fit_test as best_fit_test
 from affscore.analysis.selection import best_fit_tests as best_fit_tests
 from affscore.analysis.shortcuts import groups_of_scores as groups_of_scores
 from affscore.analysis.statistics import STATISTICS as STATISTICS
-from affscore.analysis.statistics import Shaking as Shaking
+from affscore.analysis.statistics import mean_step as mean_step
 from affscore.analysis.statistics import rarefied_range as rarefied_range
-from affscore.analysis.statistics import shaking as shaking
 from affscore.analysis.statistics import shape_statistics as shape_statistics
 from affscore.analysis.statistics import signature_statistics as signature_statistics
 from affscore.analysis.tables import cell as cell

@@ -15,7 +15,7 @@ from affscore.errors import AffscoreError
 ERROR = "_standard_error"
 """What the names of the columns of standard errors end in."""
 
-_COLUMNS = ("group", "characteristic", "fit", "points", "r2", "adjusted_r2", "correlation", "note")
+_COLUMNS = ("group", "characteristic", "fit", "points", "r2", "adjusted_r2", "correlation")
 
 
 def explained_accuracy(table: pd.DataFrame, columns: Sequence[str], kind: str = "linear") -> pd.DataFrame:
@@ -29,8 +29,8 @@ def explained_accuracy(table: pd.DataFrame, columns: Sequence[str], kind: str = 
 
     Returns:
         A row for each group and characteristic: ``group``, ``characteristic``, ``fit``, ``points``, ``r2``,
-        ``adjusted_r2``, ``correlation`` (Pearson's, whose sign says in which direction accuracy moves) and ``note``:
-        why a number is missing, or what was left out; empty where there is nothing to say.
+        ``adjusted_r2``, ``correlation`` (Pearson's, whose sign says in which direction accuracy moves); the last three
+        are missing where no fit is possible (:func:`affscore.analysis.fit`).
 
     Raises:
         AffscoreError: A column that is not there or holds no numbers, or an unknown fit.
@@ -38,31 +38,27 @@ def explained_accuracy(table: pd.DataFrame, columns: Sequence[str], kind: str = 
     Source: figure 4.
 
     >>> nets = pd.DataFrame({"group": ["A"] * 5 + ["B"] * 4, "accuracy": range(9), "depth": range(9)})
-    >>> explained_accuracy(nets, ["depth"])[["group", "points", "r2", "note"]].values.tolist()[1]
-    ['B', 4, nan, 'an R2 on 4 points would say nothing; it takes at least 5: add networks to the group']
+    >>> explained_accuracy(nets, ["depth"])[["group", "points", "r2"]].values.tolist()
+    [['A', 5, 1.0], ['B', 4, nan]]
     """
     check_columns(table, columns, ("group", "accuracy"))
-    numbers = numbers_of(table, ["accuracy", *columns]).assign(group=table["group"])
+    known = numbers_of(table, ["accuracy", *columns]).assign(group=table["group"])
     if kind not in FITS:
         raise AffscoreError(f"there is no fit {kind!r}; known are {', '.join(FITS)}")
     rows = []
-    for (name, members), column in product(numbers.groupby("group", sort=False), columns):
+    for (name, members), column in product(known.groupby("group", sort=False), columns):
         complete = members[[column, "accuracy"]].dropna()
-        found, why = _fit(complete, kind)
-        about = [] if found is None else [found.r2, found.adjusted_r2, complete.corr().iloc[0, 1]]
-        missing = len(members) - len(complete)
-        left_out = f"without {missing} of {len(members)} networks, of which a number is missing" if missing else ""
-        note = "; ".join(filter(None, (why, left_out)))
-        rows.append((name, column, kind, len(complete), *(about or [np.nan] * 3), note))
+        found = _fit(complete, kind)
+        numbers = [np.nan] * 3 if found is None else [found.r2, found.adjusted_r2, complete.corr().iloc[0, 1]]
+        rows.append((name, column, kind, len(complete), *numbers))
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
-def best_explained(explained: pd.DataFrame, by: str = "r2") -> pd.DataFrame:
-    """The row of each group with the largest R2; of a group without any R2 its first row, with the note.
+def best_explained(explained: pd.DataFrame) -> pd.DataFrame:
+    """The row of each group with the largest R2; of a group without any R2 its first row.
 
     Args:
         explained: What :func:`explained_accuracy` returns.
-        by: "r2" or "adjusted_r2".
 
     Raises:
         AffscoreError: Another table.
@@ -71,9 +67,9 @@ def best_explained(explained: pd.DataFrame, by: str = "r2") -> pd.DataFrame:
     >>> best_explained(pd.DataFrame(rows))["characteristic"].tolist()
     ['max']
     """
-    check_columns(explained, ("group", by))
+    check_columns(explained, ("group", "r2"))
     least = np.finfo(float).min  # pandas 2.2 finds no maximum among minus infinities
-    best = explained[by].astype(float).fillna(least).groupby(explained["group"], sort=False).idxmax()
+    best = explained["r2"].astype(float).fillna(least).groupby(explained["group"], sort=False).idxmax()
     return explained.loc[best].reset_index(drop=True)
 
 
@@ -97,9 +93,7 @@ def panel_fits(table: pd.DataFrame, panels: pd.DataFrame) -> list[Fit | None]:
     check_columns(panels, ("group", "characteristic", "fit"))
     check_columns(table, ("group", "accuracy", *panels["characteristic"]))
     wanted = panels[["group", "characteristic", "fit"]].itertuples(index=False)
-    return [
-        _fit(table.loc[table["group"] == group, [name, "accuracy"]].dropna(), kind)[0] for group, name, kind in wanted
-    ]
+    return [_fit(table.loc[table["group"] == group, [name, "accuracy"]].dropna(), kind) for group, name, kind in wanted]
 
 
 def over_seeds(table: pd.DataFrame, by: str = "name") -> pd.DataFrame:
@@ -154,9 +148,9 @@ def between_families(table: pd.DataFrame) -> float:
     return float(1 - np.square(values - means).sum() / whole) if whole > 0 else np.nan
 
 
-def _fit(complete: pd.DataFrame, kind: str) -> tuple[Fit | None, str]:
-    """A fit of the second column on the first, or None and why there is none."""
+def _fit(complete: pd.DataFrame, kind: str) -> Fit | None:
+    """A fit of the second column on the first, where there is one."""
     try:
-        return fit(complete.iloc[:, 0], complete.iloc[:, 1], kind), ""
-    except AffscoreError as reason:
-        return None, str(reason)
+        return fit(complete.iloc[:, 0], complete.iloc[:, 1], kind)
+    except AffscoreError:
+        return None

@@ -140,36 +140,6 @@ def mixture_test(values: ArrayLike, resamples: int = 99, seed: int = 0) -> Mixtu
     return MixtureTest(observed, (1 + sum(ratio >= observed for ratio in under_one)) / (1 + resamples))
 
 
-def component_agreement(values: ArrayLike, groups: ArrayLike) -> float:
-    """Whether the two components of a sample are two groups that are known: their adjusted Rand index.
-
-    Args:
-        values: A sample, (k,).
-        groups: The group of each value, (k,).
-
-    Returns:
-        1 where the two Gaussians that fit the sample best divide it as the groups do, 0 on average by chance; NaN for
-        fewer than four values or equal ones.
-
-    Raises:
-        AffscoreError: No numbers, missing ones, or not a group for each.
-
-    Source: Hubert and Arabie (1985) for the index.
-
-    >>> component_agreement([0.50, 0.52, 0.53, 0.90, 0.92, 0.93], ["inside"] * 3 + ["after a sum"] * 3)
-    1.0
-    """
-    from sklearn.metrics import adjusted_rand_score
-
-    sample, labels = _sample(values), np.asarray(groups)
-    if labels.shape != sample.shape:
-        raise AffscoreError(f"expected a group for each of {len(sample)} values, got {labels.size}")
-    if len(sample) < 4 or np.ptp(sample) == 0:
-        return np.nan
-    standard = _standardised(sample)
-    return float(adjusted_rand_score(labels, _two_gaussians().fit_predict(standard)))
-
-
 def common_language_effect_size(one: ArrayLike, other: ArrayLike) -> float:
     """How well two groups of scores are separated: how often one of the first is above one of the second.
 

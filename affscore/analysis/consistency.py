@@ -11,6 +11,9 @@ from scipy.stats import t
 from affscore.analysis.correlations import fisher_interval
 from affscore.analysis.tables import check_columns, check_level
 
+STRONG = 0.5
+"""A correlation above it, or below its negative, is a strong one."""
+
 
 def family_correlations(correlations: pd.DataFrame, families: Mapping[str, str], level: float = 0.95) -> pd.DataFrame:
     """Mean and standard deviation of the correlations of a family's networks, and the same over all networks.
@@ -23,7 +26,7 @@ def family_correlations(correlations: pd.DataFrame, families: Mapping[str, str],
     Returns:
         A row for each family and criterion: ``family``, ``criterion``, ``networks`` (that have a correlation),
         ``mean``, ``std`` (n in the denominator, as in table 1), ``low`` and ``high`` (Student's interval of the mean
-        over networks, cut at -1 and 1) and ``note``. The last three numbers are missing below two networks.
+        over networks, cut at -1 and 1). The last three are missing below two networks.
         The family of the last rows, over all networks, is "Average".
 
     Raises:
@@ -41,17 +44,11 @@ def family_correlations(correlations: pd.DataFrame, families: Mapping[str, str],
     named = correlations.assign(family=correlations["model"].map(dict(families)))
     both = pd.concat([named.dropna(subset="family"), correlations.assign(family="Average")])
     groups = both.groupby(["family", "criterion"], sort=False)["correlation"]
-    table, members = groups.agg(networks="count", mean="mean"), groups.size()
+    table = groups.agg(networks="count", mean="mean")
     count = table["networks"]
     table["std"] = groups.std(ddof=0).where(count > 1)
     half = t.ppf((1 + level) / 2, count - 1) * table["std"] / (count - 1) ** 0.5
     table["low"], table["high"] = (table["mean"] - half).clip(lower=-1), (table["mean"] + half).clip(upper=1)
-    notes = {
-        "no network of the family has a correlation": count == 0,
-        "one network has no spread, and no interval of the mean": count == 1,
-    }
-    left_out = "without " + (members - count).astype(str) + " of " + members.astype(str) + " networks"
-    table["note"] = np.select(list(notes.values()), list(notes), left_out.where(count < members, ""))
     return table.reset_index()
 
 
@@ -108,35 +105,31 @@ def simultaneous_intervals(correlations: pd.DataFrame, level: float = 0.95) -> p
     return complete.assign(low=ends[:, 0], high=ends[:, 1])
 
 
-def strength_counts(correlations: pd.DataFrame, strong: float = 0.5, level: float = 0.95) -> pd.DataFrame:
+def strength_counts(correlations: pd.DataFrame) -> pd.DataFrame:
     """In how many networks each criterion is decidedly strong, and in how many it decidedly is not.
 
     The direction of a criterion is the sign of its mean correlation. A network in which the whole interval of
-    :func:`simultaneous_intervals` is below the limit in this direction refutes that the criterion goes with the score
-    strongly and consistently.
+    :func:`simultaneous_intervals` is below :data:`STRONG` in this direction refutes that the criterion goes with the
+    score strongly and consistently.
 
     Args:
         correlations: What :func:`affscore.analysis.criterion_correlations` returns.
-        strong: The limit.
-        level: Of all intervals of a criterion together.
 
     Returns:
-        A row for each criterion: ``networks``, ``strong``, ``weak`` and ``undecided`` ones, and the ``weakest``
-        correlation in the direction of the criterion.
+        A row for each criterion: ``networks``, ``strong``, ``weak`` and ``undecided`` ones.
 
     Raises:
-        AffscoreError: Another table, or a level out of range.
+        AffscoreError: Another table.
 
     >>> rows = {"model": list("abc"), "criterion": "cka", "activations": 100, "correlation": [0.9, 0.5, 0.1]}
     >>> strength_counts(pd.DataFrame(rows)).loc["cka"].tolist()
-    [3.0, 1.0, 1.0, 1.0, 0.1]
+    [3, 1, 1, 1]
     """
-    found = simultaneous_intervals(correlations, level)
+    found = simultaneous_intervals(correlations)
     mean = found.groupby("criterion")["correlation"].transform("mean")
     directed = found[["correlation", "low", "high"]].mul(np.where(mean < 0, -1, 1), axis=0)
     ends = directed[["low", "high"]]  # the other way round, where the sign is turned
-    table = _counts(found["criterion"], strong=ends.min(axis=1) > strong, weak=ends.max(axis=1) < strong)
-    return table.assign(weakest=directed["correlation"].groupby(found["criterion"]).min())
+    return _counts(found["criterion"], strong=ends.min(axis=1) > STRONG, weak=ends.max(axis=1) < STRONG)
 
 
 def _counts(criterion: pd.Series, **flags: pd.Series) -> pd.DataFrame:

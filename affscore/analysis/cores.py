@@ -133,14 +133,12 @@ def survival(study: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         A row for each network, task, seed and activation: ``survival``, the share of its channels that are not linear,
-        the mean over the weights of the penalty; ``score``; ``auc``, the mean of ``channel_auc``; ``index``, its place;
+        the mean over the weights of the penalty; ``score``; ``index``, its place;
         ``after_sum``, whether it follows an addition.
     """
     keys = ["network", "task", "seed", "layer", "call"]
     late = study[study["start"] == LATE].assign(survival=lambda rows: rows["active"] / rows["channels"])
-    found = late.groupby(keys, sort=False).agg(
-        survival=("survival", "mean"), auc=("channel_auc", "mean"), index=("index", "first")
-    )
+    found = late.groupby(keys, sort=False).agg(survival=("survival", "mean"), index=("index", "first"))
     known = scores[[*keys, "score"]].assign(after_sum=scores["kind"] == "after-sum")
     return found.reset_index().merge(known, on=keys, validate="1:1")
 

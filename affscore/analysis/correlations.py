@@ -59,7 +59,8 @@ def criterion_correlations(
 
     Returns:
         A row for each network and criterion: ``model``, ``criterion``, ``activations`` (that have both numbers),
-        ``correlation``, ``low``, ``high`` and ``note``: why a number is missing, or what was left out.
+        ``correlation``, ``low`` and ``high``; missing below four activations, and where the score or the criterion is
+        the same for all.
 
     Raises:
         AffscoreError: A level outside (0, 1), or no tables by name.
@@ -79,7 +80,7 @@ def criterion_correlations(
         values = criterion_values(summary, criteria)
         for name in criteria:
             rows.append({"model": model, "criterion": name, **_correlation(values["score"], values[name], level)})
-    return pd.DataFrame(rows, columns=["model", "criterion", "activations", "correlation", "low", "high", "note"])
+    return pd.DataFrame(rows, columns=["model", "criterion", "activations", "correlation", "low", "high"])
 
 
 def fisher_interval(correlation: float, count: int, level: float = 0.95) -> tuple[float, float]:
@@ -116,17 +117,8 @@ def fisher_interval(correlation: float, count: int, level: float = 0.95) -> tupl
 def _correlation(score: pd.Series, criterion: pd.Series, level: float) -> dict[str, object]:
     complete = pd.DataFrame({"criterion": criterion, "score": score}).dropna()
     row: dict[str, object] = {"activations": len(complete), "correlation": np.nan, "low": np.nan, "high": np.nan}
-    if criterion.isna().all():
-        return row | {"note": "the criterion was not measured, or is defined nowhere"}
-    constant = [name for name in complete if np.ptp(complete[name]) <= _SAME * np.abs(complete[name]).max()]
-    why = ""
-    if len(complete) < _LEAST:
-        why = f"{len(complete)} activations are too few for a correlation with an interval; it takes {_LEAST}"
-    elif constant:
-        why = f"the {constant[0]} is the same for all activations ({complete[constant[0]].iloc[0]:.4g})"
-    else:
+    varies = all(np.ptp(complete[name]) > _SAME * np.abs(complete[name]).max() for name in complete if len(complete))
+    if len(complete) >= _LEAST and varies:
         r = float(np.corrcoef(complete["score"], complete["criterion"])[0, 1])
         row |= zip(("correlation", "low", "high"), (r, *fisher_interval(r, len(complete), level)), strict=True)
-    missing = len(score) - len(complete)
-    left_out = f"without {missing} of {len(score)} activations, where a number is missing" if missing else ""
-    return row | {"note": "; ".join(filter(None, (why, left_out)))}
+    return row

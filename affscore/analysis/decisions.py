@@ -75,22 +75,21 @@ def near(number: Estimate, centre: float, margin: float, how: str = ".2f") -> De
     return Decision(f"{number:{how}}", abs(number.value - centre) < margin, p_value, number.n, seen)
 
 
-def ratio_below(within: float, of_it: int, between: float, of_them: int, limit: float = 0.5) -> Decision:
-    """Whether one standard deviation is less than a part of another, with the interval of their ratio by Fisher's F.
+def ratio_below(within: float, of_it: int, between: float, of_them: int) -> Decision:
+    """Whether one standard deviation is less than half of another, with the interval of their ratio by Fisher's F.
 
     Args:
         within: The variance of the mean score of a network over trainings, say.
         of_it: Its degrees of freedom.
         between: The variance over networks.
         of_them: Its degrees of freedom.
-        limit: The part.
     """
     law, ratio = stats.f(of_it, of_them), float(np.sqrt(within / between))
     low, high = (ratio / float(np.sqrt(law.ppf(q))) for q in (1 - CHANCE / 2, CHANCE / 2))
-    beyond, smallest = (ratio / limit) ** 2, limit * float(np.sqrt(law.ppf(CHANCE / 2)))
+    beyond, smallest = (2 * ratio) ** 2, float(np.sqrt(law.ppf(CHANCE / 2))) / 2
     p_value = min(1.0, 2 * float(min(law.cdf(beyond), law.sf(beyond))))
     shown, seen = f"{ratio:.2f} [{low:.2f}, {high:.2f}]", f"a ratio of {smallest:.2f} would have been seen"
-    return Decision(shown, ratio < limit, p_value, of_them + 1, seen)
+    return Decision(shown, ratio < 0.5, p_value, of_them + 1, seen)
 
 
 def rank(trend: Trend, sign: int = 1) -> Decision:
@@ -99,8 +98,8 @@ def rank(trend: Trend, sign: int = 1) -> Decision:
     return Decision(str(trend), sign * trend.correlation > 0, trend.p_value, trend.points, seen)
 
 
-def rank_within(x: Sequence[float], y: Sequence[float], strata: Sequence[str], sign: int = 1) -> Decision:
-    """Whether the rank correlation of two numbers within strata has a sign, by permuting within these.
+def rank_within(x: Sequence[float], y: Sequence[float], strata: Sequence[str]) -> Decision:
+    """Whether the rank correlation of two numbers within strata is positive, by permuting within these.
 
     Four designs have 24 orders, so that they alone never have a p-value below 1/12; two such strata have 576.
 
@@ -113,8 +112,8 @@ def rank_within(x: Sequence[float], y: Sequence[float], strata: Sequence[str], s
     one, other = centred["x"].to_numpy(), centred["y"].to_numpy()
     size = float(np.linalg.norm(one) * np.linalg.norm(other)) or np.inf
     test = permutation_test(other, lambda rows: rows @ one / size, strata=list(strata))
-    shown, seen = f"{test.observed:.2f} ({p_value_text(test.two_sided)})", _smallest(sign * test.permuted, CHANCE / 2)
-    return Decision(shown, sign * test.observed > 0, test.two_sided, len(ranks), seen)
+    shown, seen = f"{test.observed:.2f} ({p_value_text(test.two_sided)})", _smallest(test.permuted, CHANCE / 2)
+    return Decision(shown, test.observed > 0, test.two_sided, len(ranks), seen)
 
 
 def reached(test: PermutationTest, n: int) -> Decision:

@@ -18,8 +18,8 @@ Array = NDArray[np.float64]
 LEAST_POINTS = 5
 """No R2 is computed on fewer networks."""
 
-FITS = {"linear": 1, "logarithm": 1, "quadratic": 2}
-"""The fits of :func:`fit`, and how many coefficients beside the constant each of them has."""
+FITS = ("linear", "logarithm")
+"""The fits of :func:`fit`."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,15 @@ class Fit:
 def fit(x: ArrayLike, y: ArrayLike, kind: str = "linear") -> Fit:
     r"""Fit y on one variable by least squares.
 
-    With k coefficients beside the constant and residuals :math:`e_i`,
+    With residuals :math:`e_i`,
 
     .. math:: R^2 = 1 - \frac{\sum_i e_i^2}{\sum_i (y_i - \bar y)^2},\qquad
-       R^2_{\text{adjusted}} = 1 - (1 - R^2)\,\frac{n - 1}{n - k - 1}.
+       R^2_{\text{adjusted}} = 1 - (1 - R^2)\,\frac{n - 1}{n - 2}.
 
     Args:
         x: Numbers (n,), n >= 5; positive ones for the logarithm.
         y: Numbers (n,).
-        kind: "linear" (a + b x), "logarithm" (a + b ln x) or "quadratic" (a + b x + c x^2).
+        kind: "linear" (a + b x) or "logarithm" (a + b ln x).
 
     Raises:
         AffscoreError: Fewer than five points, a missing value, too few different values of x, constant y, a
@@ -65,16 +65,15 @@ def fit(x: ArrayLike, y: ArrayLike, kind: str = "linear") -> Fit:
 
     Source: section 4 of the paper, figure 4, which says neither which fit nor which R2 it means.
 
-    >>> x = [1, 2, 3, 4, 5]
-    >>> fit(x, [1, 4, 9, 16, 25], "quadratic").r2, round(fit(x, [1, 4, 9, 16, 25]).r2, 3)
-    (1.0, 0.963)
+    >>> round(fit([1, 2, 3, 4, 5], [1, 4, 9, 16, 25]).r2, 3)
+    0.963
     """
     if kind not in FITS:
         raise AffscoreError(f"there is no fit {kind!r}; known are {', '.join(FITS)}")
     variable, target = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if variable.ndim != 1 or variable.shape != target.shape:
         raise AffscoreError(f"expected as many x as y, got the shapes {variable.shape} and {target.shape}")
-    points, order = len(variable), FITS[kind]
+    points = len(variable)
     if points < LEAST_POINTS:
         raise AffscoreError(
             f"an R2 on {points} points would say nothing; it takes at least {LEAST_POINTS}: add networks to the group"
@@ -85,13 +84,13 @@ def fit(x: ArrayLike, y: ArrayLike, kind: str = "linear") -> Fit:
         if variable.min() <= 0:
             raise AffscoreError(f"the logarithm needs positive numbers, got {variable.min():g}")
         variable = np.log(variable)
-    if len(np.unique(variable)) <= order:
-        raise AffscoreError(f"a {kind} fit needs at least {order + 1} different values of x")
+    if len(np.unique(variable)) < 2:
+        raise AffscoreError("a fit needs at least 2 different values of x")
     if np.ptp(target) == 0:
         raise AffscoreError("y is the same everywhere, so there is nothing to explain")
-    curve = Polynomial.fit(variable, target, order)
+    curve = Polynomial.fit(variable, target, 1)
     r2 = float(np.clip(1 - np.square(target - curve(variable)).mean() / target.var(), 0, 1))
-    return Fit(kind, points, r2, 1 - (1 - r2) * (points - 1) / (points - order - 1), curve)
+    return Fit(kind, points, r2, 1 - (1 - r2) * (points - 1) / (points - 2), curve)
 
 
 def plain_r2(adjusted: float, points: int) -> float:
@@ -125,8 +124,8 @@ def explained_by_all(
         criteria: Which; those that are missing or constant in a network explain nothing there.
 
     Returns:
-        A row for each network, by its name: ``family``, ``activations``, ``within``, ``from_others``, and ``note``:
-        why a number is missing.
+        A row for each network, by its name: ``family``, ``activations``, ``within``, ``from_others``; missing where the
+        scores do not vary or too few are known, ``within`` also of too few activations for so many criteria.
 
     Raises:
         AffscoreError: Fewer than two families.
@@ -148,18 +147,16 @@ def explained_by_all(
     rows = {}
     for name, found in data.items():
         within = from_others = np.nan
-        count, note = len(summaries[name]), "its scores do not vary, or too few are known"
+        count = len(summaries[name])
         if found is not None:
-            count, note = len(found[1]), ""
+            count = len(found[1])
             free = count - 1 - int(np.linalg.matrix_rank(found[0]))
-            if free < 2:
-                note = f"{count} activations are too few to fit {len(criteria)} criteria within the network"
-            else:
+            if free >= 2:
                 within = 1 - (1 - _r2([found], found)) * (count - 1) / free
             others = [pair for other, pair in data.items() if pair is not None and family[other] != family[name]]
             from_others = _r2(others, found) if others else np.nan
-        rows[name] = family[name], count, within, from_others, note
-    columns = "family activations within from_others note".split()
+        rows[name] = family[name], count, within, from_others
+    columns = ["family", "activations", "within", "from_others"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 

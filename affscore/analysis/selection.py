@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,7 @@ from affscore.analysis.regression import FITS, LEAST_POINTS
 from affscore.analysis.tables import check_columns, numbers_of
 from affscore.errors import AffscoreError
 
-_COLUMNS = ["networks", "families", "between_families", "best_statistic", "statistic_r2", "p_value", "p_within",
-            "smallest_p_within", "note"]  # fmt: skip
+_COLUMNS = ["networks", "families", "between_families", "best_statistic", "statistic_r2", "p_value", "p_within"]
 
 
 @dataclass(frozen=True)
@@ -29,11 +28,9 @@ class BestFitTest(PermutationTest):
         permuted: The largest R2 of any candidate after each permutation.
         exact: Whether these are all permutations, each once, rather than random ones.
         best: The candidate with the largest R2.
-        left_out: Candidates without an R2, and why.
     """
 
     best: str
-    left_out: dict[str, str] = field(default_factory=dict)
 
 
 def best_fit_test(
@@ -50,7 +47,8 @@ def best_fit_test(
     Args:
         table: A row for each network of the group, with ``accuracy``; networks of which the accuracy or a candidate is
             missing are left out (a candidate that is missing everywhere is left out instead).
-        candidates: Columns that compete.
+        candidates: Columns that compete, but for those that no fit takes: the same for all networks, or in the
+            logarithm not positive everywhere.
         kind: "linear" or "logarithm".
         strata: A column, as the family: accuracies change places between networks that have the same there only. What
             differs between families, for whatever reason, is then no evidence for a candidate. None: between all.
@@ -58,8 +56,8 @@ def best_fit_test(
         seed: Fixes random ones.
 
     Raises:
-        AffscoreError: Fewer than five networks, no candidate that can be fitted, a fit of several coefficients, or
-            columns that are not there or hold no numbers.
+        AffscoreError: Fewer than five networks, no candidate that can be fitted, an unknown fit, or columns that are
+            not there or hold no numbers.
 
     Source: ours; the paper compares the best of seven statistics with the best of three characteristics.
 
@@ -68,22 +66,18 @@ def best_fit_test(
     >>> test.best, round(test.observed, 3), len(test.permuted), round(120 * test.p_value)
     ('mean', 0.973, 120, 2)
     """
-    if FITS.get(kind) != 1:
-        raise AffscoreError(f"permutation tests take the fits linear and logarithm, got {kind!r}")
+    if kind not in FITS:
+        raise AffscoreError(f"there is no fit {kind!r}; known are {', '.join(FITS)}")
     check_columns(table, candidates, [] if strata is None else [strata])
     table = table.reset_index(drop=True)  # several rows may have the same name
     numbers = numbers_of(table, ["accuracy", *candidates])
-    left_out = {name: "no network has it" for name in candidates if numbers[name].isna().all()}
-    values = numbers.drop(columns=list(left_out)).dropna()
-    if (points := len(values)) < LEAST_POINTS:
+    values = numbers.dropna(axis=1, how="all").dropna()
+    points = len(values) if "accuracy" in values else 0
+    if points < LEAST_POINTS:
         raise AffscoreError(f"{points} networks have all numbers; it takes at least {LEAST_POINTS} to compare fits")
     accuracy = values.pop("accuracy").to_numpy()
     constant = np.ptp(values, axis=0) <= ROUNDING * values.abs().max()
-    left_out |= dict.fromkeys(values.columns[constant], "it is the same for all networks")
-    if kind == "logarithm":
-        wrong = values.columns[values.min() <= 0]
-        left_out |= dict.fromkeys(wrong, "it is not positive everywhere, so it has no logarithm")
-    values = values.drop(columns=list(left_out), errors="ignore")
+    values = values.loc[:, ~constant & ((kind == "linear") | (values.min() > 0))]
     if values.empty or np.ptp(accuracy) == 0:
         raise AffscoreError("there is nothing to fit: the accuracies or all candidates are the same for all networks")
     values = values.apply(np.log) if kind == "logarithm" else values
@@ -99,7 +93,7 @@ def best_fit_test(
         raise AffscoreError(f"a network has nothing in the column {strata!r}, within which accuracies are permuted")
     test = permutation_test(accuracy, best_r2, strata=labels, permutations=permutations, seed=seed)
     best = values.columns[np.square(x.T @ (accuracy - accuracy.mean())).argmax()]
-    return BestFitTest(test.observed, test.permuted, test.exact, str(best), left_out)
+    return BestFitTest(test.observed, test.permuted, test.exact, str(best))
 
 
 def best_fit_lead(
@@ -114,12 +108,11 @@ def best_fit_lead(
         options: ``kind``, ``strata``, ``permutations`` and ``seed``, as in :func:`best_fit_test`.
 
     Returns:
-        ``points``, ``best_statistic``, ``statistic_r2``, ``permuted_median`` and ``permuted_95`` (of the best
-        statistic's R2 after permuting), ``p_value``, ``best_common``, ``common_r2``, ``common_p_value`` (how often the
-        best statistic is then at least as good as the common characteristic really is), ``wins_if_nothing_matters``
-        (how often it is the better one when the accuracies are permuted against both), ``lead_p_value`` (how often it
-        is then better by as much as it really is), ``exact`` and ``note``. Numbers are missing, and the note says why,
-        where a group is too small.
+        ``points``, ``best_statistic``, ``statistic_r2``, ``p_value``, ``best_common``, ``common_r2``,
+        ``common_p_value`` (how often the best statistic is after permuting at least as good as the common
+        characteristic really is), ``wins_if_nothing_matters`` (how often it is the better one when the accuracies are
+        permuted against both), ``lead_p_value`` (how often it is then better by as much as it really is); ``points``
+        alone where a group cannot be fitted.
 
     Raises:
         AffscoreError: A column that is not there.
@@ -127,8 +120,8 @@ def best_fit_lead(
     >>> rng = np.random.default_rng(0)
     >>> noise = pd.DataFrame(rng.standard_normal((6, 11)), columns=["accuracy", *"abcdefg", *"xyz"])
     >>> row = best_fit_lead(noise, list("abcdefg"), list("xyz"))
-    >>> row["exact"], 0.6 < row["wins_if_nothing_matters"] < 0.8
-    (True, True)
+    >>> 0.6 < row["wins_if_nothing_matters"] < 0.8
+    True
     """
     columns = ["accuracy", *statistics, *common]
     check_columns(table, columns, filter(None, [options.get("strata")]))
@@ -136,23 +129,19 @@ def best_fit_lead(
     # one seed for both, so that accuracies are permuted in the same way
     try:
         ours, theirs = (best_fit_test(group, names, **options) for names in (statistics, common))
-    except AffscoreError as reason:
-        return {"points": len(group), "note": str(reason)}
+    except AffscoreError:
+        return {"points": len(group)}
     leads = ours.permuted - theirs.permuted
     return {
         "points": len(group),
         "best_statistic": ours.best,
         "statistic_r2": ours.observed,
-        "permuted_median": float(np.median(ours.permuted)),
-        "permuted_95": float(np.quantile(ours.permuted, 0.95)),
         "p_value": ours.p_value,
         "best_common": theirs.best,
         "common_r2": theirs.observed,
         "common_p_value": ours.share_reaching(theirs.observed),
         "wins_if_nothing_matters": float((leads > 0).mean()),
         "lead_p_value": ours.share_of(leads >= ours.observed - theirs.observed - ROUNDING),
-        "exact": ours.exact,
-        "note": "; ".join(f"{name}: {why}" for name, why in (ours.left_out | theirs.left_out).items()),
     }
 
 
@@ -171,8 +160,7 @@ def best_fit_tests(table: pd.DataFrame, statistics: Sequence[str], **options: An
     Returns:
         A row for each group, by its name: ``networks``, ``families``, ``between_families``
         (:func:`affscore.analysis.between_families`), ``best_statistic``, ``statistic_r2``, ``p_value``, ``p_within``
-        (stratified by family; missing for a single one), ``smallest_p_within`` (that so many members allow) and
-        ``note``: why a number is missing.
+        (stratified by family; missing for a single one). Those of fits are missing where there is none.
 
     Raises:
         AffscoreError: A column that is not there or holds no numbers.
@@ -198,11 +186,9 @@ def best_fit_tests(table: pd.DataFrame, statistics: Sequence[str], **options: An
         try:
             free = best_fit_test(members, statistics, **options)
             row |= {"best_statistic": free.best, "statistic_r2": free.observed, "p_value": free.p_value}
-            row["note"] = "" if families > 1 else "one family"
             if families > 1:
-                inside = best_fit_test(members, statistics, strata="family", **options)
-                row |= {"p_within": inside.p_value, "smallest_p_within": inside.share_reaching(inside.permuted.max())}
-        except AffscoreError as reason:
-            row["note"] = str(reason)
+                row["p_within"] = best_fit_test(members, statistics, strata="family", **options).p_value
+        except AffscoreError:
+            pass  # too few networks to fit
         rows[name] = row
     return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=_COLUMNS)

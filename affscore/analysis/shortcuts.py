@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from affscore.analysis.bimodality import (
-    common_language_effect_size,
-    component_agreement,
-    mixture_test,
-    unimodality_test,
-)
+from affscore.analysis.bimodality import common_language_effect_size, mixture_test, unimodality_test
 from affscore.errors import AffscoreError
 from affscore.options import Specification, check_integer
 
@@ -27,11 +22,9 @@ def groups_of_scores(study: pd.DataFrame, resamples: int = 99) -> pd.DataFrame:
     Returns:
         A row for each network and specification: ``network``, ``weights``, ``shortcuts`` (whether it has them),
         ``activations``, the five words of the specification; ``one Gaussian`` and ``one mode``, the p-values
-        of :func:`affscore.analysis.mixture_test` and :func:`affscore.analysis.unimodality_test`; ``agreement`` of the
-        two Gaussians with the two activations of a block (:func:`affscore.analysis.component_agreement`; the stem is
-        left out); ``separation``, how often the score of the second one, or of that after the sum, exceeds one of a
-        first (:func:`affscore.analysis.common_language_effect_size`); and ``first``, ``second``, p-values of
-        one Gaussian for each of the two alone.
+        of :func:`affscore.analysis.mixture_test` and :func:`affscore.analysis.unimodality_test`; and ``separation``,
+        how often the score of the second activation of a block, or of that after the sum, exceeds one of a first
+        (:func:`affscore.analysis.common_language_effect_size`).
 
     Raises:
         AffscoreError: Too few resamples, or a network without blocks of two activations.
@@ -49,7 +42,6 @@ def groups_of_scores(study: pd.DataFrame, resamples: int = 99) -> pd.DataFrame:
         if first.empty or second.empty:
             raise AffscoreError(f"expected a network with blocks of two activations, got {model}, which has none")
         scores = table["score"].dropna()
-        labels = ["first"] * len(first) + ["second"] * len(second)
         rows.append({
             "network": str(model).rpartition(":")[2],
             "weights": weights,
@@ -58,9 +50,6 @@ def groups_of_scores(study: pd.DataFrame, resamples: int = 99) -> pd.DataFrame:
             **dict(zip(words, choice, strict=True)),
             "one Gaussian": mixture_test(scores).p_value,
             "one mode": unimodality_test(scores, resamples).p_value,
-            "agreement": component_agreement([*first, *second], labels),
             "separation": common_language_effect_size(second, first),
-            "first": mixture_test(first).p_value,
-            "second": mixture_test(second).p_value,
         })  # fmt: skip
     return pd.DataFrame(rows)

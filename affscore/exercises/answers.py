@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from numbers import Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError, first_line
-
-MOST_NUMBERS = 10**6
-"""An array may have so many; one number can stand for many in memory, and a copy would not."""
 
 MOST_SAMPLES = 2000
 """A cloud may have so many points: the optimal coupling needs the distances of all pairs."""
@@ -74,7 +70,7 @@ def as_numbers(answer: object, what: str) -> tuple[float, ...]:
 
 
 def as_array(answer: object, what: str = "an array", ndim: int | None = None) -> NDArray[np.float64]:
-    """A finite array of at most a million numbers, with ``ndim`` dimensions where that is given.
+    """A finite array of numbers, with ``ndim`` dimensions where that is given.
 
     >>> as_array([[1, 2], [3, 4]], ndim=2).shape
     (2, 2)
@@ -88,8 +84,6 @@ def as_array(answer: object, what: str = "an array", ndim: int | None = None) ->
         array = _numbers_in(answer)
     except Exception as reason:  # whatever an object raises when it is looked at
         raise NotAnAnswerError(f"Expected {what} of numbers, got {_describe(answer)}.") from reason
-    if array is None:
-        raise NotAnAnswerError(f"Expected {what} of at most {MOST_NUMBERS} numbers, got {_describe(answer)}.")
     if ndim is not None and array.ndim != ndim:
         raise NotAnAnswerError(f"Expected {what} with {ndim} dimensions, got the shape {array.shape}.")
     if bad := int((~np.isfinite(array)).sum()):
@@ -237,39 +231,14 @@ def _ordinary(size: float, what: str) -> None:
         raise NotAnAnswerError(f"Expected {what} of ordinary size, got {size:.0e}.")
 
 
-def _numbers_in(answer: Any) -> NDArray[np.float64] | None:
-    """The numbers of an array, a tensor or lists; None if they are too many, which is known before they are copied."""
-    if isinstance(answer, list | tuple | range):
-        if not _are_few(answer):
-            return None
-    elif not hasattr(answer, "__array__"):  # NumPy would read a sequence to its end
+def _numbers_in(answer: Any) -> NDArray[np.float64]:
+    """The numbers of an array, a tensor or lists; a masked entry is none, and anything else is a TypeError."""
+    if not isinstance(answer, list | tuple | range) and not hasattr(answer, "__array__"):  # NumPy would read to its end
         raise TypeError(type(answer))
-    _refuse_masked(answer)
-    array = np.asarray(answer.detach().cpu() if callable(getattr(answer, "detach", None)) else answer)
-    if array.dtype.kind not in "iuf":
+    array = np.ma.asarray(answer.detach().cpu() if callable(getattr(answer, "detach", None)) else answer)
+    if np.ma.is_masked(array) or array.dtype.kind not in "iuf":
         raise TypeError(array.dtype)
-    return array.astype(np.float64) if array.size <= MOST_NUMBERS else None
-
-
-def _are_few(answer: list[Any] | tuple[Any, ...] | range) -> bool:
-    """Whether lists in lists hold a million numbers at most; anything else in them is a TypeError."""
-    count, lists = len(answer), [answer]
-    while lists and count <= MOST_NUMBERS:
-        for part in lists.pop():
-            if isinstance(part, list | tuple):
-                count += len(part)
-                lists.append(part)
-            elif hasattr(part, "__array__"):
-                _refuse_masked(part)
-                count += np.asarray(part).size
-            elif not isinstance(part, Number):
-                raise TypeError(type(part))
-    return count <= MOST_NUMBERS
-
-
-def _refuse_masked(answer: object) -> None:
-    if np.ma.is_masked(answer):
-        raise TypeError("an entry that is masked has no number")
+    return np.asarray(array, dtype=np.float64)
 
 
 def _describe(answer: object) -> str:

@@ -24,9 +24,9 @@ There is nothing else to register: ``check("4.1", answer)`` imports ``notebook_4
 
 Four rules. The expected answer is computed by the library when it is checked, not written down. A message
 never contains it. Typical mistakes are recognised, and the message says what to look at. And nothing that a
-student hands in raises or needs memory without bound: an answer of the wrong type (or None) becomes a Verdict
-by the helpers of ``answers.py``, any exception on the way by ``check``; a function that the student wrote is called
-through ``answers.call``. ``tests/exercises/`` has a table of right and wrong answers: add rows.
+student hands in raises: an answer of the wrong type (or None) becomes a Verdict by the helpers of ``answers.py``,
+any exception on the way by ``check``; a function that the student wrote is called through ``answers.call``.
+``tests/exercises/`` has a table of right and wrong answers: add rows.
 """
 
 from __future__ import annotations

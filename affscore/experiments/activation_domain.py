@@ -144,9 +144,9 @@ def domain_summary(table: pd.DataFrame, threshold: float = 0.95) -> pd.DataFrame
         threshold: A score below it counts as bent.
 
     Returns:
-        One row for each activation: lowest (score), at_mean and at_std (where), lowest_median (the
-        smallest median over the standard deviations), bent (means whose median is below the threshold),
-        touched (means where any score is), average, constant (share of the scores of constant outputs).
+        One row for each activation: lowest (score), at_mean and at_std (where), bent (means whose median over the
+        standard deviations is below the threshold), touched (means where any score is), average, constant (share of the
+        scores of constant outputs).
 
     >>> table = domain_sweep(["relu"], means=[-3.0, 0.0, 20.0], stds=[1.0, 0.1], points=100, width=50)
     >>> domain_summary(table)[["at_mean", "at_std", "touched", "constant"]].round(2).values.tolist()
@@ -156,12 +156,7 @@ def domain_summary(table: pd.DataFrame, threshold: float = 0.95) -> pd.DataFrame
     groups = table.groupby("activation", sort=False)
     lowest = table.loc[groups["score"].idxmin(), ["activation", "score", "mean", "std"]].set_index("activation")
     over_stds = table.groupby(["activation", "mean"], sort=False)["score"].agg(["median", "min"])
-    of_means = over_stds.groupby("activation", sort=False)
     below = (over_stds < threshold).groupby("activation", sort=False).sum()
     return lowest.set_axis(["lowest", "at_mean", "at_std"], axis=1).assign(
-        lowest_median=of_means["median"].min(),
-        bent=below["median"],
-        touched=below["min"],
-        average=groups["score"].mean(),
-        constant=groups["constant"].mean(),
+        bent=below["median"], touched=below["min"], average=groups["score"].mean(), constant=groups["constant"].mean()
     )

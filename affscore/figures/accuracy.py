@@ -23,9 +23,7 @@ _LABELS = {
 
 
 @house_style()
-def accuracy_fits(
-    table: pd.DataFrame, panels: pd.DataFrame, fits: Sequence[Fit | None], *, adjusted: bool = False
-) -> Figure:
+def accuracy_fits(table: pd.DataFrame, panels: pd.DataFrame, fits: Sequence[Fit | None]) -> Figure:
     r"""Draw accuracy over characteristics, with the fits: a row of panels for each group.
 
     Args:
@@ -35,7 +33,6 @@ def accuracy_fits(
             :func:`affscore.analysis.best_explained`. The panels of a group stand side by side; where each group has
             one, three groups do.
         fits: The fit of each panel, as of :func:`affscore.analysis.panel_fits`; None where there is none.
-        adjusted: Whether the adjusted R2 stands above a panel, rather than R2.
 
     Returns:
         The figure, as wide as a page. A panel without a fit says how many networks there are to fit.
@@ -77,7 +74,7 @@ def accuracy_fits(
         if found is not None:
             ends = np.linspace(known[name].min(), known[name].max(), 100)
             axes.plot(ends, found(ends), color=PALETTE["grey"], linestyle="--", linewidth=1.2, zorder=1)
-            explains = f"adjusted $R^2$ = {found.adjusted_r2:.2f}" if adjusted else f"$R^2$ = {found.r2:.2f}"
+            explains = f"$R^2$ = {found.r2:.2f}"
         elif known.empty:
             axes.set(xticks=[], yticks=[])
         axes.set_title(f"{literal(group)}\n{explains}")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-import numpy as np
 from torch import Tensor, nn
 from tqdm import tqdm
 
@@ -80,15 +79,6 @@ class Segment:
     def total_variation(self) -> Floats:
         """The way that each logit goes up and down, (logits,)."""
         return total_variation(self.logits)
-
-    @property
-    def relative_deviation(self) -> Floats:
-        """The area as a fraction of length times total variation, bent, whatever the scale of the logits, (logits,).
-
-        From 0, for an affine logit, to 1/2.
-        """
-        size = self.length * self.total_variation
-        return np.divide(self.absolute_deviation, size, out=np.zeros_like(size), where=size > 0)
 
     def __repr__(self) -> str:
         numbers = {name: getattr(self, name) for name in ("count", "patterns", "switches")}

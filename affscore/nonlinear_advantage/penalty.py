@@ -20,61 +20,52 @@ class SlopePenalty:
 
     .. math:: \omega\,L_{0.5}, \qquad L_{0.5} = \sum_i |1 - \alpha_i|^{0.5}
 
-    The gradient would be infinite at a slope of 1. Within ``threshold`` of it, where :func:`freeze` snaps, the power is
-    replaced by its chord, so that it is at most :math:`\omega\,\mathrm{threshold}^{-0.5}`, 10 omega; this is ours.
+    The gradient would be infinite at a slope of 1. Within 0.01 of it, where :func:`freeze` snaps, the power is
+    replaced by its chord, so that it is at most :math:`\omega\,0.01^{-0.5}`, 10 omega; this is ours.
 
     Args:
         omega: Its weight, at least 0. It may be changed between steps.
-        reduction: "sum", as in the paper; or "mean" over the active channels, so that omega does not depend on how
-            many there are (ours).
-        threshold: As in :func:`freeze`.
 
     Raises:
-        AffscoreError: A number out of range, another reduction, or (when it is called) a network without such slopes.
+        AffscoreError: A number out of range, or (when it is called) a network without such slopes.
 
     Source: Mehmeti-Göpel and Disselhoff, "Nonlinear Advantage" (ICML 2023), as a later paper of theirs states it.
 
     >>> from affscore.nonlinear_advantage import to_prelu
     >>> net = to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
     >>> net[1].weight.data = torch.tensor([0.0, 0.75, 1.0])
-    >>> SlopePenalty(2.0)(net).item(), SlopePenalty(2.0, "mean")(net).item()
-    (3.0, 1.0)
+    >>> SlopePenalty(2.0)(net).item()
+    3.0
     """
 
-    def __init__(self, omega: float, reduction: str = "sum", threshold: float = SNAP) -> None:
+    def __init__(self, omega: float) -> None:
         if not is_number(omega) or not 0 <= omega < float("inf"):
             raise AffscoreError(f"omega must be a number of at least 0, got {omega!r}")
-        if reduction not in ("sum", "mean"):
-            raise AffscoreError(f'reduction must be "sum" or "mean", got {reduction!r}')
-        self.omega, self.reduction, self.threshold = float(omega), reduction, _checked(threshold)
+        self.omega = float(omega)
 
     def __call__(self, model: nn.Module) -> Tensor:
         """The penalty, a scalar to be added to the loss."""
         units = list(existing_slopes(model).values())
         away = torch.cat([(1 - unit.weight[~unit.frozen]).abs().to(units[0].weight.device) for unit in units])
-        near = away < self.threshold
-        powers = torch.where(near, away * self.threshold**-0.5, away.clamp_min(self.threshold) ** 0.5)
-        total = powers.sum() if self.reduction == "sum" else powers.sum() / max(1, len(away))
-        return self.omega * total
+        powers = torch.where(away < SNAP, away * SNAP**-0.5, away.clamp_min(SNAP) ** 0.5)
+        return self.omega * powers.sum()
 
 
 @torch.no_grad()
-def freeze(model: nn.Module, threshold: float = SNAP) -> int:
-    r"""Make the channels linear for good whose slope is near 1 or beyond it: :math:`\alpha_c > 1 - \mathrm{threshold}`.
+def freeze(model: nn.Module) -> int:
+    r"""Make the channels linear for good whose slope is near 1 or beyond it: :math:`\alpha_c > 0.99`.
 
     Their slope is set to exactly 1, and no gradient reaches it again. A slope begins at 0, so one above 1 has crossed
-    it: the steps of gradient descent may be longer than the threshold is wide (crossing counts by our choice).
+    it: the steps of gradient descent may be longer than 0.01 (crossing counts by our choice).
 
     Args:
         model: A network of :func:`to_prelu`.
-        threshold: How near.
 
     Returns:
         How many channels it froze.
 
     Raises:
-        AffscoreError: The network has no such slopes, or some that are not finite; or the threshold is not between 0
-            and 1.
+        AffscoreError: The network has no such slopes, or some that are not finite.
 
     >>> from affscore.nonlinear_advantage import to_prelu
     >>> net = to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
@@ -88,7 +79,7 @@ def freeze(model: nn.Module, threshold: float = SNAP) -> int:
             raise AffscoreError(
                 f"slopes of the layer {layer!r} are NaN or infinite: train with a smaller rate or omega"
             )
-        new = ~unit.frozen & (unit.weight > 1 - _checked(threshold))
+        new = ~unit.frozen & (unit.weight > 1 - SNAP)
         unit.frozen |= new
         frozen += int(new.sum())
         unit.weight.masked_fill_(unit.frozen, 1.0)
@@ -145,9 +136,3 @@ def parameter_groups(model: nn.Module, **of_slopes: Any) -> list[dict[str, Any]]
     apart = set(map(id, found))
     others = [parameter for parameter in model.parameters() if id(parameter) not in apart]
     return [{"params": others}, {"params": found, "weight_decay": 0.0, **of_slopes}]
-
-
-def _checked(threshold: float) -> float:
-    if not is_number(threshold) or not 0 < threshold < 1:
-        raise AffscoreError(f"threshold must be a number between 0 and 1, got {threshold!r}")
-    return float(threshold)

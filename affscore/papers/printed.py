@@ -149,11 +149,11 @@ def printed_correlations(level: float = 0.95) -> pd.DataFrame:
     printed = printed_table("table2_correlations")
     counts = characteristics(printed.index)["activations"].astype(int)
     rows = [
-        (model, criterion, count, r, *fisher_interval(r, count, level), "")
+        (model, criterion, count, r, *fisher_interval(r, count, level))
         for (model, correlations), count in zip(printed.iterrows(), counts, strict=True)
         for criterion, r in correlations.items()
     ]
-    return pd.DataFrame(rows, columns=["model", "criterion", "activations", "correlation", "low", "high", "note"])
+    return pd.DataFrame(rows, columns=["model", "criterion", "activations", "correlation", "low", "high"])
 
 
 def checkpoints() -> list[str]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -101,8 +99,8 @@ class Slopes:
         if read_description(file).get("job") == job:
             return pd.read_parquet(file)
         file.parent.mkdir(parents=True, exist_ok=True)
-        with one_thread(), TemporaryDirectory() as place:
-            table = self._compared() if self.criteria else self._trained(file.parent, Path(place))
+        with one_thread():
+            table = self._compared() if self.criteria else self._trained(file.parent)
         self._write(table, file)
         return pd.read_parquet(file)
 
@@ -114,26 +112,24 @@ class Slopes:
         about = {name: getattr(self, name) for name in ("network", "task", "seed")}
         write_parquet(table.assign(**about), {"job": self.describe()}, [], file)
 
-    def _trained(self, folder: Path, place: Path) -> pd.DataFrame:
-        """What became of it with each weight, all of which go on from the same part before the penalty."""
+    def _trained(self, folder: Path) -> pd.DataFrame:
+        """What became of it with each weight; before the penalty all are the same."""
         task, samples = TASKS[self.task], TASKS[self.task].samples()
         test = tuple(some[:FIRST] for some in samples[2:])
-        base, own, before, channels = place / "base.pt", None, {}, None
-        if 0 < self.first < 2 * task.half:
+        ordinary_first, channels = 0 < self.first < 2 * task.half, None
+        if self.scored and ordinary_first:
             model = self.build(samples[0])
-            record = _fit(model, task, samples, self.first, self.first, 0.0, self.seed, base)
-            before = {"accuracy_before": record["accuracy"].iloc[-1]}
-            if self.scored:
-                scores = study_of([multiverse(without_slopes(model), test, n=FIRST, progress=False)])
-                self._write(scores, self.scores(folder))
-                channels = linearize(model, test, keep=1.0, by="affinity", progress=False).kept
+            _fit(model, task, samples, self.first, self.first, 0.0, self.seed)
+            scores = study_of([multiverse(without_slopes(model), test, n=FIRST, progress=False)])
+            self._write(scores, self.scores(folder))
+            channels = linearize(model, test, keep=1.0, by="affinity", progress=False).kept
         rows = []
         for omega in self.omegas:
-            if before:
-                own = shutil.copyfile(base, place / "own.pt")
             model = self.build(samples[0])
-            record = _fit(model, task, samples, 2 * task.half, self.first, omega, self.seed, own)
-            found = active_channels(model).assign(**before)
+            record = _fit(model, task, samples, 2 * task.half, self.first, omega, self.seed)
+            found = active_channels(model)
+            if ordinary_first:
+                found["accuracy_before"] = record["accuracy"].iloc[self.first - 1]
             found["start"], found["omega"] = np.nan if self.start is None else self.start, omega
             for name in ("accuracy", "active", "napl", "loss"):
                 found["share" if name == "active" else name] = record[name].iloc[-1]
@@ -176,10 +172,9 @@ def _layout(model: str) -> str:
 
 
 def _fit(
-    model: nn.Module, task: Task, samples: Samples, epochs: int, first: int, omega: float, seed: int,
-    checkpoint: Path | None = None,
-) -> pd.DataFrame:  # fmt: skip
-    """Train by the recipe of a task, on from a checkpoint where there is one."""
+    model: nn.Module, task: Task, samples: Samples, epochs: int, first: int, omega: float, seed: int
+) -> pd.DataFrame:
+    """Train by the recipe of a task."""
     images, labels, *test = samples
     rates: list[Callable[[int], float]] = [
         lambda epoch, top=top: task.annealed(top, epoch)  # type: ignore[misc]
@@ -188,7 +183,7 @@ def _fit(
     model.to(choose_device(task.device, model))
     return train(
         model, images, labels, epochs, omega, first, test=(test[0], test[1]), rate=rates[0], slope_rate=rates[1],
-        seed=seed, checkpoint=checkpoint, progress=False, **task.more,
+        seed=seed, progress=False, **task.more,
     )  # fmt: skip
 
 

@@ -137,8 +137,8 @@ TASKS = {
     "numbers": Task(partial(numbers, 2000, 1000), half=20, rate=3e-3),
     **{
         name: Task(
-            partial(_cifar, name), 60, 0.1, 0.1,
-            {"optimizer": "sgd", "weight_decay": 5e-4, "batch_size": 128, "change": _moved}, "auto",
+            partial(_cifar, name), 60, 1e-3, 5e-3,
+            {"weight_decay": 0.05, "batch_size": 128, "change": _moved}, "auto",
         )
         for name in ("cifar10", "cifar100")
     },

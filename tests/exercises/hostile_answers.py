@@ -1,31 +1,13 @@
-"""Hands some forty hostile answers to every exercise, with little memory, and prints what was no verdict.
+"""Answers that no exercise expects: objects that raise or end the process when they are looked at, and odd numbers."""
 
-Run by the tests, in a process of its own.
-"""
-
-from __future__ import annotations
-
-import json
-import resource
-import signal
 import sys
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
 from torch import nn
-
-from affscore.exercises import check
-from affscore.exercises.registry import known
-
-ROOM = 2**30
-"""Bytes beyond what the process has when everything is imported."""
-
-SECONDS = 10
-"""Of processor time, for one check."""
 
 
 class Refusing:
@@ -38,11 +20,6 @@ class Refusing:
 class BrokenArray:
     def __array__(self, *args, **kwargs):
         raise LookupError("no numbers here")
-
-
-class HugeArray:
-    def __array__(self, *args, **kwargs):
-        return np.broadcast_to(0.5, (50_000, 50_000))
 
 
 class Exiting:
@@ -120,10 +97,6 @@ def itself():
     return answer
 
 
-row = [0.5] * 50_000
-shared = [row] * 50_000
-huge = np.broadcast_to(0.5, (50_000, 50_000))
-expanded = torch.tensor(0.5).expand(50_000, 50_000)
 rising = np.arange(1.0, 21.0)
 cloud = np.random.default_rng(0).standard_normal((400, 2))
 
@@ -141,13 +114,6 @@ ANSWERS = {
     "masked pair": (np.ma.masked_array(rising, rising > 3), rising),
     "array of text": np.array("0.5"),
     "object array": np.array([None, sys], dtype=object),
-    "huge array": huge,
-    "huge tensor": expanded,
-    "huge lists": shared,
-    "huge pair": (huge, huge),
-    "huge pair of lists": (shared, shared),
-    "huge in a list": ([huge[0], row], [expanded[0]] * 3),
-    "huge three": (huge[0], huge[0], huge[0]),
     "pair with 10**400": ([10**400] * 20, [0.5] * 20),
     "pair of 1e308": (rising * 1e306, rising * 1e305),
     "pair of 1e-320": (rising * 1e-320, rising * 1e-322),
@@ -156,21 +122,15 @@ ANSWERS = {
     "clouds of 1e200": (cloud * 1e200, cloud[::-1] * 1e200),
     "clouds of 1e-200": (cloud * 1e-200, cloud[::-1] * 1e-200),
     "many samples": (np.resize(cloud, (60_000, 2)), np.resize(cloud[::-1], (60_000, 2))),
-    "many coordinates": (np.zeros((2, 60_000)), np.zeros((2, 60_000))),
-    "many scores": (np.resize(rising / 20, 40_000), np.resize(rising[::-1] / 20, 40_000)),
     "meta tensor": torch.zeros(4, device="meta"),
     "sparse tensor": torch.eye(4).to_sparse(),
     "table of text": pd.DataFrame({"a": ["b", "c"]}),
     "refusing": Refusing(),
     "broken array": BrokenArray(),
     "pair of broken arrays": (BrokenArray(), BrokenArray()),
-    "huge __array__": HugeArray(),
-    "pair of huge __array__": (HugeArray(), HugeArray()),
     "exiting": Exiting(),
     "pair of exiting": (Exiting(), Exiting()),
     "endless": Endless(),
-    "list of endless": [Endless(), Endless()],
-    "pair of endless": (Endless(), Endless()),
     "unspeakable": Unspeakable(),
     "lying tuple": LyingTuple((1, 2)),
     "deep": nested(100_000),
@@ -178,7 +138,6 @@ ANSWERS = {
     "recursion": recursion,
     "exit": lambda *arguments: sys.exit(0),
     "returns 10**400": lambda *arguments: 10**400,
-    "returns huge": lambda *arguments: huge,
     "returns endless": lambda *arguments: Endless(),
     "returns itself": lambda *arguments: itself(),
     "network that exits": Network(lambda *inputs: sys.exit(0)),
@@ -187,33 +146,3 @@ ANSWERS = {
     "class": Network,
     "module": sys,
 }
-
-
-class TooSlowError(Exception):
-    pass
-
-
-def too_slow(*arguments):
-    raise TooSlowError
-
-
-def main():
-    numbers = known()
-    signal.signal(signal.SIGVTALRM, too_slow)
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + ROOM,) * 2)
-    failures = []
-    for number in numbers:
-        for name, answer in ANSWERS.items():
-            signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
-            try:
-                verdict = check(number, answer)
-                if verdict or "MemoryError" in verdict.message or "TooSlow" in verdict.message:
-                    failures.append([number, name, repr(verdict)])
-            except BaseException as error:  # noqa: BLE001  # nothing may be raised
-                failures.append([number, name, type(error).__name__])
-    print(json.dumps({"checks": len(numbers) * len(ANSWERS), "failures": failures}))
-
-
-if __name__ == "__main__":
-    main()

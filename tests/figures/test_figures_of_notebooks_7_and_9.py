@@ -41,16 +41,14 @@ def test_a_row_of_panels_for_each_group():
 
 def test_each_network_is_a_point_with_its_error_and_the_curve_is_the_fit():
     table = networks()
-    figure = drawn(table, explained_accuracy(table, ["gflops"], kind="quadratic"), adjusted=True)
+    figure = drawn(table, explained_accuracy(table, ["gflops"], kind="logarithm"))
     axes = figure.axes[0]
-    adjusted = fit(table["gflops"][:6], table["accuracy"][:6], "quadratic").adjusted_r2
-    assert axes.get_title() == f"A\nadjusted $R^2$ = {adjusted:.2f}"
     points = np.concatenate([bars.lines[0].get_xydata() for bars in axes.containers])
     assert sorted(map(tuple, points)) == sorted(map(tuple, table[["gflops", "accuracy"]][:6].to_numpy()))
     bars = np.concatenate([np.diff([part[:, 1] for part in b.lines[2][0].get_segments()]) for b in axes.containers])
     assert bars.ravel() == pytest.approx(np.full(6, 2.0))
     curve = next(line for line in axes.lines if len(line.get_xdata()) == 100)
-    found = fit(table["gflops"][:6], table["accuracy"][:6], "quadratic")
+    found = fit(table["gflops"][:6], table["accuracy"][:6], "logarithm")
     assert curve.get_ydata() == pytest.approx(found(curve.get_xdata()))
 
 

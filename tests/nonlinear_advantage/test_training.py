@@ -1,6 +1,5 @@
-"""Slopes in training: when they move, what is frozen, and a training that was interrupted."""
+"""Slopes in training: when they move, and what is frozen."""
 
-import copy
 import math
 
 import numpy as np
@@ -33,13 +32,12 @@ def same(one, other):
     return all(torch.equal(states[0][name], states[1][name]) for name in states[0])
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
-def test_slopes_wait_for_the_start(optimizer):
+def test_slopes_wait_for_the_start():
     net = network()
-    early = fit(net, 3, start=3, optimizer=optimizer)
+    early = fit(net, 3, start=3)
     assert all(bool((unit.weight == 0).all()) for unit in slopes(net).values())
     assert (early["omega"] == 0).all()
-    late = fit(net, 3, start=2, optimizer=optimizer, omega=0.5, slope_rate=0.1)
+    late = fit(net, 3, start=2, omega=0.5, slope_rate=0.1)
     assert late["omega"].tolist() == [0, 0, 0.5]
     assert all(bool((unit.weight != 0).all()) for unit in slopes(net).values())
 
@@ -48,8 +46,8 @@ def test_before_the_start_it_is_the_training_of_the_plain_network():
     net, (images, labels) = network(), data()
     torch.manual_seed(0)
     plain = nn.Sequential(nn.Linear(3, 6), nn.ReLU(), nn.Dropout(0.0), nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 2))
-    record = fit(net, 5, start=5, optimizer="sgd", batch_size=1000, weight_decay=0.1)
-    optimizer, losses = torch.optim.SGD(plain.parameters(), lr=0.02, momentum=0.9, weight_decay=0.1), []
+    record = fit(net, 5, start=5, batch_size=1000, weight_decay=0.1)
+    optimizer, losses = torch.optim.AdamW(plain.parameters(), lr=0.02, weight_decay=0.1), []
     for _ in range(5):
         loss = nn.functional.cross_entropy(plain(images), labels)
         optimizer.zero_grad()
@@ -62,19 +60,18 @@ def test_before_the_start_it_is_the_training_of_the_plain_network():
 
 def test_a_step_is_that_of_the_penalised_loss():
     net, by_hand, (images, labels) = network(), network(), data()
-    fit(net, 1, omega=0.3, optimizer="sgd", batch_size=1000, weight_decay=0.1, slope_rate=0.05)
+    fit(net, 1, omega=0.3, batch_size=1000, weight_decay=0.1, slope_rate=0.05)
     groups = parameter_groups(by_hand, lr=0.05)
-    optimizer = torch.optim.SGD(groups, lr=0.02, momentum=0.9, weight_decay=0.1)
+    optimizer = torch.optim.AdamW(groups, lr=0.02, weight_decay=0.1)
     (nn.functional.cross_entropy(by_hand(images), labels) + SlopePenalty(0.3)(by_hand)).backward()
     optimizer.step()
     for one, other in zip(net.parameters(), by_hand.parameters(), strict=True):
         torch.testing.assert_close(one, other)
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
-def test_a_strong_penalty_leaves_an_affine_network(optimizer):
+def test_a_strong_penalty_leaves_an_affine_network():
     net, (images, _) = network(), data()
-    record = fit(net, 40, omega=0.5, optimizer=optimizer, slope_rate=0.05, weight_decay=0.05)
+    record = fit(net, 40, omega=0.5, slope_rate=0.05, weight_decay=0.05)
     assert record["active"].is_monotonic_decreasing
     assert record[["active", "napl"]].iloc[-1].tolist() == [0, 0]
     assert all(bool((unit.weight == 1).all()) for unit in slopes(net).values())
@@ -84,10 +81,14 @@ def test_a_strong_penalty_leaves_an_affine_network(optimizer):
 
 
 def test_a_schedule_of_the_epoch():
-    record = fit(network(), 4, omega=lambda epoch: 0.1 * epoch, rate=lambda epoch: 0.1 / (1 + epoch), start=1)
-    assert record["omega"].tolist() == pytest.approx([0, 0.1, 0.2, 0.3])
+    record = fit(
+        network(), 4, omega=0.1, slope_rate=lambda epoch: 0.01 * epoch, rate=lambda epoch: 0.1 / (1 + epoch), start=1
+    )
+    assert record["omega"].tolist() == [0, 0.1, 0.1, 0.1]
     assert record["rate"].tolist() == pytest.approx([0.1, 0.05, 0.1 / 3, 0.025])
-    assert record["slope_rate"].equals(record["rate"].rename("slope_rate"))
+    assert record["slope_rate"].tolist() == pytest.approx([0, 0.01, 0.02, 0.03])
+    alone = fit(network(), 2, rate=lambda epoch: 0.1 / (1 + epoch))
+    assert alone["slope_rate"].equals(alone["rate"].rename("slope_rate"))
 
 
 def test_each_epoch_has_its_own_random_numbers():
@@ -104,82 +105,16 @@ def test_each_epoch_has_its_own_random_numbers():
     assert drawn[3:] == first
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
-@pytest.mark.parametrize("start", [0, 2, 3])
-def test_going_on_is_as_if_never_interrupted(tmp_path, optimizer, start):
-    options = {"optimizer": optimizer, "start": start, "omega": 0.5, "slope_rate": 0.1}
-    options["change"] = lambda images, generator: images + 0.1 * torch.randn(images.shape, generator=generator)
-    whole, file = network(dropout=0.3), tmp_path / "training.pt"
-    record = fit(whole, 6, **options)
-    first, second = network(dropout=0.3), network(seed=1, dropout=0.3)
-    fit(first, 2, checkpoint=file, **options)
+def test_arms_are_the_same_until_their_penalty_begins():
+    """On the CPU to the last bit, with dropout and augmentation."""
+    options = {"change": lambda images, generator: images + 0.1 * torch.randn(images.shape, generator=generator)}
+    short, long, late = (network(dropout=0.3) for _ in range(3))
+    record = fit(short, 2, start=2, **options)
     torch.rand(3)
-    pd.testing.assert_frame_equal(fit(second, 6, checkpoint=file, **options), record)
-    assert same(second, whole)
-    assert not same(first, whole)
-    done = network(seed=2, dropout=0.3)
-    pd.testing.assert_frame_equal(fit(done, 6, checkpoint=file, **options), record)
-    assert same(done, whole)
-    assert [one.name for one in tmp_path.iterdir()] == ["training.pt"]
-
-
-def test_an_interruption_keeps_the_last_epoch(tmp_path):
-    file, net = tmp_path / "training.pt", network()
-
-    def rate(epoch):
-        if epoch == 3:
-            raise KeyboardInterrupt
-        return 0.02
-
-    with pytest.raises(KeyboardInterrupt):
-        fit(net, 5, rate=rate, checkpoint=file)
-    again, whole = network(seed=3), network()
-    pd.testing.assert_frame_equal(fit(again, 5, checkpoint=file), fit(whole, 5))
-    assert same(again, whole)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"seed": 1}, "another training .seed"),
-        ({"start": 1}, "another training .start"),
-        ({"epochs": 1}, "2 are done"),
-        ({"omega": 0.02}, "omega was 0.01 in epoch 0"),
-        ({"test": data(50)}, "another training .tested"),
-        ({"rate": lambda epoch: 0.02 / (1 + epoch)}, "rate was 0.02 in epoch 1, and is 0.01"),
-    ],
-)
-def test_another_training(tmp_path, options, message):
-    """The network stays as it is: with the file moved away it can begin anew."""
-    file, net = tmp_path / "training.pt", network(seed=1)
-    fit(network(), 2, checkpoint=file)
-    with pytest.raises(AffscoreError, match=message):
-        fit(net, **{"checkpoint": file, **options})
-    assert same(net, network(seed=1))
-
-
-@pytest.mark.parametrize("width", [6, 7])
-def test_the_checkpoint_of_another_network(tmp_path, width):
-    """With a layer more, of the same width or not."""
-    file = tmp_path / "training.pt"
-    fit(network(), 2, checkpoint=file)
-    parts = nn.Linear(3, 6), nn.ReLU(), nn.Dropout(), nn.Linear(6, width), nn.ReLU(), nn.Linear(width, 2), nn.ReLU()
-    net = to_prelu(nn.Sequential(*parts))
-    before = copy.deepcopy(net)
-    with pytest.raises(AffscoreError, match=r"'training.pt' is of another network; move it away"):
-        fit(net, checkpoint=file)
-    assert same(net, before)
-
-
-def test_a_broken_checkpoint(tmp_path):
-    file = tmp_path / "training.pt"
-    file.write_bytes(b"no archive")
-    with pytest.raises(AffscoreError, match="cannot be read"):
-        fit(network(), checkpoint=file)
-    for held in ([1], {"identity": 1, "rows": [], "model": {}, "optimizer": {}}):
-        torch.save(held, file)
-        with pytest.raises(AffscoreError, match="no checkpoint"):
-            fit(network(), checkpoint=file)
+    pd.testing.assert_frame_equal(fit(long, 4, start=2, **options)[:2], record)
+    fit(late, 2, start=0, omega=0.0, slope_rate=0.0, **options)
+    assert same(short, late)
+    assert not same(short, long)
 
 
 def test_what_is_around_stays_as_it_is():
@@ -204,24 +139,19 @@ def test_slopes_that_require_no_gradient_are_held():
     assert not held.weight.requires_grad
 
 
-def test_numbers_of_numpy_are_numbers(tmp_path):
+def test_numbers_of_numpy_are_numbers():
     one, other = network(), network()
     single = np.float32(0.0625)
-    fit(one, 2, omega=lambda epoch: single, rate=single, weight_decay=single, threshold=single)
-    for _ in range(2):  # written, and taken up
-        options = {"weight_decay": 0.0625, "threshold": 0.0625, "checkpoint": tmp_path / "training.pt"}
-        fit(other, 2, omega=0.0625, rate=0.0625, **options)
-        fit(network(), 2, omega=single, rate=single, **{**options, "weight_decay": single, "threshold": single})
+    fit(one, 2, omega=single, rate=lambda epoch: single, weight_decay=single)
+    fit(other, 2, omega=0.0625, rate=0.0625, weight_decay=0.0625)
     assert same(one, other)
 
 
 def test_a_last_batch_of_one_sample():
     torch.manual_seed(0)
     net = to_prelu(nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 2)))
-    before = copy.deepcopy(net)
-    with pytest.raises(AffscoreError, match=r"a single sample, which the network does not take.*another batch_size"):
+    with pytest.raises(AffscoreError, match=r"a step on 1 samples fails .*as many samples"):
         fit(net, batch_size=33)
-    assert same(net, before)
     fit(net, 1, batch_size=32)
     fit(network(), 1, batch_size=33)
 
@@ -231,18 +161,14 @@ def test_a_last_batch_of_one_sample():
     [
         ({"epochs": 0}, "epochs"),
         ({"omega": -1.0}, "omega must be a number"),
-        ({"omega": lambda epoch: math.nan}, "omega must be a number.*in epoch 0"),
+        ({"rate": lambda epoch: math.nan}, "rate must be a number.*in epoch 0"),
         ({"rate": None}, "rate must be a number"),
-        ({"optimizer": "lion"}, "optimizer must be one of"),
-        ({"reduction": "max"}, "reduction must be"),
         ({"test": (torch.zeros(3, 3), torch.zeros(2).long())}, "integer labels"),
-        ({"checkpoint": "training.txt"}, r"\.pt"),
-        ({"rate": 1e30, "optimizer": "sgd"}, "not finite"),
+        ({"rate": 1e30}, "not finite"),
         ({"test": 3}, "test must be two tensors"),
         ({"test": (torch.zeros(3, 3),)}, "test must be two tensors"),
         ({"test": (torch.full((3, 3), torch.nan), torch.zeros(3).long())}, "3 of 3 images hold NaN or infinity"),
-        ({"change": 3}, "change must be a function"),
-        ({"momentum": 1}, "momentum must be below 1"),
+        ({"change": 3}, "a step on 64 samples fails"),
     ],
 )
 def test_bad_arguments(options, message):
@@ -329,7 +255,7 @@ def test_a_network_that_returns_more_in_training():
             return (y, y) if self.training else y
 
     net = to_prelu(Auxiliary(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)))
-    with pytest.raises(AffscoreError, match=r"in training the network returns tuple, and not a tensor.*aux_logits"):
+    with pytest.raises(AffscoreError, match=r"fails \(TypeError.*tuple.*must return one tensor"):
         fit(net)
 
 
@@ -340,16 +266,9 @@ def test_a_network_without_slopes(net, message):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda images: images, "fails"),
-        (lambda images, generator: None, "got NoneType"),
-        (lambda images, generator: images[:3], "shape"),
-        (lambda images, generator: images.flatten(), "shape"),
-    ],
+    "change", [lambda images: images, lambda images, generator: None, lambda images, generator: images[:3]]
 )
-def test_an_augmentation_that_changes_shapes_is_refused(change, said):
+def test_an_augmentation_that_fails(change):
     net = to_prelu(nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2)))
-    images = torch.randn(8, 3)
-    with pytest.raises(AffscoreError, match=said):
-        train(net, images, torch.arange(8) % 2, 1, 0.0, change=change, progress=False)
+    with pytest.raises(AffscoreError, match="a step on 8 samples fails"):
+        train(net, torch.randn(8, 3), torch.arange(8) % 2, 1, 0.0, change=change, progress=False)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from affscore.analysis import CRITERIA_OF_TABLE_1, criterion_correlations, simultaneous_intervals, strength_counts
+from affscore.analysis.consistency import STRONG
 from affscore.analysis.estimates import require
 from affscore.analysis.statistics import mean_or_deviation
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
@@ -17,7 +18,6 @@ from affscore.papers.networks import study_models, survey_command, table_1_famil
 from affscore.papers.printed import PrintedNumber, Row, compare, printed_numbers, printed_table
 from affscore.papers.results import Array, Results
 
-STRONG = 0.5
 LEAST_NETWORKS = 10
 
 ROUNDED = 0.0101
@@ -76,7 +76,7 @@ def no_criterion_says_the_same(results: Results) -> Verdict:
     networks, and take activations for independent.
     """
     table = _of_study(results)
-    counts = strength_counts(table, STRONG).reindex(list(CRITERIA_OF_TABLE_1))
+    counts = strength_counts(table).reindex(list(CRITERIA_OF_TABLE_1))
     require(counts.notna().all(axis=None))
     consistent, refuted = counts["strong"] == counts["networks"], counts["weak"] > 0
     listed = ", ".join(f"{count:.0f} for {criterion}" for criterion, count in counts["weak"].items())

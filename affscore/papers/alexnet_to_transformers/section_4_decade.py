@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from affscore.analysis import Trend, over_seeds, shaking, shape_statistics, trends
+from affscore.analysis import Trend, mean_step, over_seeds, shape_statistics, trends
 from affscore.analysis.decisions import above, below, difference_of_groups, rank
 from affscore.analysis.estimates import Estimate, mean_of, require
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
@@ -174,7 +174,7 @@ def efficient_designs_shake(results: Results) -> Verdict:
     DenseNets, by an exact permutation test over families.
     """
     deep = {name: one for name, one in results.summaries.items() if len(set(one["depth"])) > 1}
-    steps = pd.Series({name: shaking(one["score"], one["depth"]).step for name, one in deep.items()}, dtype=float)
+    steps = pd.Series({name: mean_step(one["score"], one["depth"]) for name, one in deep.items()}, dtype=float)
     families = steps.groupby(pd.Series(table_1_families(deep), dtype=object)).mean()
     one, other = families.reindex(EFFICIENT).dropna(), families.reindex(OTHERS).dropna()
     require(len(one) > 1 and len(other) > 1)
