@@ -353,7 +353,7 @@ significant = [
     group for group, row in rows.items() if row.get("p_value", 1) < 0.05
 ]
 leads = [
-    group for group in wins if rows[group].get("common_p_value", 1) < 0.05
+    group for group in wins if rows[group].get("lead_p_value", 1) < 0.025
 ]
 never = (
     " **Where the signature wins, its lead is never significant.**"
