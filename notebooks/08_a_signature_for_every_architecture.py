@@ -183,7 +183,7 @@ def rivals(matrix, scores, labels):
         cut = analysis.family_agreement(
             one, labels, "average", permutations, seed
         )
-        rows[name] = [*near, cut.value, cut.p_value]
+        rows[name] = [*near[:3], cut.value, cut.p_value]
     names = ["near", "p", "chance", "rand", "p of it"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=names)
 
