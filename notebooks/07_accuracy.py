@@ -352,8 +352,10 @@ table(by_permutation.replace("gflops", "GFLOPs"), headings)
 significant = [
     group for group, row in rows.items() if row.get("p_value", 1) < 0.05
 ]
+# two-sided, and over all groups
+limit = 0.05 / 2 / max(len(rows), 1)
 leads = [
-    group for group in wins if rows[group].get("lead_p_value", 1) < 0.025
+    group for group in wins if rows[group].get("lead_p_value", 1) < limit
 ]
 never = (
     " **Where the signature wins, its lead is never significant.**"
