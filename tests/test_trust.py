@@ -81,5 +81,4 @@ def test_only_these_read_pickles_and_run_code():
     assert found == {
         ("zoo/weight_files.py", "torch.load"),
         ("zoo/sources/own_file.py", "exec"),
-        ("nonlinear_advantage/checkpoint.py", "torch.load"),
     }

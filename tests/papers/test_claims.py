@@ -193,7 +193,7 @@ CASES = {
         (HOLDS, lambda: pairs(TWO_MODES, ONE_MODE)),
         (FAILS, lambda: pairs(ONE_MODE, TWO_MODES, count=8)),
         (OPEN, lambda: pairs(TWO_MODES, ONE_MODE, count=5)),  # a chance of 1 in 16
-        (OPEN, lambda: pairs(TWO_MODES, TWO_MODES)),
+        (FAILS, lambda: pairs(TWO_MODES, TWO_MODES)),  # without shortcuts, too
         (SILENT, lambda: of_networks({"resnet20": TWO_MODES})),
     ],
     "resnets-bimodal": [
