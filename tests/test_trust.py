@@ -78,7 +78,4 @@ def test_only_these_read_pickles_and_run_code():
                 if ast.unparse(node.func) in running or given.get("allow_pickle") == "True":
                     found.add((path.relative_to(REPOSITORY / "affscore").as_posix(), ast.unparse(node.func)))
                     assert ast.unparse(node.func) != "torch.load" or given.get("weights_only") == "True"
-    assert found == {
-        ("zoo/weight_files.py", "torch.load"),
-        ("zoo/sources/own_file.py", "exec"),
-    }
+    assert found == {("zoo/weight_files.py", "torch.load"), ("zoo/sources/own_file.py", "exec")}
