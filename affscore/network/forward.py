@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -30,10 +31,15 @@ def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str) -
         # integers are tokens; and a network that begins in place must not overwrite the caller's images
         return images.each(lambda tensor: tensor.to(dtype if tensor.is_floating_point() else None, copy=True))
 
+    def beside(*_: Any) -> None:
+        # Python's profiling hook of a thread that begins meanwhile: it takes itself away
+        recorder.in_other_threads.add("code of the network")
+        sys.setprofile(None)
+
     recorder.listener.start(len(images), images.text)
     recorder.start((given := fresh()).tensors)
     profile = threading.getprofile()
-    threading.setprofile(recorder.beside)
+    threading.setprofile(beside)
     try:
         output = guarded(lambda: given.through(network), f"the network {name} fails on {given}")
     except AffscoreError as error:

@@ -104,7 +104,7 @@ def to_evaluation(model: nn.Module) -> None:
     """
     try:
         model.eval()  # whose result a network with a train() of its own may lack
-    except NotImplementedError:
+    except NotImplementedError:  # as PyTorch's exported modules raise: they have no other mode
         for module in model.modules():
             module.training = False
 

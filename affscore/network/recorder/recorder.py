@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -109,11 +108,6 @@ class Recorder:
         ran = ", ".join(sorted(self.in_other_threads))
         found = [f"{ran} ran in another thread, where no activation is seen" if ran else "", self.flow.elsewhere]
         return "; ".join(filter(None, found))
-
-    def beside(self, *_: Any) -> None:
-        """A thread begins in a forward pass: Python's profiling hook of that thread, which takes itself away."""
-        self.in_other_threads.add("code of the network")
-        sys.setprofile(None)
 
     def enter(self, path: str, module: nn.Module, args: Any, kwargs: Any) -> None:
         """A module begins to run."""
