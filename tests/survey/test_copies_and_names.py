@@ -57,7 +57,7 @@ def test_copies_of_a_result_count_once_and_are_named(copied):
 def test_a_result_of_a_newer_format_is_refused(store, number):
     (file,) = Store(store).files()
     table = pq.read_table(file)
-    kept = json.loads(table.schema.metadata[b"affscore"]) | {"format": number}
+    kept = json.loads(table.schema.metadata[b"affscore"]) | {"format": number, "notes": [3]}
     pq.write_table(table.replace_schema_metadata({b"affscore": json.dumps(kept).encode()}), file)
     with pytest.raises(AffscoreError, match=f"written by a newer affscore .its format is {number}, this version reads"):
         load_signature(file)

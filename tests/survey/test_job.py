@@ -10,7 +10,7 @@ from torch import nn
 from affscore import AffscoreError, load_model
 from affscore.options import Options, checked
 from affscore.survey import job as jobs
-from affscore.survey.job import DescribedJob, Job, changed, describe, is_of_job
+from affscore.survey.job import DescribedJob, Job, changed, describe, is_of_job, last_of_each
 from affscore.survey.plan import named_options
 
 OWN = "from torch import nn\ndef make():\n    return nn.Sequential(nn.Conv2d(3, 2, 9), nn.ReLU())\n"
@@ -244,3 +244,16 @@ def test_a_multiverse_with_more_reductions_serves_and_a_signature_does_not():
     assert not is_of_job(metadata(both), plain)
     assert not is_of_job(metadata(plain), mean)
     assert not is_of_job(metadata(both), job("mean", bias="extrapolated"))
+
+
+def test_a_result_of_version_1_counts_no_more_where_its_weights_have_changed(tmp_path):
+    """It does not say in which words it was asked for; of other options, or other names, it stays."""
+    described = {"model": {"model": "net", "weights": "w.pth", "digest": 1}, "data": {"data": "digits"}}
+    new = {"job": {**described, "model": {**described["model"], "digest": 2}, "options": {"n": 64}}, "asked": "a"}
+    old = {
+        name: {"job": {**described, "options": {"n": n}}, "created": "2025"} for name, n in {"1": 64, "2": 32}.items()
+    }
+    stored = {tmp_path / name: about for name, about in {**old, "3": {**new, "created": "2026"}}.items()}
+    count, older = last_of_each(stored)
+    assert {path.name for path in count} == {"2", "3"}
+    assert "the network changed since" in older[tmp_path / "1"]
