@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,19 +39,14 @@ def sparse_entries(features: Tensor) -> tuple[int, int]:
         return low - int(torch.count_nonzero(values < -SPARSE)), low
     if values.ndim == 4 and values.is_contiguous(memory_format=torch.channels_last):
         values = values.permute(0, 2, 3, 1)  # the order does not matter, and this one is that of the memory
-    flat = values.contiguous().view(-1).numpy()
-    parts = np.array_split(flat, torch.get_num_threads())
-    if len(flat) < BLOCK * len(parts):
-        return count_sparse(flat)
-    # NumPy lets go of the interpreter's lock
-    counts = list(_threads(len(parts)).map(count_sparse, parts))
-    return sum(small for small, _ in counts), sum(low for _, low in counts)
+    return count_sparse(values.contiguous().view(-1).numpy())
 
 
 def count_sparse(values: NDArray[Any]) -> tuple[int, int]:
-    """As :func:`sparse_entries`, of an array (n,) of float32 or float64, in this thread.
+    """As :func:`sparse_entries`, of an array (n,) of float32 or float64.
 
-    Block by block in the cache, with a buffer that is used again: ten times faster than one pass over new memory.
+    Block by block in the cache, with a buffer that is used again: ten times faster than one pass over new memory, and
+    one thread takes a sixth of the time of the ReLU before it.
     """
     chosen = np.empty(min(BLOCK, len(values)), bool)
     limit, low, negative = values.dtype.type(SPARSE), 0, 0
@@ -63,16 +55,6 @@ def count_sparse(values: NDArray[Any]) -> tuple[int, int]:
         low += int(np.count_nonzero(np.less_equal(block, limit, out=chosen[: len(block)])))
         negative += int(np.count_nonzero(np.less(block, -limit, out=chosen[: len(block)])))
     return low - negative, low
-
-
-@cache
-def _threads(number: int) -> ThreadPoolExecutor:
-    """Threads that stay, since a network asks for them hundreds of times in a second."""
-    return ThreadPoolExecutor(number, thread_name_prefix="affscore-sparsity")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_threads.cache_clear)  # a forked process has no threads but one
 
 
 def _shares(pair: Pair) -> tuple[float, float]:
