@@ -27,9 +27,9 @@ NOTEBOOKS := $(SOURCES:notebooks/%.py=$(EXECUTED)/notebooks/%.ipynb)
 # With two notebooks at once (make -j2), one that keeps both cores busy comes last, alone.
 LAST := $(EXECUTED)/notebooks/03_estimating_it_well.ipynb
 # What no import shows: the numbers and weights that the package ships.
-LIBRARY_DATA := $(shell find affscore -type f ! -name '*.py' ! -name '*.pyc')
+LIBRARY_DATA := $(shell find affscore notebooks/companion -type f ! -name '*.py' ! -name '*.pyc')
 PROSE := _config.yml CHANGELOG.md $(shell find book -type f)
-STAGING := $(wildcard scripts/*.py) $(shell find affscore -name '*.py')  # whose docstrings are pages
+STAGING := $(wildcard scripts/*.py) $(shell find affscore notebooks/companion -name '*.py')  # whose docstrings are pages
 
 .PHONY: help
 help:  ## show this help
@@ -72,7 +72,7 @@ $(OLDEST)/.installed: pyproject.toml | _build/uv/bin/uv
 	  --output-file _build/oldest.txt pyproject.toml
 	python3.11 -m venv $(OLDEST)
 	_build/uv/bin/uv pip install --quiet --python $(OLDEST)/bin/python -r _build/oldest.txt 'setuptools>=77'
-	_build/uv/bin/uv pip install --quiet --python $(OLDEST)/bin/python --no-deps --no-build-isolation -e .
+	_build/uv/bin/uv pip install --quiet --python $(OLDEST)/bin/python --no-deps --no-build-isolation -e . -e notebooks
 	@touch $@
 
 # The wheel in two clean environments without the repository: the oldest and the newest versions that are allowed.
@@ -158,10 +158,10 @@ own-environment:
 	@[ ! -x $(BIN)/python ] || other=$$($(BIN)/python -I -c '$(OTHER_CLONE)' || :) && [ -z "$${other:-}" ] || { echo \
 	  "error: $(VENV) is the environment of $$other: omit VENV, or name a folder for a new one with VENV=..." >&2; exit 1; }
 
-$(VENV)/.installed: requirements.lock pyproject.toml | own-environment
+$(VENV)/.installed: requirements.lock pyproject.toml notebooks/pyproject.toml | own-environment
 	@python=$$($(FIND_PYTHON)) || exit 1; echo "installing $(VENV) with $$python"; "$$python" -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --config-settings editable_mode=compat -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --config-settings editable_mode=compat -e . -e notebooks
 	@touch $@
 
 # The notebooks. Each depends on the modules of the library that it used when it last ran (the .d files).

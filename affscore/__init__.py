@@ -11,24 +11,20 @@ from typing import TYPE_CHECKING
 from affscore.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from affscore import analysis as analysis
     from affscore import callbacks as callbacks
-    from affscore import exercises as exercises
-    from affscore import experiments as experiments
-    from affscore import figures as figures
+    from affscore import comparison as comparison
     from affscore import linear_regions as linear_regions
     from affscore import network as network
     from affscore import nonlinear_advantage as nonlinear_advantage
-    from affscore import papers as papers
-    from affscore import parameters as parameters
+    from affscore import plots as plots
     from affscore import published as published
     from affscore import survey as survey
     from affscore import transport as transport
     from affscore import zoo as zoo
+    from affscore.comparison.compare import Comparison as Comparison
+    from affscore.comparison.compare import compare as compare
     from affscore.errors import AffscoreError as AffscoreError
     from affscore.errors import AffscoreWarning as AffscoreWarning
-    from affscore.experiments.comparison import Comparison as Comparison
-    from affscore.experiments.comparison import compare as compare
     from affscore.network.multiverse import multiverse as multiverse
     from affscore.network.multiverse_result import Multiverse as Multiverse
     from affscore.network.multiverse_result import load_multiverse as load_multiverse

@@ -21,13 +21,13 @@
 # yours.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters"]
@@ -40,7 +40,7 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights and of the choice of images
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
@@ -56,12 +56,14 @@ import tempfile
 import warnings
 from pathlib import Path
 
-import affscore
 import matplotlib.pyplot as plt
 import torch
-from affscore.figures import raw_signature, table
-from affscore.zoo import digits
 from IPython.display import Code, Markdown
+
+import affscore
+from affscore.plots import raw_signature
+from affscore.zoo import digits
+from companion.figures import table
 
 warnings.simplefilter("ignore", UserWarning)  # warnings stand among the notes
 
@@ -137,7 +139,7 @@ table(
     digits=3,
 ).set_index("layer")
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes", "caption": "All activations of the network in the file bend its data, and not equally: the lower a point, the more. In this example the ReLUs of the first layers bend them most; colour and marker say what kind of activation each is (as paper Fig. 10; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot of the affinity score, from 0 to 1, over the depth of the activation, one point for each of the seven activations."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes", "caption": "All activations of the network in the file bend its data, and not equally: the lower a point, the more. In this example the ReLUs of the first layers bend them most; colour and marker say what kind of activation each is (as paper Fig. 10; `affscore.plots.raw_signature`)."}, "image": {"alt": "Scatter plot of the affinity score, from 0 to 1, over the depth of the activation, one point for each of the seven activations."}}
 raw_signature(mine)
 plt.show()
 
@@ -154,7 +156,7 @@ plt.show()
 #   --out beside.svg
 # ```
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "In this example the network of the file is farther from either of two trained ones than these are from each other. Left, the scores; right, how far apart the signatures are: a small distance means a similar course (as paper Fig. 5; `affscore.compare`, `affscore.figures.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "In this example the network of the file is farther from either of two trained ones than these are from each other. Left, the scores; right, how far apart the signatures are: a small distance means a similar course (as paper Fig. 5; `affscore.compare`, `affscore.plots.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
 names = ["yours", *(one.removeprefix("shipped:") for one in beside)]
 comparison = affscore.compare(
     mine,

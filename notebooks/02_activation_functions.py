@@ -21,13 +21,13 @@
 # input slides along the axis from -20 to 20, narrow and wide, as in figure 6 of {cite:t}`bouniot2025alexnet`.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -38,23 +38,26 @@ jobs: int = 2  # processes at the same time; -1: one per core
 seed: int = 0  # seed of the random generator
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
 from itertools import pairwise
 
-import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
-from affscore import affinity_score, experiments
-from affscore.figures import table
-from affscore.survey.shipped import trained_networks
 from IPython.display import Markdown
 from scipy.stats import norm
+
+import affscore
+import companion
+from affscore import affinity_score
+from affscore.survey.shipped import trained_networks
+from companion import experiments
+from companion.figures import table
 
 # %% [markdown]
 # ## The ReLUs of trained networks
@@ -66,7 +69,7 @@ from scipy.stats import norm
 # scored on its channels at one random position per image.
 
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-activity", "caption": "The ReLUs of eleven trained networks: the more of a ReLU's outputs are zero, the lower its score, and most scores lie on or above those of normal inputs with as many zeros (ours; `affscore.figures.activity`)."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; points after a residual sum lie at the upper left, and the points of plain networks spread furthest above the curve."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-activity", "caption": "The ReLUs of eleven trained networks: the more of a ReLU's outputs are zero, the lower its score, and most scores lie on or above those of normal inputs with as many zeros (ours; `companion.figures.activity`)."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; points after a residual sum lie at the upper left, and the points of plain networks spread furthest above the curve."}}
 def group(name, kind):
     if name.startswith("resnet"):
         return (
@@ -93,7 +96,7 @@ trained["normal"] = [
     experiments.limit_score(torch.relu, norm.isf(zeros), 1.0)
     for zeros in trained["zeros"]
 ]
-affscore.figures.activity(
+companion.figures.activity(
     trained, trained.set_index("zeros")["normal"].sort_index()
 )
 
@@ -119,7 +122,7 @@ Markdown(
 # normal with mean $m$ and standard deviation $s$. There are 20 means, equally spaced from -20 to 20, and six standard
 # deviations from 0.01 to 2. For each of these 120 clouds $X$ we compute $\rho(X, \sigma(X))$ for nine functions $\sigma$.
 # That takes minutes, nearly all of it for assignment problems, so the package ships the scores of
-# the default parameters (`python -m affscore.experiments.sweeps domain` computes them again).
+# the default parameters (`python -m companion.experiments.sweeps domain` computes them again).
 
 # %%
 options = {"points": points, "width": width, "covariance": covariance}
@@ -129,8 +132,8 @@ else:
     domain = experiments.domain_sweep(**options, seed=seed, n_jobs=jobs)
 baseline = experiments.baseline_scores(**options, seed=seed)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-domain", "caption": "Nine activations over their domain (paper Fig. 6; `affscore.figures.activation_domain`). Above the graph of each; below its scores for 20 means of the input and six standard deviations, the darker the wider. ReLU is non-linear only near its kink, Sigmoid at every mean; the dashed line is the score of one cloud that spreads over all of the axis."}, "image": {"alt": "Nine panels with six curves each. Those of ReLU are at 1 except in a narrow dip around -1; that of LeakyReLU is shallower. ReLU6 has two such dips, near -1 and near 7, HardTanh a broad one from -3 to 3. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Sigmoid and Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends those of Tanh are at 1."}}
-affscore.figures.activation_domain(
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-domain", "caption": "Nine activations over their domain (paper Fig. 6; `companion.figures.activation_domain`). Above the graph of each; below its scores for 20 means of the input and six standard deviations, the darker the wider. ReLU is non-linear only near its kink, Sigmoid at every mean; the dashed line is the score of one cloud that spreads over all of the axis."}, "image": {"alt": "Nine panels with six curves each. Those of ReLU are at 1 except in a narrow dip around -1; that of LeakyReLU is shallower. ReLU6 has two such dips, near -1 and near 7, HardTanh a broad one from -3 to 3. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Sigmoid and Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends those of Tanh are at 1."}}
+companion.figures.activation_domain(
     domain, experiments.activation_graphs(), baseline
 )
 
@@ -169,7 +172,7 @@ table(summary.sort_values("average"), headings, decimals)
 # \end{gathered}
 # $$ (eq-2-limit)
 #
-# A correlation of one variable, which `affscore.experiments.limit_score` computes by quadrature. It replaces nearly all of
+# A correlation of one variable, which `companion.experiments.limit_score` computes by quadrature. It replaces nearly all of
 # the 1080 optimal transport problems.
 
 # %% tags=["remove-input"]
@@ -334,7 +337,7 @@ def random_network(activation, factor):
 side = torch.linspace(1, -1, 128)
 pixels = torch.cartesian_prod(side, -side).flip(1)
 some = pixels[torch.randperm(len(pixels), generator=torch.manual_seed(seed))]
-with affscore.figures.house_style():
+with affscore.plots.house_style():
     figure, grid = plt.subplots(2, 5, figsize=(7, 3.4), layout="constrained")
     for row, activation in zip(
         grid, (torch.nn.ReLU, torch.nn.Tanh), strict=True
@@ -421,7 +424,7 @@ the input turned around {silu.iloc[2]:.2f}.
 
 # %%
 answer = None  # your answer here: a number
-# affscore.exercises.check("2.1", answer)
+# companion.exercises.check("2.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-2-1
@@ -439,7 +442,7 @@ answer = brentq(
 )
 print(f"ratio {answer:.3f}; share of positive inputs {norm.sf(-answer):.2f}")
 
-affscore.exercises.check("2.1", answer)
+companion.exercises.check("2.1", answer)
 
 # %% [markdown]
 # ```{solution-end}
@@ -462,7 +465,7 @@ affscore.exercises.check("2.1", answer)
 
 # %%
 answer = None  # your answer here: a function s(x)
-# affscore.exercises.check("2.2", answer)
+# companion.exercises.check("2.2", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-2-2
@@ -478,7 +481,7 @@ def s(x):
     return np.exp(5 * x)
 
 
-affscore.exercises.check("2.2", s)
+companion.exercises.check("2.2", s)
 
 # %% [markdown]
 # ```{solution-end}

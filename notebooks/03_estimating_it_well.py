@@ -26,13 +26,13 @@
 # You need the score from {doc}`01_the_affinity_score`, and its closed form there.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -47,25 +47,28 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random samples and weights, and of the order of images
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
 import warnings
 
-import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
-from affscore import affinity_score, experiments, papers, transport
-from affscore.analysis import effects_of_size
-from affscore.figures import repeated_signatures, table
-from affscore.options import Specification
-from affscore.survey.studies import load_study, under
 from IPython.display import Markdown
+
+import affscore
+import companion
+from affscore import affinity_score, transport
+from affscore.options import Specification
+from companion import experiments, papers
+from companion.analysis import effects_of_size
+from companion.figures import repeated_signatures, table
+from companion.studies import load_study, under
 
 # what n is small for is what the page is about
 warnings.simplefilter("ignore", UserWarning)
@@ -135,15 +138,15 @@ Markdown(
 # and $3 \times 3$ positions, all entries independent and standard normal, and apply the activation *before* the reduction,
 # as the published code does (`activate-first`, see {doc}`04_the_signature_of_a_network`). A fourth variant averages first.
 
-# %% mystnb={"figure": {"caption": "For independent positions averaging, summing and flattening give the same score, and the printed one; averaging first does not, unless the activation ignores a factor (paper Fig. 7, top left; `affscore.figures.reductions`). Markers inside each other agree.", "name": "fig-3-reductions"}, "image": {"alt": "Nine rows, one for each activation, with markers on a horizontal axis of scores from 0.6 to 1. In each row the markers for average, sum, flatten and the printed value coincide; the marker for reduce first stands further right, except for ReLU, ReLU6 and LeakyReLU."}} tags=["hide-input"]
-if by_default:  # `python -m affscore.experiments.sweeps reductions`
+# %% mystnb={"figure": {"caption": "For independent positions averaging, summing and flattening give the same score, and the printed one; averaging first does not, unless the activation ignores a factor (paper Fig. 7, top left; `companion.figures.reductions`). Markers inside each other agree.", "name": "fig-3-reductions"}, "image": {"alt": "Nine rows, one for each activation, with markers on a horizontal axis of scores from 0.6 to 1. In each row the markers for average, sum, flatten and the printed value coincide; the marker for reduce first stands further right, except for ReLU, ReLU6 and LeakyReLU."}} tags=["hide-input"]
+if by_default:  # `python -m companion.experiments.sweeps reductions`
     reduced = experiments.sweep("reductions").query("draw == 0")
     reduced = reduced.drop(columns="draw").set_index("activation")
 else:
     reduced = experiments.reduction_scores(names, points=points, seed=seed)
 labels = {"mean": "average", "sum": "sum", "flatten": "flatten"}
 labels |= {"printed": "printed", "reduce_first": "reduce first"}
-affscore.figures.reductions(
+companion.figures.reductions(
     reduced.assign(printed=printed["reduced_mean"]), labels
 )
 
@@ -178,7 +181,7 @@ Markdown(
 # %%
 ratios = np.arange(0.5, 4.6, 0.5)
 quarter = points // 4
-if by_default:  # `python -m affscore.experiments.sweeps drift`
+if by_default:  # `python -m companion.experiments.sweeps drift`
     drift = experiments.sweep("drift").query("repeat == 0")
 else:
     widths = [round(ratio * quarter) for ratio in ratios]
@@ -186,8 +189,8 @@ else:
         names, widths, [quarter], n_jobs=jobs, seed=seed
     )
 
-# %% mystnb={"figure": {"caption": "With the empirical covariance every activation looks the more affine the wider it is; with Ledoit-Wolf shrinkage the scores of these inputs stay (paper Fig. 7, top right and bottom, whose values are the ticks at the right edges; `affscore.figures.drift`).", "name": "fig-3-drift"}, "image": {"alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}} tags=["hide-input"]
-affscore.figures.drift(
+# %% mystnb={"figure": {"caption": "With the empirical covariance every activation looks the more affine the wider it is; with Ledoit-Wolf shrinkage the scores of these inputs stay (paper Fig. 7, top right and bottom, whose values are the ticks at the right edges; `companion.figures.drift`).", "name": "fig-3-drift"}, "image": {"alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}} tags=["hide-input"]
+companion.figures.drift(
     drift,
     printed.rename(columns={"shrinkage": "ledoit-wolf"})[
         ["empirical", "ledoit-wolf"]
@@ -201,7 +204,7 @@ affscore.figures.drift(
 # right the scores stay constant.
 
 # %% tags=["hide-input"]
-if by_default:  # `python -m affscore.experiments.sweeps shrinkage`
+if by_default:  # `python -m companion.experiments.sweeps shrinkage`
     full = experiments.sweep("shrinkage").query("repeat == 0")
 else:
     full = experiments.estimation_sweep(
@@ -255,7 +258,7 @@ with our curves and cannot be called reproduced.
 # normal, but the spectrum of the covariance decays like $k^{-\alpha}$, in random directions: $\alpha = 0$ are the
 # independent coordinates from above, and with $\alpha = 1.5$ a few directions hold most of the variance. For normal
 # inputs the covariances of the output are known exactly, and with them the score that both estimates converge to as
-# $n$ grows (`affscore.experiments.paired_limit`). We measure the difference from it: 128 coordinates, 32 to 2048
+# $n$ grows (`companion.experiments.paired_limit`). We measure the difference from it: 128 coordinates, 32 to 2048
 # points, ReLU, and several fresh samples for each point of the figure.
 
 # %%
@@ -268,7 +271,7 @@ sweep = experiments.estimation_sweep(
 summary = experiments.bias_and_spread(sweep)
 correlation = np.sqrt(np.pi / (2 * (np.pi - 1)))  # of x and max(x, 0)
 
-# %% mystnb={"figure": {"caption": "The bias of a ReLU's score without shrinkage falls like $1/n$ whatever the spectrum is; shrinkage removes it for independent coordinates and adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias` (ours; `affscore.figures.bias_against_points`).", "name": "fig-3-bias"}, "image": {"alt": "Three panels over n/d from one quarter to 16. The blue curve of the empirical covariance is the same in all of them: it falls from about 0.24 to 0.005, close to the dashed line from n/d = 2 on. The red curve of shrinkage is at 0 in the first panel, between 0 and the blue one in the second, and above the blue one for n/d of 1 and more in the third."}} tags=["hide-input"]
+# %% mystnb={"figure": {"caption": "The bias of a ReLU's score without shrinkage falls like $1/n$ whatever the spectrum is; shrinkage removes it for independent coordinates and adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias` (ours; `companion.figures.bias_against_points`).", "name": "fig-3-bias"}, "image": {"alt": "Three panels over n/d from one quarter to 16. The blue curve of the empirical covariance is the same in all of them: it falls from about 0.24 to 0.005, close to the dashed line from n/d = 2 on. The red curve of shrinkage is at 0 in the first panel, between 0 and the blue one in the second, and above the blue one for n/d of 1 and more in the third."}} tags=["hide-input"]
 fine = np.geomspace(summary["ratio"].min(), summary["ratio"].max(), 100)
 theory = pd.Series(
     {
@@ -276,7 +279,7 @@ theory = pd.Series(
         for ratio in fine
     }
 )
-affscore.figures.bias_against_points(summary, theory, tolerance=0.01)
+companion.figures.bias_against_points(summary, theory, tolerance=0.01)
 
 # %% [markdown]
 # * **The bias is upwards.** Too few points make an activation look *more affine* than it is.
@@ -435,7 +438,7 @@ table(effects, headings, digits=3)
 # %% [markdown]
 # A signature for each $n$, the mean over its batches; last the network of this notebook's parameters, measured here.
 
-# %% mystnb={"figure": {"caption": "Signatures in batches of several sizes lie nearly on each other, as in paper Fig. 8. But at most activations the colours are in the same order: the differences are systematic (`affscore.figures.repeated_signatures`).", "name": "fig-3-sizes"}, "image": {"alt": "Three panels of signatures, the affinity score over the activations in their order. In each panel four lines, one for each batch size, hardly differ beside the zigzag of the signature itself."}} tags=["hide-input"]
+# %% mystnb={"figure": {"caption": "Signatures in batches of several sizes lie nearly on each other, as in paper Fig. 8. But at most activations the colours are in the same order: the differences are systematic (`companion.figures.repeated_signatures`).", "name": "fig-3-sizes"}, "image": {"alt": "Three panels of signatures, the affinity score over the activations in their order. In each panel four lines, one for each batch size, hardly differ beside the zigzag of the signature itself."}} tags=["hide-input"]
 options = {
     "images": images or None,
     "device": device,
@@ -504,7 +507,7 @@ Markdown(
 #
 # Nine trainings of `mini:vgg16` on the digits, each measured in one batch of 512:
 
-# %% mystnb={"figure": {"caption": "Signatures of one architecture that was trained from nine seeds, a colour each: the shape is the same, and single activations differ by up to a few tenths (paper Fig. 8, right; `affscore.figures.repeated_signatures`).", "name": "fig-3-seeds"}, "image": {"alt": "Lines over the activations of the mini VGG16, one for each seed. They have the same shape and differ by a few hundredths at most activations."}} tags=["hide-input"]
+# %% mystnb={"figure": {"caption": "Signatures of one architecture that was trained from nine seeds, a colour each: the shape is the same, and single activations differ by up to a few tenths (paper Fig. 8, right; `companion.figures.repeated_signatures`).", "name": "fig-3-seeds"}, "image": {"alt": "Lines over the activations of the mini VGG16, one for each seed. They have the same shape and differ by a few hundredths at most activations."}} tags=["hide-input"]
 repeated_signatures(
     {f"mini:vgg16 on digits, {vggs.shape[1]} trainings": under(seeds)}, "seed"
 )
@@ -584,7 +587,7 @@ over trainings.
 
 # %%
 answer = None  # your answer here: a number
-# affscore.exercises.check("3.1", answer)
+# companion.exercises.check("3.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-3-1
@@ -597,7 +600,7 @@ answer = None  # your answer here: a number
 answer = experiments.points_needed(256, 0.01, torch.relu)
 print(answer, "points")
 
-affscore.exercises.check("3.1", answer)
+companion.exercises.check("3.1", answer)
 
 # %% [markdown]
 # ```{solution-end}
@@ -620,7 +623,7 @@ affscore.exercises.check("3.1", answer)
 
 # %%
 answer = None  # your answer here: a pair (x, y)
-# affscore.exercises.check("3.2", answer)
+# companion.exercises.check("3.2", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-3-2
@@ -635,7 +638,7 @@ own_rng = np.random.default_rng(33)
 x = own_rng.standard_normal((210, 200))
 y = x * np.exp(0.5 * own_rng.standard_normal(200))
 
-affscore.exercises.check("3.2", (x, y))
+companion.exercises.check("3.2", (x, y))
 
 # %% [markdown]
 # ```{solution-end}

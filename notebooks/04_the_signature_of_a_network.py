@@ -22,13 +22,13 @@
 # number, and where those of trained networks lie.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -43,22 +43,25 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights, choice of images, positions of `sample`
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
 import warnings
 
-import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
-from affscore.analysis import reference_ranges
-from affscore.figures import raw_signature, table
-from affscore.survey.shipped import trained_networks
 from IPython.display import Markdown
+
+import affscore
+import companion
+from affscore.plots import raw_signature
+from affscore.survey.shipped import trained_networks
+from companion.analysis import reference_ranges
+from companion.figures import table
 
 warnings.simplefilter("ignore")  # warnings are printed with the result
 
@@ -69,7 +72,7 @@ warnings.simplefilter("ignore")  # warnings are printed with the result
 # its convolutions, the other one has none {cite}`he2016deep`. Every point is a ReLU, from the image at the left to the
 # classes at the right.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-two-signatures", "caption": "Two trained networks of the same size: the plain one has scores between 0.6 and 0.95 all along; the residual one alternates between ReLUs near 0.6 inside its blocks and near 0.95 after a sum (19 batches of 512 images, bars of one standard deviation; paper Fig. 10 has others; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth for 55 ReLUs. In the plain network the points lie between 0.6 and 0.95 without order by kind. In the residual network they form two bands: those inside a block around 0.6, those after a residual sum near 0.95; both fall in the last third."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-two-signatures", "caption": "Two trained networks of the same size: the plain one has scores between 0.6 and 0.95 all along; the residual one alternates between ReLUs near 0.6 inside its blocks and near 0.95 after a sum (19 batches of 512 images, bars of one standard deviation; paper Fig. 10 has others; `affscore.plots.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth for 55 ReLUs. In the plain network the points lie between 0.6 and 0.95 without order by kind. In the residual network they form two bands: those inside a block around 0.6, those after a residual sum near 0.95; both fall in the last third."}}
 trained = trained_networks()
 raw_signature(
     [trained["plainnet56"], trained["resnet56"]],
@@ -131,7 +134,7 @@ options |= {"images": images or None, "reduction": reduction, "order": order}
 result = affscore.signature(network, dataset, n=n, **options)
 print(result)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-signature", "caption": "In this example, a small residual network on digits, the first ReLU bends its data most and the last one, after a sum, least: the affinity score of every activation over its depth, coloured by what kind of activation it is (paper Fig. 10; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot. Horizontal axis: depth of the activation in the network; vertical axis: affinity score. One point for each activation; the first activation of a block and the one that follows its residual sum have a colour and a marker each."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-signature", "caption": "In this example, a small residual network on digits, the first ReLU bends its data most and the last one, after a sum, least: the affinity score of every activation over its depth, coloured by what kind of activation it is (paper Fig. 10; `affscore.plots.raw_signature`)."}, "image": {"alt": "Scatter plot. Horizontal axis: depth of the activation in the network; vertical axis: affinity score. One point for each activation; the first activation of a block and the one that follows its residual sum have a colour and a marker each."}}
 raw_signature(result)
 
 # %% [markdown]
@@ -200,7 +203,7 @@ table(branches[["activation", "kind", "depth", "score"]])
 # activation is fed sums in the place of averages, and these lie elsewhere on its curve. (ReLU does not mind, since
 # $\sigma(t x) = t\,\sigma(x)$ for $t > 0$; GELU and tanh do.)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-reductions", "caption": "One network, one set of images, three signatures: the reduction and its order are part of the measurement (`affscore.figures.raw_signature`)."}, "image": {"alt": "Three scatter plots of the affinity score over depth for the same network: averages of inputs and outputs, averages taken before the activation, and one random position for each image. The scores differ from panel to panel."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-reductions", "caption": "One network, one set of images, three signatures: the reduction and its order are part of the measurement (`affscore.plots.raw_signature`)."}, "image": {"alt": "Three scatter plots of the affinity score over depth for the same network: averages of inputs and outputs, averages taken before the activation, and one random position for each image. The scores differ from panel to panel."}}
 choices = [
     ("mean", "activate-first"),
     ("mean", "reduce-first"),
@@ -318,7 +321,7 @@ table(
 # Where do trained networks lie? The ranges below hold the middle nine tenths of the scores, for one specification (reduction
 # `mean`, order `activate-first`, Ledoit–Wolf, exact coupling, $n = 512$). The kinds are those of {doc}`../book/activations`.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-ranges", "caption": "Scores after a sum are near 1, and those within blocks spread widely. A row for each place and activation with at least eight scores; the number of activations stands behind its name. Drawn by `affscore.figures.score_ranges`."}, "image": {"alt": "Horizontal bars, one for each place and activation, for networks on digits, CIFAR-10 and ImageNet. Bars after a sum end near 1; those of the first and second activation of a block reach from about 0.5 to 0.9."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-ranges", "caption": "Scores after a sum are near 1, and those within blocks spread widely. A row for each place and activation with at least eight scores; the number of activations stands behind its name. Drawn by `companion.figures.score_ranges`."}, "image": {"alt": "Horizontal bars, one for each place and activation, for networks on digits, CIFAR-10 and ImageNet. Bars after a sum end near 1; those of the first and second activation of a block reach from about 0.5 to 0.9."}}
 ranges = reference_ranges(
     rows, ["images", "kind", "activation"]
 ).reset_index()
@@ -331,7 +334,7 @@ shown = ranges.sort_values(
     key=lambda c: c.map(largest_first).fillna(2) if c.name == "images" else c,
     ignore_index=True,
 )
-affscore.figures.score_ranges(
+companion.figures.score_ranges(
     shown,
     [
         f"{one.activation} {one.place} ({one.activations})"
@@ -433,7 +436,7 @@ them by {residual["± between batches"]:.3f}.
 
 # %%
 answer = None  # your answer here
-# affscore.exercises.check("4.1", answer)
+# companion.exercises.check("4.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-4-1
@@ -444,7 +447,7 @@ answer = None  # your answer here
 
 # %%
 answer = 1 + 2 * (3 + 4 + 6 + 3)
-affscore.exercises.check("4.1", answer)
+companion.exercises.check("4.1", answer)
 
 # %% [markdown]
 # ```{solution-end}
@@ -467,7 +470,7 @@ affscore.exercises.check("4.1", answer)
 
 # %%
 answer = None  # your answer here
-# affscore.exercises.check("4.2", answer)
+# companion.exercises.check("4.2", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-4-2
@@ -497,7 +500,7 @@ class Inception(torch.nn.Module):
 
 
 answer = Inception()
-affscore.exercises.check("4.2", answer)
+companion.exercises.check("4.2", answer)
 
 # %% [markdown]
 # ```{solution-end}

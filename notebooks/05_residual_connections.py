@@ -23,13 +23,13 @@
 # is a weaker question, and depends on how one measures.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -45,22 +45,23 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of the choice of images
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
-import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from IPython.display import Markdown
+
+import companion
 from affscore import AffscoreError
-from affscore.analysis.shortcuts import FIRST, SECOND, groups_of_scores
-from affscore.figures import score_histograms, table
 from affscore.options import Specification
 from affscore.survey import load_or_measure_multiverses, stored_multiverses
-from affscore.survey.studies import load_study, study_of, under
-from IPython.display import Markdown
+from companion.analysis.shortcuts import FIRST, SECOND, groups_of_scores
+from companion.figures import score_histograms, table
+from companion.studies import load_study, study_of, under
 
 if len(residual) != len(plain):
     raise AffscoreError(
@@ -110,7 +111,7 @@ mine = under(groups)
 # The scores of networks that differ in nothing but their shortcuts. (By default these are He et al.'s
 # {cite}`he2016deep`, trained on CIFAR-10 and measured on its test images.)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-twins", "caption": "Scores of networks without (left) and with shortcuts (right). Only with them do the two activations of a block part: after the sum the scores are higher, and the deeper the network, the clearer (paper Fig. 5 D; `affscore.figures.score_histograms`)."}, "image": {"alt": "Four histograms of affinity scores, a row for each pair of networks. Left, without shortcuts, the bars of both activations of a block overlap. Right, with shortcuts, those after a sum lie near one and those inside a block far below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-twins", "caption": "Scores of networks without (left) and with shortcuts (right). Only with them do the two activations of a block part: after the sum the scores are higher, and the deeper the network, the clearer (paper Fig. 5 D; `companion.figures.score_histograms`)."}, "image": {"alt": "Four histograms of affinity scores, a row for each pair of networks. Left, without shortcuts, the bars of both activations of a block overlap. Right, with shortcuts, those after a sum lie near one and those inside a block far below."}}
 default = under(study)
 
 
@@ -282,7 +283,7 @@ Markdown(
 
 # %%
 answer = None  # your answer here: two arrays (x, f)
-# affscore.exercises.check("5.1", answer)
+# companion.exercises.check("5.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-5-1
@@ -293,7 +294,7 @@ answer = None  # your answer here: two arrays (x, f)
 
 # %%
 x = np.maximum(np.random.default_rng(0).standard_normal(500), 0)
-affscore.exercises.check("5.1", (x, np.where(x > 0.5, -0.9 * x, 1.0)))
+companion.exercises.check("5.1", (x, np.where(x > 0.5, -0.9 * x, 1.0)))
 
 # %% [markdown]
 # ```{solution-end}
@@ -318,7 +319,7 @@ affscore.exercises.check("5.1", (x, np.where(x > 0.5, -0.9 * x, 1.0)))
 
 # %%
 answer = None  # your answer here: two arrays (first, second)
-# affscore.exercises.check("5.2", answer)
+# companion.exercises.check("5.2", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-5-2
@@ -329,7 +330,7 @@ answer = None  # your answer here: two arrays (first, second)
 
 # %%
 scores = np.linspace(0.2, 0.9, 40)
-affscore.exercises.check("5.2", (scores[:20], scores[20:]))
+companion.exercises.check("5.2", (scores[:20], scores[20:]))
 
 # %% [markdown]
 # ```{solution-end}

@@ -22,13 +22,13 @@
 # paper's figures with small analogues of its networks, and tests whether what one sees is a trend.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -43,20 +43,22 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights, choice of images, permutations
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
-import affscore
 import numpy as np
 import pandas as pd
-from affscore.analysis import trends
-from affscore.figures import raw_signature, table, timeline
-from affscore.papers import history, short_name, short_names, study_models
+from IPython.display import Markdown
+
+import companion
+from affscore.plots import raw_signature
 from affscore.survey import load_or_measure
 from affscore.survey.shipped import trained_networks
-from IPython.display import Markdown
+from companion.analysis import trends
+from companion.figures import table, timeline
+from companion.papers import history, short_name, short_names, study_models
 
 networks = models or study_models("mini:")
 small_devices = ("squeezenet1_1", "shufflenet_v2_x1_0", "mobilenet_v2")
@@ -78,7 +80,7 @@ options = {
 # that act as nearly affine maps. Here are results of two SqueezeNets and of MobileNetV2 with weights trained on ImageNet,
 # on 512 photographs of its training set.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-efficient", "caption": "Two SqueezeNets and MobileNetV2 trained on ImageNet, on photographs: the squeeze layers of a SqueezeNet are nearly affine, the layers that expand again are not, and MobileNetV2 hardly alternates (figure 6 of the paper's first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "Three scatter plots of the affinity score over depth. In SqueezeNet 1.0 and 1.1 the first activation of a block lies near 0.9 and the other two near 0.65; MobileNetV2 stays between 0.67 and 0.94."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-efficient", "caption": "Two SqueezeNets and MobileNetV2 trained on ImageNet, on photographs: the squeeze layers of a SqueezeNet are nearly affine, the layers that expand again are not, and MobileNetV2 hardly alternates (figure 6 of the paper's first version; `affscore.plots.raw_signature`)."}, "image": {"alt": "Three scatter plots of the affinity score over depth. In SqueezeNet 1.0 and 1.1 the first activation of a block lies near 0.9 and the other two near 0.65; MobileNetV2 stays between 0.67 and 0.94."}}
 trained = trained_networks()
 photographs = ["squeezenet1_0", "squeezenet1_1", "mobilenet_v2"]
 raw_signature(
@@ -158,7 +160,7 @@ signatures = {
 }
 decade = history(signatures)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-decade", "caption": "Small networks on digits: smallest, median and largest score of each by the year of its design. No trend is seen until 2019; the largest scores of the transformers and ConvNeXts are the lowest (paper Fig. 3; `affscore.figures.timeline`)."}, "image": {"alt": "A vertical bar for each network, oldest at the left, grouped by year from 2012 to 2022. The bar runs from the smallest to the largest affinity score of its activations, a marker shows the median. Colour and marker stand for the family."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-decade", "caption": "Small networks on digits: smallest, median and largest score of each by the year of its design. No trend is seen until 2019; the largest scores of the transformers and ConvNeXts are the lowest (paper Fig. 3; `companion.figures.timeline`)."}, "image": {"alt": "A vertical bar for each network, oldest at the left, grouped by year from 2012 to 2022. The bar runs from the smallest to the largest affinity score of its activations, a marker shows the median. Colour and marker stand for the family."}}
 timeline(decade)
 
 # %% [markdown]
@@ -282,7 +284,7 @@ Markdown(
 # Three numbers hide the order. These are the signatures of representatives, one point for each activation; parallel
 # activations share a depth, and the colour says what an activation is for.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-representatives", "caption": "Signatures of representatives of the families: what an activation is for decides where it lies (paper Fig. 10, figures 3 to 5 and 7 of its first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "A grid of scatter plots, one for each representative network: affinity score over the depth of the activation. Colours and markers tell hidden activations, places in a block, those after a residual sum, squeeze layers and gates apart."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-representatives", "caption": "Signatures of representatives of the families: what an activation is for decides where it lies (paper Fig. 10, figures 3 to 5 and 7 of its first version; `affscore.plots.raw_signature`)."}, "image": {"alt": "A grid of scatter plots, one for each representative network: affinity score over the depth of the activation. Colours and markers tell hidden activations, places in a block, those after a residual sum, squeeze layers and gates apart."}}
 chosen = """alexnet vgg16 googlenet inception_v3 resnet101 resnet152
 densenet161 mnasnet1_0 efficientnet_b4 vit_h_14 swin_t convnext_tiny"""
 brought = [
@@ -324,11 +326,11 @@ raw_signature(
 #
 # In the paper the VGGs keep their signature at any depth, and the ResNets behave as above.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-vggs", "caption": "VGGs of growing depth keep their signature: the lowest scores are in the middle (paper Fig. 12; `affscore.figures.raw_signature`)."}, "image": {"alt": "Four scatter plots of the affinity score over depth, for VGGs with 11, 13, 16 and 19 layers."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-vggs", "caption": "VGGs of growing depth keep their signature: the lowest scores are in the middle (paper Fig. 12; `affscore.plots.raw_signature`)."}, "image": {"alt": "Four scatter plots of the affinity score over depth, for VGGs with 11, 13, 16 and 19 layers."}}
 vggs = [name for name in by_name if short_name(name).startswith("vgg")]
 raw_signature([by_name[name] for name in vggs], titles=vggs) if vggs else None
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-resnets", "caption": "In deeper ResNets more activations follow a sum, and these come closer to 1 (paper Fig. 13; `affscore.figures.raw_signature`)."}, "image": {"alt": "Five scatter plots of the affinity score over depth, for ResNets with 18 to 152 layers. The activations after a residual sum have a colour and a marker of their own."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-resnets", "caption": "In deeper ResNets more activations follow a sum, and these come closer to 1 (paper Fig. 13; `affscore.plots.raw_signature`)."}, "image": {"alt": "Five scatter plots of the affinity score over depth, for ResNets with 18 to 152 layers. The activations after a residual sum have a colour and a marker of their own."}}
 resnets = [name for name in by_name if short_name(name).startswith("resnet")]
 raw_signature(
     [by_name[name] for name in resnets], titles=resnets
@@ -346,7 +348,7 @@ raw_signature(
 # layer rises steeply towards the affine end. The mini transformers see images of 32 pixels in patches of 8 and 16
 # instead, and `mini:vit_h_14` of 4.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-patches", "caption": "Vision transformers with smaller and larger patches: those with patches of 16 begin low (paper Fig. 11, figure 7 of its first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plots of the affinity score over depth for five vision transformers, whose names end in the size of their patches: 16, 32 or 14."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-patches", "caption": "Vision transformers with smaller and larger patches: those with patches of 16 begin low (paper Fig. 11, figure 7 of its first version; `affscore.plots.raw_signature`)."}, "image": {"alt": "Scatter plots of the affinity score over depth for five vision transformers, whose names end in the size of their patches: 16, 32 or 14."}}
 vits = [name for name in by_name if short_name(name).startswith("vit")]
 raw_signature(
     [by_name[name] for name in vits], columns=3, titles=vits
@@ -409,7 +411,7 @@ network, it is {ranks["rarefied range"]:+.2f}.
 
 # %%
 answer = None  # your answer here
-# affscore.exercises.check("6.1", answer)
+# companion.exercises.check("6.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-6-1
@@ -422,7 +424,7 @@ answer = None  # your answer here
 # %%
 width = 0.9 - 0.4
 answer = width * (150 / 152 - 6 / 8)
-affscore.exercises.check("6.1", answer)
+companion.exercises.check("6.1", answer)
 
 # %% [markdown]
 # ```{solution-end}

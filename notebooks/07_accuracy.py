@@ -23,13 +23,13 @@
 # paper's, and then asks what the paper leaves open.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -46,17 +46,22 @@ permutations: int = 50000  # of the accuracies of a group, or all
 seed: int = 0  # of random weights, choice of images, permutations
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
-import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from affscore.analysis import (
-    STATISTICS,
+from IPython.display import Markdown
+
+import affscore
+import companion
+from affscore.comparison import STATISTICS, signature_statistics
+from affscore.survey.shipped import trained_networks
+from affscore.zoo import characteristics
+from companion.analysis import (
     best_explained,
     best_fit_lead,
     best_fit_tests,
@@ -64,20 +69,16 @@ from affscore.analysis import (
     independent_best,
     over_seeds,
     panel_fits,
-    signature_statistics,
 )
-from affscore.figures import accuracy_fits, table
-from affscore.papers import (
+from companion.figures import accuracy_fits, table
+from companion.papers import (
     FIRST_PAPER_STATISTICS,
     accuracy_groups,
     common_characteristics_again,
     printed_table,
     study_models,
 )
-from affscore.survey.shipped import trained_networks
-from affscore.survey.studies import load_study
-from affscore.zoo import characteristics
-from IPython.display import Markdown
+from companion.studies import load_study
 
 statistics, common = list(STATISTICS), ["depth", "parameters", "gflops"]
 testing = {"permutations": permutations, "seed": seed}
@@ -114,7 +115,7 @@ best_of_eight = best_explained(
 winner = best_of_eight["characteristic"].iloc[0]
 test_of_eight = best_fit_tests(eight, statistics, kind=fit, **testing)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Eight networks trained on CIFAR-10: accuracy goes with the highest score of the signature more closely than with depth (bars: one standard error of an accuracy on 512 images; ours; `affscore.figures.accuracy_fits`)."}, "image": {"alt": "Two scatter plots of accuracy in per cent, for four plain and four residual networks: over the largest score, where it rises from 76 to 85 along a dashed fit, and over depth, where the points scatter more."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Eight networks trained on CIFAR-10: accuracy goes with the highest score of the signature more closely than with depth (bars: one standard error of an accuracy on 512 images; ours; `companion.figures.accuracy_fits`)."}, "image": {"alt": "Two scatter plots of accuracy in per cent, for four plain and four residual networks: over the largest score, where it rises from 76 to 85 along a dashed fit, and over depth, where the points scatter more."}}
 panels = pd.concat(
     [best_of_eight, of_eight[of_eight["characteristic"] == "depth"]]
 )
@@ -266,7 +267,7 @@ side_by_side = pd.DataFrame(
 )
 table(side_by_side.reindex(best_statistic["group"].rename("adjusted R²")))
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-accuracy", "caption": "Small networks: accuracy over the best statistic of the signature (left) and over the best common characteristic (right) of each group; the statistic fits better in most, and often by separating two families (paper Fig. 4; bars of one standard error over seeds; `affscore.figures.accuracy_fits`)."}, "image": {"alt": "Five rows of two scatter plots, one row for each group of networks: accuracy in percent over the winning statistic of the signatures at the left, over depth, parameters or GFLOPs at the right. Dashed fits, and error bars in both directions where networks were trained several times."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-accuracy", "caption": "Small networks: accuracy over the best statistic of the signature (left) and over the best common characteristic (right) of each group; the statistic fits better in most, and often by separating two families (paper Fig. 4; bars of one standard error over seeds; `companion.figures.accuracy_fits`)."}, "image": {"alt": "Five rows of two scatter plots, one row for each group of networks: accuracy in percent over the winning statistic of the signatures at the left, over depth, parameters or GFLOPs at the right. Dashed fits, and error bars in both directions where networks were trained several times."}}
 panels = pd.concat([best_statistic, best_common], keys=[0, 1]).sort_values(
     "group", kind="stable"
 )
@@ -420,7 +421,7 @@ Markdown(
 # The first version of the paper grouped its networks differently, had five statistics (no median, and no ratio to
 # it), and took the one with the largest absolute correlation. Its figure 9 prints no numbers to compare with.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-first-version", "caption": "In the three groups of the first version of the paper accuracy falls with the statistic that correlates most (its figure 9; `affscore.figures.accuracy_fits`)."}, "image": {"alt": "Three scatter plots side by side with straight fits: accuracy in percent over a statistic of the signature, for traditional and residual networks, for efficient networks, and for vision transformers."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-first-version", "caption": "In the three groups of the first version of the paper accuracy falls with the statistic that correlates most (its figure 9; `companion.figures.accuracy_fits`)."}, "image": {"alt": "Three scatter plots side by side with straight fits: accuracy in percent over a statistic of the signature, for traditional and residual networks, for efficient networks, and for vision transformers."}}
 first = of_networks.assign(group=of_networks["first_paper_group"]).dropna(
     subset="group"
 )
@@ -486,7 +487,7 @@ are **adjusted** $R^2$ of fits in the **logarithm**; a straight line does not.
 
 # %%
 answer = None  # your answer here
-# affscore.exercises.check("7.1", answer)
+# companion.exercises.check("7.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-7-1
@@ -509,7 +510,7 @@ def p_value(x, accuracy):
     )
 
 
-affscore.exercises.check("7.1", p_value)
+companion.exercises.check("7.1", p_value)
 
 # %% [markdown]
 # ```{solution-end}

@@ -25,13 +25,13 @@
 # is there before any training.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -46,25 +46,28 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights, choice of images, permutations
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
-import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from affscore import AffscoreError, analysis, papers
-from affscore.figures import (
+from IPython.display import Markdown
+
+import affscore
+import companion
+from affscore import AffscoreError
+from affscore.survey import load_or_measure
+from affscore.survey.shipped import shipped_signature
+from companion import analysis, papers
+from companion.figures import (
     dendrogram,
     distance_heatmap,
     score_distributions,
     table,
 )
-from affscore.survey import load_or_measure
-from affscore.survey.shipped import shipped_signature
-from IPython.display import Markdown
 
 # %% [markdown]
 # ## Eight networks on photographs
@@ -73,13 +76,13 @@ from IPython.display import Markdown
 # connections. A twin has the same layers and so the same number of activations. If signatures followed the depth, a
 # network would be nearest to its twin. It is not:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-twin-distances", "caption": "Distances between the signatures of networks on CIFAR-10: those without shortcuts are all close to each other, from 20 to 56 layers, and those with shortcuts are far from them, the more so the deeper they are (`affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix of eight networks with a distance in each cell. The four plain networks form a light block with distances of 0.2 to 0.4; the residual networks are 0.5 to 1.2 away from them, and 0.5 to 1.1 from each other."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-twin-distances", "caption": "Distances between the signatures of networks on CIFAR-10: those without shortcuts are all close to each other, from 20 to 56 layers, and those with shortcuts are far from them, the more so the deeper they are (`companion.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix of eight networks with a distance in each cell. The four plain networks form a light block with distances of 0.2 to 0.4; the residual networks are 0.5 to 1.2 away from them, and 0.5 to 1.1 from each other."}}
 twins = {
     f"{kind} {layers}": shipped_signature(f"shipped:{name}net{layers}")
     for kind, name in (("plain", "plain"), ("residual", "res"))
     for layers in (20, 32, 44, 56)
 }
-between = analysis.distance_matrix(
+between = affscore.comparison.distance_matrix(
     {name: result.scores for name, result in twins.items()}
 )
 distance_heatmap(between)
@@ -119,7 +122,7 @@ Markdown(
 # **mini zoo**, a small member of every family, trained on 8 x 8 digits and named after the network that it stands
 # for. With `notebooks/params/paper.yml` the same cells run on the originals.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-clustering", "caption": "The clustering of all signatures (average linkage): most networks stand beside a relative, but few families are a branch of their own. Colours and markers are the families, and the lines the signatures (paper Fig. 5 A, and Fig. 8 of its first version; `affscore.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family. The further left two branches meet, the farther apart are their signatures. Beside each network its signature is a small line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-clustering", "caption": "The clustering of all signatures (average linkage): most networks stand beside a relative, but few families are a branch of their own. Colours and markers are the families, and the lines the signatures (paper Fig. 5 A, and Fig. 8 of its first version; `companion.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family. The further left two branches meet, the farther apart are their signatures. Beside each network its signature is a small line."}}
 networks = models or papers.study_models("mini:")
 options = {
     "n": n,
@@ -145,12 +148,12 @@ if len(signatures) < 2:
     )
 about = papers.network_table(signatures)
 families = about["family"].tolist()
-distances = analysis.distance_matrix(signatures)
+distances = affscore.comparison.distance_matrix(signatures)
 tree = analysis.linkage(distances)  # average linkage
 dendrogram(tree, list(signatures), families, signatures=signatures)
 plt.show()
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distances", "caption": "The distances behind it, in the order of the tree: the darker, the farther apart. The deep networks are far from all others (paper Fig. 14; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each network, in shades of grey from white (distance zero, the diagonal) to black. Light blocks along the diagonal are groups of networks with similar signatures; a few rows at one end are dark throughout."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distances", "caption": "The distances behind it, in the order of the tree: the darker, the farther apart. The deep networks are far from all others (paper Fig. 14; `companion.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each network, in shades of grey from white (distance zero, the diagonal) to black. Light blocks along the diagonal are groups of networks with similar signatures; a few rows at one end are dark throughout."}}
 distance_heatmap(distances, analysis.leaf_order(distances, tree))
 plt.show()
 
@@ -172,8 +175,8 @@ plt.show()
 def rivals(matrix, scores, labels):
     candidates = {
         "DTW distance": matrix,
-        "per step": analysis.per_step(matrix, scores),
-        "length alone": analysis.length_distances(scores),
+        "per step": companion.analysis.per_step(matrix, scores),
+        "length alone": companion.analysis.length_distances(scores),
     }
     rows = {}
     for name, one in candidates.items():
@@ -239,7 +242,9 @@ for name in papers.study_models(""):
     except AffscoreError:
         continue  # not every network of the study is among these
 labels = papers.network_table(untrained)["family"].tolist()
-random = rivals(analysis.distance_matrix(untrained), untrained, labels)
+random = rivals(
+    affscore.comparison.distance_matrix(untrained), untrained, labels
+)
 shown(random)
 
 # %% tags=["remove-input"]
@@ -259,7 +264,7 @@ Markdown(
 # The paper shows one network of each of its nine families and concludes that later networks grow apart from the early
 # convolutional ones, until Swin and ConvNeXt come back. It does not say which nine it took; these are ours.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-nine", "caption": "Distances between one network of each family, oldest first: they do not grow with the years between two networks (paper Fig. 5 B; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with nine rows and columns, from AlexNet to ConvNeXt, in shades of grey with the distance written into each cell."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-nine", "caption": "Distances between one network of each family, oldest first: they do not grow with the years between two networks (paper Fig. 5 B; `companion.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with nine rows and columns, from AlexNet to ConvNeXt, in shades of grey with the distance written into each cell."}}
 chosen = (
     "alexnet inception_v3 resnet50 densenet121 mnasnet1_0 efficientnet_b1 "
     "vit_b_16 swin_t convnext_tiny"
@@ -268,7 +273,7 @@ nine = [name for name in chosen if name in signatures] or list(signatures)[:9]
 distance_heatmap(distances.loc[nine, nine])
 plt.show()
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distributions", "caption": "All scores of one network of each family: on the mini zoo the ResNet has a second group near 1, and the scores of the ViT are not low, as they are in the paper. Shapes are density estimates, where there are 15 scores or more (paper Fig. 5 C; `affscore.figures.score_distributions`)."}, "image": {"alt": "For each of nine networks a column of points, the affinity scores of its activations, with a shape around them that is wide where there are many."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distributions", "caption": "All scores of one network of each family: on the mini zoo the ResNet has a second group near 1, and the scores of the ViT are not low, as they are in the paper. Shapes are density estimates, where there are 15 scores or more (paper Fig. 5 C; `companion.figures.score_distributions`)."}, "image": {"alt": "For each of nine networks a column of points, the affinity scores of its activations, with a shape around them that is wide where there are many."}}
 score_distributions(
     {name: signatures[name] for name in nine},
     about.loc[nine, "family"].tolist(),
@@ -332,7 +337,7 @@ Markdown(
 
 # %%
 answer = None  # your answer here: a function distance(a, b)
-# affscore.exercises.check("8.1", answer)
+# companion.exercises.check("8.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-8-1
@@ -354,7 +359,7 @@ def distance(a, b):
 
 
 answer = distance
-affscore.exercises.check("8.1", answer)
+companion.exercises.check("8.1", answer)
 
 # %% [markdown]
 # ```{solution-end}
@@ -379,7 +384,7 @@ affscore.exercises.check("8.1", answer)
 
 # %%
 answer = None  # your answer here: a list of twelve integers
-# affscore.exercises.check("8.2", answer)
+# companion.exercises.check("8.2", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-8-2
@@ -391,7 +396,7 @@ answer = None  # your answer here: a list of twelve integers
 
 # %%
 answer = list(range(12))
-affscore.exercises.check("8.2", answer)
+companion.exercises.check("8.2", answer)
 
 # %% [markdown]
 # ```{solution-end}

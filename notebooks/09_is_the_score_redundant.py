@@ -23,13 +23,13 @@
 # of their correlation with the score in every one of them, and so do two other criteria.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -44,16 +44,20 @@ level: float = 0.95  # of the intervals
 seed: int = 0  # of random weights and of the choice of images
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
-import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from affscore.analysis import (
+from IPython.display import Markdown
+
+import companion
+from affscore.survey import load_or_measure
+from affscore.survey.shipped import shipped_signature
+from companion.analysis import (
     CRITERIA_OF_TABLE_1,
     criterion_correlations,
     explained_by_all,
@@ -61,8 +65,8 @@ from affscore.analysis import (
     sign_counts,
     strength_counts,
 )
-from affscore.figures import criterion_dots, table
-from affscore.papers import (
+from companion.figures import criterion_dots, table
+from companion.papers import (
     network_table,
     printed_correlations,
     printed_table,
@@ -71,9 +75,6 @@ from affscore.papers import (
     study_models,
     table_1_families,
 )
-from affscore.survey import load_or_measure
-from affscore.survey.shipped import shipped_signature
-from IPython.display import Markdown
 
 criteria = list(CRITERIA_OF_TABLE_1)
 TITLES = {
@@ -122,7 +123,7 @@ real = criterion_correlations(shipped, list(TITLES), level=level)
 # {cite}`song2012feature,nguyen2021wide`, which does not grow with $d/n$, and the non-linearity coefficient
 # {cite}`philipp2021nonlinearity`.
 
-# %% mystnb={"figure": {"caption": "Correlation of the score with seven criteria over the activations of each network, with Fisher's intervals. CKA and R\u00b2 go with the score in all eleven networks, sparsity and the non-linearity coefficient against it (`affscore.figures.criterion_dots`).", "name": "fig-correlations-real"}, "image": {"alt": "Seven panels side by side, one for each criterion, with a line for each of eleven networks: plain and residual networks of 20 to 56 layers, MobileNetV2 and two SqueezeNets. Dots with bars show correlations with their intervals."}} tags=["hide-input"]
+# %% mystnb={"figure": {"caption": "Correlation of the score with seven criteria over the activations of each network, with Fisher's intervals. CKA and R\u00b2 go with the score in all eleven networks, sparsity and the non-linearity coefficient against it (`companion.figures.criterion_dots`).", "name": "fig-correlations-real"}, "image": {"alt": "Seven panels side by side, one for each criterion, with a line for each of eleven networks: plain and residual networks of 20 to 56 layers, MobileNetV2 and two SqueezeNets. Dots with bars show correlations with their intervals."}} tags=["hide-input"]
 kinds = {
     name: "Plain"
     if name.startswith("plain")
@@ -180,7 +181,7 @@ Markdown(
 # digits. The printed numbers, black ticks, belong to the originals on ImageNet: no number of ours confirms or refutes
 # them.
 
-# %% mystnb={"figure": {"caption": "The same for the families of the study. Norm, sparsity and entropy go with the score in some families and against it in others; so do, in other places, all five printed criteria (ticks; tables 1 and 2 of the paper; `affscore.figures.criterion_dots`).", "name": "fig-correlations"}, "image": {"alt": "Five panels side by side, one for each criterion, with a line for each network. A dot marks the correlation from -1 to 1 and a bar its interval; colour and marker stand for the family; short black ticks mark the printed values. Dots lie on both sides of zero in the panels of norm, sparsity and entropy."}} tags=["hide-input"]
+# %% mystnb={"figure": {"caption": "The same for the families of the study. Norm, sparsity and entropy go with the score in some families and against it in others; so do, in other places, all five printed criteria (ticks; tables 1 and 2 of the paper; `companion.figures.criterion_dots`).", "name": "fig-correlations"}, "image": {"alt": "Five panels side by side, one for each criterion, with a line for each network. A dot marks the correlation from -1 to 1 and a bar its interval; colour and marker stand for the family; short black ticks mark the printed values. Dots lie on both sides of zero in the panels of norm, sparsity and entropy."}} tags=["hide-input"]
 networks = models or study_models("mini:")
 options = {
     "n": n,
@@ -372,7 +373,7 @@ Markdown(
 
 # %%
 answer = None  # your answer here: two pairs (scores, criterion)
-# affscore.exercises.check("9.1", answer)
+# companion.exercises.check("9.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-9-1
@@ -384,7 +385,7 @@ answer = None  # your answer here: two pairs (scores, criterion)
 
 # %%
 course = np.linspace(0.2, 0.4, 6)
-affscore.exercises.check(
+companion.exercises.check(
     "9.1", ((course, course), (course + 0.5, course - 3))
 )
 
@@ -411,7 +412,7 @@ affscore.exercises.check(
 
 # %%
 answer = None  # your answer here: three arrays (scores, a, b)
-# affscore.exercises.check("9.2", answer)
+# companion.exercises.check("9.2", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-9-2
@@ -423,7 +424,7 @@ answer = None  # your answer here: three arrays (scores, a, b)
 # %%
 scores = np.linspace(0.3, 0.9, 12)
 nuisance = np.tile([3.0, -3.0], 6)
-affscore.exercises.check("9.2", (scores, nuisance + scores, nuisance))
+companion.exercises.check("9.2", (scores, nuisance + scores, nuisance))
 
 # %% [markdown]
 # ```{solution-end}

@@ -23,13 +23,13 @@
 # {cite}`steegen2016increasing`, and asks which conclusions survive.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -43,24 +43,27 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights, of the choice of images and of positions
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
 import itertools
 
-import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
-from affscore.analysis import effects_of_choices
-from affscore.figures import house_style, table
-from affscore.options import Specification
-from affscore.papers import short_names, study_models
-from affscore.survey import load_or_measure_multiverses, stored_multiverses
 from IPython.display import Markdown
+
+import affscore
+import companion
+from affscore.options import Specification
+from affscore.plots import house_style
+from affscore.survey import load_or_measure_multiverses, stored_multiverses
+from companion.analysis import effects_of_choices
+from companion.figures import table
+from companion.papers import short_names, study_models
 
 trained = {
     found.metadata["model"]: found
@@ -76,7 +79,7 @@ real = {
 # %% [markdown]
 # ## One network, twelve answers
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-curve", "caption": "One trained network, twelve mean scores: MobileNetV2 on photographs has 0.70 to 0.82, and the default has the most. The specification curve {cite}`simonsohn2020specification` above the matrix of choices; bars are the quartiles of its activations (`affscore.figures.specification_curve`)."}, "image": {"alt": "Above, twelve points from left to right in rising order with grey bars, between 0.70 and 0.82; the default and Definition 3.1 have their own markers. Below, a matrix of dots shows which reduction, order, covariance and coupling each point has."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-curve", "caption": "One trained network, twelve mean scores: MobileNetV2 on photographs has 0.70 to 0.82, and the default has the most. The specification curve {cite}`simonsohn2020specification` above the matrix of choices; bars are the quartiles of its activations (`affscore.plots.specification_curve`)."}, "image": {"alt": "Above, twelve points from left to right in rising order with grey bars, between 0.70 and 0.82; the default and Definition 3.1 have their own markers. Below, a matrix of dots shows which reduction, order, covariance and coupling each point has."}}
 real["mobilenet_v2"].plot("MobileNetV2 on photographs")
 plt.show()
 
@@ -398,7 +401,7 @@ Markdown(
 
 # %%
 answer = None  # your answer here: two arrays (x, y)
-# affscore.exercises.check("10.1", answer)
+# companion.exercises.check("10.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-10-1
@@ -409,7 +412,7 @@ answer = None  # your answer here: two arrays (x, y)
 
 # %%
 cloud = np.random.default_rng(0).standard_normal((128, 2))
-affscore.exercises.check("10.1", (cloud, cloud[::-1]))
+companion.exercises.check("10.1", (cloud, cloud[::-1]))
 
 # %% [markdown]
 # ```{solution-end}
@@ -434,7 +437,7 @@ affscore.exercises.check("10.1", (cloud, cloud[::-1]))
 
 # %%
 answer = None  # your answer here: an array (images, positions)
-# affscore.exercises.check("10.2", answer)
+# companion.exercises.check("10.2", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-10-2
@@ -448,7 +451,7 @@ answer = None  # your answer here: an array (images, positions)
 generator = np.random.default_rng(0)
 means = 1 + 0.1 * generator.random((256, 1))
 spread = np.exp(2 * generator.standard_normal((256, 1)))
-affscore.exercises.check("10.2", means + spread * np.array([-1.0, 1.0]))
+companion.exercises.check("10.2", means + spread * np.array([-1.0, 1.0]))
 
 # %% [markdown]
 # ```{solution-end}

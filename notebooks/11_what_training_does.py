@@ -23,13 +23,13 @@
 # next to no cost.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -45,24 +45,27 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of the choice of images, and of the training in this chapter
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
-import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
-from affscore import AffscoreError
-from affscore.figures import bundles_of_signatures, scores_over_steps, table
-from affscore.options import Specification
-from affscore.survey import load_or_measure, stored_multiverses
-from affscore.survey.shipped import shipped_signature
-from affscore.survey.studies import load_study, study_of, under
 from IPython.display import Markdown
 from torch.nn.functional import cross_entropy
+
+import affscore
+import companion
+from affscore import AffscoreError
+from affscore.options import Specification
+from affscore.plots import scores_over_steps
+from affscore.survey import load_or_measure, stored_multiverses
+from affscore.survey.shipped import shipped_signature
+from companion.figures import bundles_of_signatures, table
+from companion.studies import load_study, study_of, under
 
 # %% [markdown]
 # ## Eight networks on photographs
@@ -73,7 +76,7 @@ from torch.nn.functional import cross_entropy
 # subtract 0 and divide by 1. So the untrained networks are measured twice, with the statistics of the images in their
 # norms, and with the norms off.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Signatures of two networks of 20 layers. Untrained and without norms they rise to nearly 1 within a few layers, as in paper Fig. 9; with norms they stay lower, and with shortcuts every second score is high already. Training lowers the scores, most of all inside the residual blocks (`affscore.figures.bundles_of_signatures`)."}, "image": {"alt": "Two panels of affinity scores over the depth, without and with shortcuts, three lines each. Untrained with norms off the lines rise from 0.7 to above 0.9. Untrained with norms they lie near 0.8 in the plain network and jump between 0.8 and 0.95 in the residual one. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Signatures of two networks of 20 layers. Untrained and without norms they rise to nearly 1 within a few layers, as in paper Fig. 9; with norms they stay lower, and with shortcuts every second score is high already. Training lowers the scores, most of all inside the residual blocks (`companion.figures.bundles_of_signatures`)."}, "image": {"alt": "Two panels of affinity scores over the depth, without and with shortcuts, three lines each. Untrained with norms off the lines rise from 0.7 to above 0.9. Untrained with norms they lie near 0.8 in the plain network and jump between 0.8 and 0.95 in the residual one. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
 OFF, ON, TRAINED = "untrained, norms off", "untrained", "trained"
 study = load_study("untrained-cifar")
 built = study["weights"] == "as built"
@@ -182,7 +185,7 @@ Markdown(
 # One training is an anecdote. Nine trainings of a small VGG-16 on 8 x 8 digits show what a seed does (or the networks of
 # this notebook's parameters):
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-before-after", "caption": "Signatures of one architecture before and after training, from several seeds: thin lines the seeds, thick lines their means. By default small VGG-16s on digits: training lowers the scores of the middle most, and before it they do not rise with depth (paper Fig. 9; `affscore.figures.bundles_of_signatures`)."}, "image": {"alt": "Affinity score over the depth of the activations in two bundles of thin lines, before and after training, with a thick line for the mean of each bundle."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-before-after", "caption": "Signatures of one architecture before and after training, from several seeds: thin lines the seeds, thick lines their means. By default small VGG-16s on digits: training lowers the scores of the middle most, and before it they do not rise with depth (paper Fig. 9; `companion.figures.bundles_of_signatures`)."}, "image": {"alt": "Affinity score over the depth of the activations in two bundles of thin lines, before and after training, with a thick line for the mean of each bundle."}}
 if len(before) != len(after):
     raise AffscoreError(
         f"each network needs both: got {len(before)} untrained "
@@ -263,7 +266,7 @@ Markdown(
 # the **pairing** (each input with its own output), a lower bound of the exact one that needs no assignment
 # problem.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-course", "caption": "The first of nine trainings of a small VGG-16 on digits, from random weights to the end: the scores rise at first, while the accuracy does, and fall afterwards (`affscore.figures.scores_over_steps`)."}, "image": {"alt": "Upper panel: affinity scores of fifteen activations over optimisation steps, coloured by depth, with a dashed line for their mean. Lower panel: the accuracy on held-out digits, which rises from one tenth to nearly one."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-course", "caption": "The first of nine trainings of a small VGG-16 on digits, from random weights to the end: the scores rise at first, while the accuracy does, and fall afterwards (`affscore.plots.scores_over_steps`)."}, "image": {"alt": "Upper panel: affinity scores of fifteen activations over optimisation steps, coloured by depth, with a dashed line for their mean. Lower panel: the accuracy on held-out digits, which rises from one tenth to nearly one."}}
 course = load_study("seeds-course")
 scores_over_steps(course[course["seed"] == 1], "small VGG-16, seed 1")
 plt.show()
@@ -364,7 +367,7 @@ Markdown(
 
 # %%
 answer = None  # your answer here: a number
-# affscore.exercises.check("11.1", answer)
+# companion.exercises.check("11.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-11-1
@@ -383,7 +386,7 @@ enough = [
     >= 0.95
     for b in biases
 ]
-affscore.exercises.check("11.1", biases[np.argmax(enough)])
+companion.exercises.check("11.1", biases[np.argmax(enough)])
 
 # %% [markdown]
 # ```{solution-end}

@@ -27,13 +27,13 @@
 # Here a small ResNet-18 is trained in five ways, from three seeds each, no two of which begin with the same weights.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -51,35 +51,38 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights, choice of images, permutations
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
 from pathlib import Path
 
-import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from affscore import AffscoreError, analysis, papers
-from affscore.analysis import mean_of, spread_over_methods
-from affscore.figures import (
+from IPython.display import Markdown
+
+import affscore
+import companion
+from affscore import AffscoreError
+from affscore.survey import load_or_measure
+from affscore.zoo.encoders import name_of, with_encoder
+from companion import analysis, papers
+from companion.analysis import mean_of, spread_over_methods
+from companion.figures import (
     data_deviations,
     dendrogram,
     distance_heatmap,
     table,
 )
-from affscore.papers.alexnet_to_transformers.appendix_i import (
+from companion.papers.alexnet_to_transformers.appendix_i import (
     means_of_criteria,
     method_of,
 )
-from affscore.papers.all_results import AllResults
-from affscore.papers.printed import printed_table
-from affscore.survey import load_or_measure
-from affscore.survey.studies import load_study, study_on_data, under
-from affscore.zoo.encoders import name_of, with_encoder
-from IPython.display import Markdown
+from companion.papers.all_results import AllResults
+from companion.papers.printed import printed_table
+from companion.studies import load_study, study_on_data, under
 
 networks = models or papers.study_models("mini:")
 names = papers.short_names(networks)
@@ -127,7 +130,7 @@ def short(rows):
 # CIFAR-10 and to noise; eight trained on CIFAR-10, with and without shortcuts, go from CIFAR-10 to the
 # photographs and to noise. 512 images of each.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars). Distance between the signature on the images that a network was trained for and that on others; left three networks trained on ImageNet, then eight trained on CIFAR-10; dotted lines are means (`affscore.figures.data_deviations`)."}, "image": {"alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars). Distance between the signature on the images that a network was trained for and that on others; left three networks trained on ImageNet, then eight trained on CIFAR-10; dotted lines are means (`companion.figures.data_deviations`)."}, "image": {"alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
 words = {
     "folder:imagenet-sample": "ImageNet",
     "folder:cifar10-test": "CIFAR-10",
@@ -183,7 +186,7 @@ Markdown(f"**Noise is further away than the other images** for {counted}.")
 # *inverted* (black for white) or *shuffled* (one permutation of the pixels for all images), and standard normal noise
 # (*random*). With `notebooks/params/paper.yml` networks and data are the paper's.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-data", "caption": "On average noise moves signatures most and noisy digits least, by both distances (paper Fig. 15, for the mini zoo). Each network's signature on other data: above its Euclidean distance to that on the data of reference, with other images of these as bars; below its DTW distance; dotted lines are means (`affscore.figures.data_deviations`)."}, "image": {"alt": "Two panels with 36 networks side by side and four markers for each, between 0 and about 1. Noise lies highest for most networks, noisy digits lowest; grey bars at the bottom are far below all markers for most networks."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-data", "caption": "On average noise moves signatures most and noisy digits least, by both distances (paper Fig. 15, for the mini zoo). Each network's signature on other data: above its Euclidean distance to that on the data of reference, with other images of these as bars; below its DTW distance; dotted lines are means (`companion.figures.data_deviations`)."}, "image": {"alt": "Two panels with 36 networks side by side and four markers for each, between 0 and about 1. Noise lies highest for most networks, noisy digits lowest; grey bars at the bottom are far below all markers for most networks."}}
 deviations = analysis.data_deviations(study)
 data_deviations(deviations, chance=f"other images of {dataset}")
 plt.show()
@@ -355,7 +358,7 @@ if there and not few:
 methods = [method_of(name) for name in trainings]
 # some methods have several seeds, so both spreads are known
 repeated = 1 < len(set(methods)) < len(methods)
-distances = analysis.distance_matrix(
+distances = affscore.comparison.distance_matrix(
     {
         name: one.scores[np.isfinite(one.scores)]
         for name, one in trainings.items()
@@ -378,12 +381,12 @@ Markdown(said) if checkpoints else None
 # On the 15 trainings of the study, contrastive learning has a branch of its own in the clustering, far from all others, and rotation is
 # apart from the rest. Supervision, label noise and distillation mix: all three teach the names of the digits.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-trainings-tree", "caption": "Contrastive learning and rotation have branches of their own, what teaches the names of digits mixes: the clustering of the trainings by average linkage; colours and markers are the methods (paper Fig. 16; `affscore.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a training in each row with the colour and marker of its method. The further left two branches meet, the farther apart are their signatures."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-trainings-tree", "caption": "Contrastive learning and rotation have branches of their own, what teaches the names of digits mixes: the clustering of the trainings by average linkage; colours and markers are the methods (paper Fig. 16; `companion.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a training in each row with the colour and marker of its method. The further left two branches meet, the farther apart are their signatures."}}
 tree = analysis.linkage(distances)
 dendrogram(tree, list(trainings), methods)
 plt.show()
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-trainings", "caption": "The contrastive trainings are near each other and far from all others: DTW distances between the signatures, in the order of the clustering (paper Fig. 17; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each training, in shades of grey from white, distance zero on the diagonal, to black. Trainings by the same method lie side by side where they form light blocks."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-trainings", "caption": "The contrastive trainings are near each other and far from all others: DTW distances between the signatures, in the order of the clustering (paper Fig. 17; `companion.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each training, in shades of grey from white, distance zero on the diagonal, to black. Trainings by the same method lie side by side where they form light blocks."}}
 distance_heatmap(distances, analysis.leaf_order(distances, tree))
 plt.show()
 
@@ -517,7 +520,7 @@ for {away["ImageNet"]} trained on ImageNet.
 
 # %%
 answer = None  # your answer here: a pair of arrays
-# affscore.exercises.check("12.1", answer)
+# companion.exercises.check("12.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-12-1
@@ -530,7 +533,7 @@ answer = None  # your answer here: a pair of arrays
 generator = np.random.default_rng(0)
 below = -1 - generator.exponential(size=(256, 1))
 above = generator.exponential(size=(256, 1))
-affscore.exercises.check("12.1", (below, above))
+companion.exercises.check("12.1", (below, above))
 
 # %% [markdown]
 # ```{solution-end}
@@ -553,7 +556,7 @@ affscore.exercises.check("12.1", (below, above))
 
 # %%
 answer = None  # your answer here: a number
-# affscore.exercises.check("12.2", answer)
+# companion.exercises.check("12.2", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-12-2
@@ -563,7 +566,7 @@ answer = None  # your answer here: a number
 # Four networks can be divided into two pairs in three ways, and one of them is the right one.
 
 # %%
-affscore.exercises.check("12.2", 1 / 3)
+companion.exercises.check("12.2", 1 / 3)
 
 # %% [markdown]
 # ```{solution-end}

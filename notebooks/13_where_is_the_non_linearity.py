@@ -22,13 +22,13 @@
 # Read {doc}`05_residual_connections` first.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -38,22 +38,29 @@ device: str = "auto"  # cpu, cuda, or auto: cuda where there is one
 seed: int = 0  # of random layers
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
-import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from affscore.analysis import PARTS, mean_of, unexplained, unexplained_by_kind
-from affscore.figures import table, unexplained_shares
-from affscore.network import affine_fit
-from affscore.papers.networks import network_table
-from affscore.survey.studies import load_study
 from IPython.display import Markdown
 from scipy import stats
+
+import affscore
+import companion
+from affscore.network import affine_fit
+from companion.analysis import (
+    PARTS,
+    mean_of,
+    unexplained,
+    unexplained_by_kind,
+)
+from companion.figures import table, unexplained_shares
+from companion.papers.networks import network_table
+from companion.studies import load_study
 
 # %% [markdown]
 # ## A linear layer has a low score
@@ -193,7 +200,7 @@ families = first.groupby("model", sort=False)["family"].first()
 shares = unexplained_by_kind(first, ["model"])
 shares = shares.reindex(families.index)[KINDS]
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-kinds", "caption": "The unexplained share of blocks of each kind, one point for each network (mean over its blocks). Whole networks on digits leave the most unexplained, about a fifth; whether attention or activations come next is undecided. Batch normalisation leaves nothing, and layer normalisation little. Linear layers are the control (`affscore.figures.unexplained_shares`)."}, "image": {"alt": "Eight rows of points, one for each kind of block. Whole networks on digits lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.05 and 0.1, and above 0.13 in ConvNeXts and Swins. Normalisation lies at 0, and up to 0.07 in ConvNeXts and transformers."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-kinds", "caption": "The unexplained share of blocks of each kind, one point for each network (mean over its blocks). Whole networks on digits leave the most unexplained, about a fifth; whether attention or activations come next is undecided. Batch normalisation leaves nothing, and layer normalisation little. Linear layers are the control (`companion.figures.unexplained_shares`)."}, "image": {"alt": "Eight rows of points, one for each kind of block. Whole networks on digits lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.05 and 0.1, and above 0.13 in ConvNeXts and Swins. Normalisation lies at 0, and up to 0.07 in ConvNeXts and transformers."}}
 unexplained_shares(shares, families.to_dict())
 plt.show()
 
@@ -302,7 +309,7 @@ Markdown(
 
 # %%
 answer = None  # your answer here: two matrices (stretch, turn)
-# affscore.exercises.check("13.1", answer)
+# companion.exercises.check("13.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-13-1
@@ -315,7 +322,7 @@ answer = None  # your answer here: two matrices (stretch, turn)
 # %%
 stretch = np.diag(np.linspace(1, 3, 16))
 turn = np.linalg.qr(np.random.default_rng(0).standard_normal((16, 16)))[0]
-affscore.exercises.check("13.1", (stretch, stretch @ turn))
+companion.exercises.check("13.1", (stretch, stretch @ turn))
 
 # %% [markdown]
 # ```{solution-end}
@@ -339,7 +346,7 @@ affscore.exercises.check("13.1", (stretch, stretch @ turn))
 
 # %%
 answer = None  # your answer here: (fit of max(x, 0), fit of |x|)
-# affscore.exercises.check("13.2", answer)
+# companion.exercises.check("13.2", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-13-2
@@ -353,7 +360,7 @@ answer = None  # your answer here: (fit of max(x, 0), fit of |x|)
 # %%
 corr2 = 0.25 / (0.5 - 0.5 / np.pi)
 answer = (1 - np.sqrt((1 - corr2) / 2), 1 - np.sqrt(0.5))
-affscore.exercises.check("13.2", answer)
+companion.exercises.check("13.2", answer)
 
 # %% [markdown]
 # ```{solution-end}

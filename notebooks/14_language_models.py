@@ -21,13 +21,13 @@
 # own docstrings, with an ordinary and with a gated feed-forward part, and a pretrained encoder of sentences.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -35,20 +35,25 @@ steps: int = 200  # of the training on this page
 seed: int = 0  # of its weights and windows
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
 from functools import partial
 
-import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
-from affscore.analysis.language import (
+from IPython.display import Markdown
+
+import affscore
+import companion
+from affscore.options import Specification
+from affscore.zoo.data.docstrings import docstrings, fingerprint_of_docstrings
+from companion.analysis.language import (
     fall_in_training,
     gap_at_equal_loss,
     gap_of_gates,
@@ -56,12 +61,9 @@ from affscore.analysis.language import (
     signs,
     under_each,
 )
-from affscore.experiments import bits_a_character, character_losses
-from affscore.figures import scores_along, table
-from affscore.options import Specification
-from affscore.survey.studies import load_study, under
-from affscore.zoo.data.docstrings import docstrings, fingerprint_of_docstrings
-from IPython.display import Markdown
+from companion.experiments import bits_a_character, character_losses
+from companion.figures import scores_along, table
+from companion.studies import load_study, under
 
 words = list(Specification._fields)
 NAMES = {"char_gpt": "GELU", "gated_char_gpt": "GELU, gated"}
@@ -144,7 +146,7 @@ Markdown(
 # newer models do with GELU or SiLU. Both have 512 channels at the GELU, so their scores have the same bias; the gated
 # one has more parameters. `python scripts/make_studies.py --only language` makes it again.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-14-course", "caption": "Training lowers the score of every GELU, from about 0.95 to about 0.75 to 0.8. Mean over three seeds, and the band from the least to the largest; paired coupling, 512 held-out windows (`affscore.figures.scores_along`)."}, "image": {"alt": "Two panels, without and with gates, each with four curves that begin near 0.95 and fall while the network trains. The first two blocks end lowest."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-14-course", "caption": "Training lowers the score of every GELU, from about 0.95 to about 0.75 to 0.8. Mean over three seeds, and the band from the least to the largest; paired coupling, 512 held-out windows (`companion.figures.scores_along`)."}, "image": {"alt": "Two panels, without and with gates, each with four curves that begin near 0.95 and fall while the network trains. The first two blocks end lowest."}}
 course = load_study("language-course")
 scores_along(
     {
@@ -221,10 +223,10 @@ Markdown(
 #
 # ## By position
 #
-# The default averages over all positions of a window. `affscore.experiments.scores_by_position` scores one position at a
+# The default averages over all positions of a window. `companion.experiments.scores_by_position` scores one position at a
 # time. In a causal network the first position knows one character, the second two, the last one all of them.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-14-positions", "caption": "Where the network knows few characters its GELUs are nearer to affine; from the fifth position on their scores hardly change. After training, mean over three seeds, and the band from least to largest (`affscore.experiments.scores_by_position`, `affscore.figures.scores_along`)."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-14-positions", "caption": "Where the network knows few characters its GELUs are nearer to affine; from the fifth position on their scores hardly change. After training, mean over three seeds, and the band from least to largest (`companion.experiments.scores_by_position`, `companion.figures.scores_along`)."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
 positions = load_study("language-positions")
 positions = positions[positions["way"] == "language"]
 usual = positions[positions["covariance"] == "ledoit-wolf"]
@@ -380,7 +382,7 @@ Markdown(
 
 # %%
 answer = None  # your answer here: a function average(features, mask)
-# affscore.exercises.check("14.1", answer)
+# companion.exercises.check("14.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-14-1
@@ -395,7 +397,7 @@ def average_of_text(features, mask):
     return total / real.sum(dim=1)
 
 
-affscore.exercises.check("14.1", average_of_text)
+companion.exercises.check("14.1", average_of_text)
 
 # %% [markdown]
 # ```{solution-end}

@@ -22,13 +22,13 @@
 # here, and compared with the affinity score.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -41,40 +41,42 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
-import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
+from IPython.display import Markdown
+
+import affscore
+import companion
 from affscore import AffscoreError
-from affscore.analysis.paths import (
-    mean_correlation,
-    past_the_threshold,
-    rank_correlations,
-    trend_over,
-    with_scores,
-)
-from affscore.figures import (
-    against_width,
-    logits_along_path,
-    mosaic,
-    table,
-    two_measures,
-)
 from affscore.linear_regions import (
     along_segment,
     along_segments,
     closed_paths,
     on_plane,
 )
-from affscore.papers.printed import printed_table
-from affscore.survey.studies import load_studies, stored_studies, under
-from IPython.display import Markdown
+from companion.analysis.paths import (
+    mean_correlation,
+    past_the_threshold,
+    rank_correlations,
+    trend_over,
+    with_scores,
+)
+from companion.figures import (
+    against_width,
+    logits_along_path,
+    mosaic,
+    table,
+    two_measures,
+)
+from companion.papers.printed import printed_table
+from companion.studies import load_studies, stored_studies, under
 
 WAYS = ["vanilla", "noise-0.2", "noise-1.0"]
 studies = stored_studies(store) | load_studies()
@@ -122,7 +124,7 @@ Markdown(note) if note else None
 # A closed path leads through eight translations of an image by an eighth of its side. Unless you name other networks, two
 # small VGG-like ones follow the same path: one has learned the digits (*vanilla*), the other has memorised wrong labels (*noise-1.0*).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-path", "caption": "A logit along a closed path around a digit. Left: the logit (black), its chords over each segment (dashed), and the area between, the absolute deviation. Mind the vertical axes, which differ. Right: the beginning of the first segment with a tick for each breakpoint. Both functions bend hundreds of times on each segment (`affscore.figures.logits_along_path`)."}, "image": {"alt": "Two rows of two panels, a row for each network. On the left a curve over the distance along a path with dashed straight lines between the ends of its eight segments, and the area between curve and lines shaded; it is larger in the lower row, whose axis reaches further, too. On the right the beginning of the first segment, where the curve looks almost straight above a row of ticks."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-path", "caption": "A logit along a closed path around a digit. Left: the logit (black), its chords over each segment (dashed), and the area between, the absolute deviation. Mind the vertical axes, which differ. Right: the beginning of the first segment with a tick for each breakpoint. Both functions bend hundreds of times on each segment (`companion.figures.logits_along_path`)."}, "image": {"alt": "Two rows of two panels, a row for each network. On the left a curve over the distance along a path with dashed straight lines between the ends of its eight segments, and the area between curve and lines shaded; it is larger in the lower row, whose axis reaches further, too. On the right the beginning of the first segment, where the curve looks almost straight above a row of ticks."}}
 folder = "../examples"
 named = networks or [
     f"{folder}/region_networks.py:vgg8"
@@ -239,7 +241,7 @@ Markdown(f"On a tenth of the first segment: {'; '.join(said)}.")
 #
 # In a plane the regions are tiles. Each has one slope, its colour. Three points of the path span the plane:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-plane", "caption": "Regions of both networks in a plane through three points of the path, coloured by the slope of the logit; all panels have one scale. Left: the plane, where nearly every point lies in a region of its own. Right: 3 % of each side; lines part the regions where these are large enough. With right labels the slopes lie near each other, with wrong labels they spread (`affscore.figures.mosaic`)."}, "image": {"alt": "Two rows of two square panels, a row for each network. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines that part tiles, in one almost uniform colour above and in several shades below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-plane", "caption": "Regions of both networks in a plane through three points of the path, coloured by the slope of the logit; all panels have one scale. Left: the plane, where nearly every point lies in a region of its own. Right: 3 % of each side; lines part the regions where these are large enough. With right labels the slopes lie near each other, with wrong labels they spread (`companion.figures.mosaic`)."}, "image": {"alt": "Two rows of two square panels, a row for each network. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines that part tiles, in one almost uniform colour above and in several shades below."}}
 corner, *ends = path[0], path[2], path[6]
 planes = {
     name: [
@@ -269,7 +271,7 @@ plt.show()
 # random (*augmented*), or with 20 to 100 % of wrong labels, from three seeds each. Nearly all training labels are fitted. Closed paths then lead
 # around 16 test images, the same for all networks.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-density", "caption": "Density and absolute deviation, a point for each training. With wrong labels the deviation grows several times over, the density by 20 to 40 % (`affscore.figures.two_measures`)."}, "image": {"alt": "Two panels with points, one for each architecture, in seven colours for the ways of training. Points of vanilla and augmented training lie at the bottom; with more wrong labels points lie higher, and only a little further to the right."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-density", "caption": "Density and absolute deviation, a point for each training. With wrong labels the deviation grows several times over, the density by 20 to 40 % (`companion.figures.two_measures`)."}, "image": {"alt": "Two panels with points, one for each architecture, in seven colours for the ways of training. Points of vanilla and augmented training lie at the bottom; with more wrong labels points lie higher, and only a little further to the right."}}
 axes_of = {
     "crossings": "density (crossings per segment)",
     "absolute_deviation": "absolute deviation",
@@ -384,7 +386,7 @@ Markdown(
 # *interpolation threshold*, the test error is largest, and falls again: model-wise double descent {cite}`nakkiran2020deep`. The poster: past the threshold, networks become more linear
 # along the data.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-width", "caption": "Measures of networks of nine widths, three seeds each (thin) and their mean (thick), with a fifth of the labels wrong. From the dashed line on 99 % of the training labels are fitted. Test error and absolute deviation peak near it and fall; the density rises throughout; the affinity score falls throughout (`affscore.figures.against_width`)."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise steeply up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-width", "caption": "Measures of networks of nine widths, three seeds each (thin) and their mean (thick), with a fifth of the labels wrong. From the dashed line on 99 % of the training labels are fitted. Test error and absolute deviation peak near it and fall; the density rises throughout; the affinity score falls throughout (`companion.figures.against_width`)."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise steeply up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
 wide["width"] = wide["network"].str.rpartition("_")[2].astype(int)
 past = past_the_threshold(wide)
 threshold = past["width"].min()
@@ -413,7 +415,7 @@ Markdown(
 # %% [markdown]
 # ## Does the affinity score see it?
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-score", "caption": "Absolute deviation and mean affinity score, a point for each training: the more wrong labels, the larger the deviation and the lower the score (`affscore.figures.two_measures`)."}, "image": {"alt": "Two panels with points, one for each architecture, in seven colours for the ways of training. Points fall from the upper left, vanilla and augmented training, to the lower right, wrong labels alone."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-score", "caption": "Absolute deviation and mean affinity score, a point for each training: the more wrong labels, the larger the deviation and the lower the score (`companion.figures.two_measures`)."}, "image": {"alt": "Two panels with points, one for each architecture, in seven colours for the ways of training. Points fall from the upper left, vanilla and augmented training, to the lower right, wrong labels alone."}}
 two_measures(
     trained,
     "absolute_deviation",
@@ -519,7 +521,7 @@ Markdown(f"""
 
 # %%
 answer = None  # your answer here: a pair (crossings, breakpoints)
-# affscore.exercises.check("15.1", answer)
+# companion.exercises.check("15.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-15-1
@@ -529,7 +531,7 @@ answer = None  # your answer here: a pair (crossings, breakpoints)
 # At 0 two units change together: one crossing. There $|x|$ bends. At 1 the other two change together, and cancel.
 
 # %%
-affscore.exercises.check("15.1", (2, 1))
+companion.exercises.check("15.1", (2, 1))
 
 # %% [markdown]
 # ```{solution-end}
@@ -552,7 +554,7 @@ affscore.exercises.check("15.1", (2, 1))
 
 # %%
 answer = None  # your answer here: a function deviation(a)
-# affscore.exercises.check("15.2", answer)
+# companion.exercises.check("15.2", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-15-2
@@ -568,7 +570,7 @@ def deviation(a):
     return a * (1 - a) / 2
 
 
-affscore.exercises.check("15.2", deviation)
+companion.exercises.check("15.2", deviation)
 
 # %% [markdown]
 # ```{solution-end}
@@ -591,7 +593,7 @@ affscore.exercises.check("15.2", deviation)
 
 # %%
 answer = None  # your answer here: a pair of networks
-# affscore.exercises.check("15.3", answer)
+# companion.exercises.check("15.3", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-15-3
@@ -618,7 +620,7 @@ def hinges(places, heights):
 
 many = hinges([k / 20 for k in range(20)], [1.0] + 19 * [1e-4])
 few = hinges([0.9], [10.0])
-affscore.exercises.check("15.3", (many, few))
+companion.exercises.check("15.3", (many, few))
 
 # %% [markdown]
 # ```{solution-end}

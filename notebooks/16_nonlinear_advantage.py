@@ -24,13 +24,13 @@
 # said by the *path length*: how many non-linear units lie between an input and the output, on average. Two numbers in brackets are a 95 % interval over seeds.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -43,21 +43,26 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights and the order of images
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
-import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
+from IPython.display import Markdown
+from torch import nn
+
+import affscore
+import companion
 from affscore import AffscoreError
-from affscore.analysis import mean_of
-from affscore.analysis.cores import cores, survival, survival_correlations
-from affscore.analysis.paths import with_scores
-from affscore.analysis.slopes import (
+from affscore.nonlinear_advantage import average_path_length, to_prelu, train
+from companion.analysis import mean_of
+from companion.analysis.cores import cores, survival, survival_correlations
+from companion.analysis.paths import with_scores
+from companion.analysis.slopes import (
     EARLY,
     LATE,
     compared,
@@ -65,17 +70,14 @@ from affscore.analysis.slopes import (
     lost_when_affine,
     trainings,
 )
-from affscore.experiments import decisions_changed
-from affscore.figures import (
+from companion.experiments import decisions_changed
+from companion.figures import (
     accuracy_curves,
     core_network,
     table,
     two_measures,
 )
-from affscore.nonlinear_advantage import average_path_length, to_prelu, train
-from affscore.survey.studies import load_studies, stored_studies, under
-from IPython.display import Markdown
-from torch import nn
+from companion.studies import load_studies, stored_studies, under
 
 studies, note = stored_studies(store) | load_studies(), ""
 if slopes_study not in studies:
@@ -253,7 +255,7 @@ table(
 # * *larger of two digits*: 2,400 pairs of images side by side; the label is the larger digit;
 # * *sum of two digits*: the same pairs; the label is the last digit of the sum. It takes twice as many epochs.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-curves", "caption": "Accuracy against the path length that is left: a point for each training, lines through the means over seeds for each weight of the penalty. On the sum of two digits the early curve falls where the late one still holds; on the larger of two both fall together. On the others affine networks (length 0) are about as good or better; mind the axes, that of digits has three points (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Five panels with two curves each over the normalised average path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below two units, the late one only below one. On the larger of two digits both fall at one unit. On digits and few digits both are flat. With wrong labels they rise towards the left, the late one earlier."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-curves", "caption": "Accuracy against the path length that is left: a point for each training, lines through the means over seeds for each weight of the penalty. On the sum of two digits the early curve falls where the late one still holds; on the larger of two both fall together. On the others affine networks (length 0) are about as good or better; mind the axes, that of digits has three points (`companion.figures.accuracy_curves`)."}, "image": {"alt": "Five panels with two curves each over the normalised average path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below two units, the late one only below one. On the larger of two digits both fall at one unit. On digits and few digits both are flat. With wrong labels they rise towards the left, the late one earlier."}}
 of_pairs = [
     pairs.get(task) == network
     for network, task in zip(trained["network"], trained["task"], strict=True)
@@ -308,7 +310,7 @@ table(
 #
 # Where the non-linear channels are that stay:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-core", "caption": "The core network: the channels of each activation (grey) and those of them that are not linear (blue, the number above; means over seeds), late, for the weight of the penalty that comes closest to three units on a path. Digits are told apart by the early activations; the sum of two needs the one before the last, too (`affscore.figures.core_network`)."}, "image": {"alt": "A panel for each task with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels; on the larger of two digits the tenth keeps some."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-core", "caption": "The core network: the channels of each activation (grey) and those of them that are not linear (blue, the number above; means over seeds), late, for the weight of the penalty that comes closest to three units on a path. Digits are told apart by the early activations; the sum of two needs the one before the last, too (`companion.figures.core_network`)."}, "image": {"alt": "A panel for each task with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels; on the larger of two digits the tenth keeps some."}}
 UNITS = 3
 late = study[study["start"] == LATE]
 kept = {}
@@ -327,7 +329,7 @@ plt.show()
 #
 # The affinity score is measured at the end of ordinary training, before any slope moves. Do activations with a low score, the more non-linear ones, keep their channels?
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-survival", "caption": "Each activation by its affinity score before, and by the share of its channels that stay non-linear, the mean over weights of the penalty; a point for each seed. Early activations keep more; within a third the points fall, since those after a sum score higher and keep less (`affscore.figures.two_measures`)."}, "image": {"alt": "Panels for the tasks with points in three colours for the first, middle and last third of the activations. Points of the first third lie highest, those of the last lowest, and within each colour they fall to the right."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-survival", "caption": "Each activation by its affinity score before, and by the share of its channels that stay non-linear, the mean over weights of the penalty; a point for each seed. Early activations keep more; within a third the points fall, since those after a sum score higher and keep less (`companion.figures.two_measures`)."}, "image": {"alt": "Panels for the tasks with points in three colours for the first, middle and last third of the activations. Points of the first third lie highest, those of the last lowest, and within each colour they fall to the right."}}
 survived = survival(study, scores)
 thirds = ["first third", "middle third", "last third"]
 part = survived.groupby("network")["index"].transform(
@@ -375,7 +377,7 @@ Markdown(
 #
 # Two networks of {doc}`15_linear_regions` have the same architecture: one has learned the digits, the other has memorised labels that are all wrong. For the
 # third measure each activation *alone* becomes linear, all of its slopes 1, and nothing is trained: how many of the network's decisions on test images change
-# (`affscore.experiments.decisions_changed`)?
+# (`companion.experiments.decisions_changed`)?
 
 # %% tags=["hide-input"]
 folder, ways = "../examples", {"vanilla": "right", "noise-1.0": "wrong"}
@@ -487,7 +489,7 @@ the share of channels that stay is between {held.min():+.2f} and {held.max():+.2
 
 # %%
 answer = None  # your answer here: a pair (NAPL, APL)
-# affscore.exercises.check("16.1", answer)
+# companion.exercises.check("16.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-16-1
@@ -501,7 +503,7 @@ answer = None  # your answer here: a pair (NAPL, APL)
 # %%
 skip, branch = 2 / 4, 2 / 4 + 3 / 4
 napl, apl = (skip + branch) / 2, (skip + 16 * branch) / 17
-affscore.exercises.check("16.1", (napl, apl))
+companion.exercises.check("16.1", (napl, apl))
 
 # %% [markdown]
 # ```{solution-end}

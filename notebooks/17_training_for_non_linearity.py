@@ -22,13 +22,13 @@
 # transfer. Read {doc}`04_the_signature_of_a_network` first.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -39,19 +39,27 @@ epochs: int = 10  # of the training on this page
 seed: int = 0  # of random weights and the order of images
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
 # %% tags=["hide-input"]
-import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
-from affscore.analysis import mean_of
-from affscore.analysis.steered import (
+from IPython.display import Markdown
+
+import affscore
+import companion
+from affscore.network import resampled
+from affscore.options import Specification
+from affscore.plots import raw_signature
+from affscore.survey.shipped import shipped_signature
+from affscore.transport import differentiable_affinity
+from companion.analysis import mean_of
+from companion.analysis.steered import (
     CELL,
     FREE,
     PULLED,
@@ -60,18 +68,8 @@ from affscore.analysis.steered import (
     outcomes,
     over_all,
 )
-from affscore.figures import (
-    bundles_of_signatures,
-    raw_signature,
-    table,
-    two_measures,
-)
-from affscore.network import resampled
-from affscore.options import Specification
-from affscore.survey.shipped import shipped_signature
-from affscore.survey.studies import load_study, under
-from affscore.transport import differentiable_affinity
-from IPython.display import Markdown
+from companion.figures import bundles_of_signatures, table, two_measures
+from companion.studies import load_study, under
 
 words = list(Specification._fields)
 
@@ -146,7 +144,7 @@ with affscore.AffinityPenalty(
 ) as penalty:
     train(pulled, penalty)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-17-one-training", "caption": "The penalty moves the whole signature: the same network after the same training, without it and with it (`affscore.figures.raw_signature`)."}, "image": {"alt": "Two signatures of seven activations. Trained freely, scores lie between 0.7 and 0.95. Pulled down, most lie between 0.5 and 0.75."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-17-one-training", "caption": "The penalty moves the whole signature: the same network after the same training, without it and with it (`affscore.plots.raw_signature`)."}, "image": {"alt": "Two signatures of seven activations. Trained freely, scores lie between 0.7 and 0.95. Pulled down, most lie between 0.5 and 0.75."}}
 data = (test_images, test_labels)
 ends = [
     affscore.signature(one, data, criteria=False, progress=False)
@@ -173,7 +171,7 @@ plt.show()
 # pulled network and the free one of the same seed begin alike and see the same images, so that we look at their
 # difference. On the digits there are three targets more, which come below.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-17-accuracy", "caption": "No pulled network has the mean score of a free one. Pulled high, accuracy is lower on average in every panel; pulled low, clearly so in those of the residual network. A point for each training, axes fitted to the data (`affscore.figures.two_measures`)."}, "image": {"alt": "Four panels, one for each network and task, with accuracy over the mean score in three groups of points: pulled low, free and pulled high."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-17-accuracy", "caption": "No pulled network has the mean score of a free one. Pulled high, accuracy is lower on average in every panel; pulled low, clearly so in those of the residual network. A point for each training, axes fitted to the data (`companion.figures.two_measures`)."}, "image": {"alt": "Four panels, one for each network and task, with accuracy over the mean score in three groups of points: pulled low, free and pulled high."}}
 names = ("steered", "steered-targets")
 study = pd.concat(map(load_study, names), ignore_index=True)
 ours = under(study)
@@ -299,7 +297,7 @@ Markdown(
 # The target may be a number for each activation. Two networks of the mini zoo lend their signatures, brought to the length
 # of seven activations: the ViT (*as-vit*) and the residual network (*as-resnet*).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-17-signatures", "caption": "Trained towards the signature of another network, both networks come close to it and far from what free training gives. Thin lines for five seeds, a thick one for their mean, and the two signatures that are the targets; on held-out digits (`affscore.figures.bundles_of_signatures`)."}, "image": {"alt": "Two panels, for the VGG and the residual network, with three bundles of lines over seven depths, free, as the ViT, and as the residual network, and the two targets, which the last two bundles follow."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-17-signatures", "caption": "Trained towards the signature of another network, both networks come close to it and far from what free training gives. Thin lines for five seeds, a thick one for their mean, and the two signatures that are the targets; on held-out digits (`companion.figures.bundles_of_signatures`)."}, "image": {"alt": "Two panels, for the VGG and the residual network, with three bundles of lines over seven depths, free, as the ViT, and as the residual network, and the two targets, which the last two bundles follow."}}
 AS = {"as-vit": "mini:vit_b_16", "as-resnet": "mini:resnet18"}
 shaped = ours[(ours["task"] == "digits") & ours["target"].isin([FREE, *AS])]
 
@@ -375,7 +373,7 @@ Markdown(
 
 # %%
 answer = None  # your answer here: the derivative
-# affscore.exercises.check("17.1", answer)
+# companion.exercises.check("17.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-17-1
@@ -385,7 +383,7 @@ answer = None  # your answer here: the derivative
 # With $y = (0, 0, t)$ all values are $t$ times those of $(0, 0, 1)$, and no correlation depends on $t$: the derivative is 0.
 
 # %%
-affscore.exercises.check("17.1", 0.0)
+companion.exercises.check("17.1", 0.0)
 
 # %% [markdown]
 # ```{solution-end}

@@ -22,13 +22,13 @@
 # Findings of our own are in the chapters, and not counted here.
 
 # %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]
@@ -42,7 +42,7 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of the choice of images
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
@@ -51,11 +51,12 @@ from base64 import b64encode
 from pathlib import Path
 
 import pandas as pd
-from affscore.figures import table
-from affscore.papers import measure_as_printed
-from affscore.papers.all_results import AllResults
-from affscore.papers.ledger import ALL, Ledger
 from IPython.display import HTML, Markdown
+
+from companion.figures import table
+from companion.papers import measure_as_printed
+from companion.papers.all_results import AllResults
+from companion.papers.ledger import ALL, Ledger
 
 if models:
     options = {
@@ -193,7 +194,8 @@ table(partly[["on", *asked]].astype(dict.fromkeys(asked, int)))
 # ```sh
 # affscore survey --models resnet18 \
 #   --datasets imagenet:data/imagenet --store results
-# affscore ledger --results results --csv ledger.csv --claims claims.csv
+# python -m companion.ledger --results results \
+#   --csv ledger.csv --claims claims.csv
 # make book PROFILE=paper   # measures the study's networks
 # papermill notebooks/18_what_is_reproduced.ipynb ledger.ipynb --cwd notebooks \
 #   -y "models: [resnet18, swin_t]"

@@ -22,6 +22,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from notebook_files import book_notebooks
 from plain_markdown import plain
 
+COMPANION = Path(__file__).resolve().parents[1] / "notebooks" / "companion"
+
 FOLDED = {"hide-input", "remove-input", "remove-cell"}
 """Tags of cells whose code the page does not show, or folds."""
 
@@ -77,7 +79,7 @@ def question(exercise: Exercise) -> NotebookNode:
 
 def check_line(exercise: Exercise) -> str:
     """The check of an exercise."""
-    return f'affscore.exercises.check("{exercise.number}", answer)'
+    return f'companion.exercises.check("{exercise.number}", answer)'
 
 
 def for_students(exercise: Exercise) -> list[NotebookNode]:
@@ -129,6 +131,7 @@ def graded(name: str, grade: bool = False, solution: bool = False, points: int |
 def write_students(chapters: dict[Path, NotebookNode], out: Path) -> None:
     """Write the notebooks for students."""
     empty(out)
+    copy_companion(out)
     for path, notebook in chapters.items():
         nbformat.write(version(notebook, for_students), out / path.name)
 
@@ -136,6 +139,7 @@ def write_students(chapters: dict[Path, NotebookNode], out: Path) -> None:
 def write_teachers(chapters: dict[Path, NotebookNode], out: Path) -> None:
     """Write the notebooks for the teacher, and a table of all exercises."""
     empty(out)
+    copy_companion(out)
     with (out / "exercises.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
@@ -155,6 +159,7 @@ def write_assignments(chapters: dict[Path, NotebookNode], out: Path) -> None:
     for path, notebook in chapters.items():
         folder = out / "source" / f"chapter_{path.stem[:2]}"
         folder.mkdir()
+        copy_companion(folder)
         nbformat.write(version(notebook, for_nbgrader), folder / path.name)
 
 
@@ -162,6 +167,11 @@ def empty(folder: Path) -> None:
     """Make an empty folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+
+
+def copy_companion(folder: Path) -> None:
+    """Put the book's code beside notebooks, which import it."""
+    shutil.copytree(COMPANION, folder / COMPANION.name, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 WRITE = {"student": write_students, "teacher": write_teachers, "assignments": write_assignments}

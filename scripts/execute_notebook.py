@@ -1,8 +1,8 @@
 """Execute one notebook of the book with the parameters of a profile.
 
 The executed copy is written under a temporary name and renamed. Beside it lies a file for make (``.d``) that
-names the modules of the library which the notebook used, so that a change of the library re-runs only the
-notebooks it concerns. If a cell fails, one message names the notebook, the cell and the error, and the copy
+names the modules of the library and of the companion which the notebook used, so that a change of them re-runs
+only the notebooks it concerns. If a cell fails, one message names the notebook, the cell and the error, and the copy
 so far is kept as ``.failed.ipynb``.
 """
 
@@ -28,12 +28,14 @@ from notebook_files import declared_parameters, error, read_profile, synchronize
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-LIBRARY = "affscore"
-PACKAGES = (LIBRARY, "torch", "torchvision", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
+ROOMS = {"affscore": Path(), "companion": Path("notebooks")}
+"""The packages whose modules a notebook depends on, and where they are."""
+
+PACKAGES = ("affscore", "torch", "torchvision", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 CLOSING = f"""
 import json as _json, resource as _resource, sys as _sys
 _peaks = [_resource.getrusage(_who).ru_maxrss for _who in (_resource.RUSAGE_SELF, _resource.RUSAGE_CHILDREN)]
-_modules = [_name for _name in _sys.modules if _name.split(".")[0] == {LIBRARY!r}]
+_modules = [_name for _name in _sys.modules if _name.split(".")[0] in {list(ROOMS)}]
 print(_json.dumps([_modules, sum(_peaks) / (2**20 if _sys.platform == "darwin" else 2**10)]))
 """
 """What the kernel says at the end: the modules it loaded, and its peak memory plus its largest child's, in MB."""
@@ -78,7 +80,7 @@ def execute(notebook: Path, params: Path, output: Path) -> None:
         loaded, peak_mb = json.loads(executed.cells.pop().outputs[0].text)
         modules = with_imports(loaded)
         del executed.metadata["papermill"]  # it holds the temporary name
-        executed.metadata[LIBRARY] = {
+        executed.metadata["affscore"] = {
             "profile": params.stem,
             "parameters": parameters,
             "device": device((declared | parameters).get("device", "cpu")),
@@ -140,15 +142,15 @@ def device(asked: str) -> str:
 
 
 def with_imports(modules: list[str]) -> set[str]:
-    """The library's modules that a notebook loaded, and what these import (in another process, say)."""
-    graph = grimp.build_graph(LIBRARY, exclude_type_checking_imports=True, cache_dir=None)
+    """The modules that a notebook loaded, and what these import (in another process, say)."""
+    graph = grimp.build_graph(*ROOMS, exclude_type_checking_imports=True, cache_dir=None)
     loaded = set(modules) & graph.modules
     return loaded.union(*(graph.find_upstream_modules(module) for module in loaded))
 
 
 def write_dependencies(output: Path, modules: set[str]) -> None:
     """Write a rule for make: the notebook depends on these modules, and one that vanished is no error."""
-    folders = [Path(*module.split(".")) for module in modules]
+    folders = [ROOMS[module.partition(".")[0]].joinpath(*module.split(".")) for module in modules]
     candidates = [path for folder in folders for path in (folder.with_suffix(".py"), folder / "__init__.py")]
     files = sorted(str(path) for path in candidates if path.exists())
     lines = [f"{output}: {' '.join(files)}", *(f"{path}:" for path in files)]

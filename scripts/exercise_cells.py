@@ -25,7 +25,7 @@ ABOUT = re.compile(
     r"\*(?P<kind>[^*·]+?) · (?P<minutes>\d+) minutes? · (?P<difficulty>[a-z]+)\.\*\s+Aim: (?P<aim>.+)", re.DOTALL
 )
 DIRECTIVE = re.compile(r"\{(?P<name>exercise|solution-start|solution-end|admonition(?=\} Hint for ))\} ?(?P<title>.*)")
-CHECK = re.compile(r'^# affscore\.exercises\.check\("[\d.]+", answer\)$', re.MULTILINE)
+CHECK = re.compile(r'^# companion\.exercises\.check\("[\d.]+", answer\)$', re.MULTILINE)
 RUBRIC = re.compile(r"^\*\*Rubric\*\* \((\d+) points\)$", re.MULTILINE)
 ANSWER = "*Your answer:*"
 
@@ -130,7 +130,7 @@ def new_exercise(title: str, text: str) -> Exercise:
 def as_answer(code: str) -> str:
     r"""The code of a solution, with what it hands in as ``answer`` instead of a check.
 
-    >>> print(as_answer('x = 2\naffscore.exercises.check("8.1", (x, 3))\nprint(x)'))
+    >>> print(as_answer('x = 2\ncompanion.exercises.check("8.1", (x, 3))\nprint(x)'))
     x = 2
     answer = (x, 3)
     print(x)
@@ -138,7 +138,7 @@ def as_answer(code: str) -> str:
     lines = code.splitlines()
     for node in reversed(ast.parse(code).body):
         match node:
-            case ast.Expr(ast.Call(function, [_, handed_in])) if ast.unparse(function) == "affscore.exercises.check":
+            case ast.Expr(ast.Call(function, [_, handed_in])) if ast.unparse(function) == "companion.exercises.check":
                 answer = ast.get_source_segment(code, handed_in) or ""
                 answer = f"({answer})" if "\n" in answer else answer
                 lines[node.lineno - 1 : node.end_lineno] = [] if answer == "answer" else [f"answer = {answer}"]

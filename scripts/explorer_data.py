@@ -16,16 +16,17 @@ from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path
 from matplotlib.transforms import Affine2D
 
-from affscore.analysis import criterion_correlations, criterion_values, distance_matrix
-from affscore.analysis.correlations import CRITERIA_OF_TABLE_1
-from affscore.figures.signature import in_words
-from affscore.figures.style import kind_style, series_style
+from affscore.comparison import distance_matrix
 from affscore.network.criteria import CRITERIA
 from affscore.network.multiverse_result import Multiverse
 from affscore.network.result import Signature
 from affscore.options import DEFAULT, Specification
-from affscore.papers import network_table
+from affscore.plots.signature import in_words
+from affscore.plots.style import kind_style, series_style
 from affscore.survey import stored_multiverses, stored_signatures
+from companion.analysis import criterion_correlations, criterion_values
+from companion.analysis.correlations import CRITERIA_OF_TABLE_1
+from companion.papers import network_table
 
 GROUPS = {
     "folder:imagenet-sample": "trained on ImageNet",

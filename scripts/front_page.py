@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from nbformat import NotebookNode
 from notebook_files import error
 
-from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, page
+from affscore.plots.style import PAGE_WIDTH, PALETTE, house_style, page
 from affscore.survey.shipped import PREFIX, shipped_signature
 
 INTRODUCTION = Path("book/intro.md")

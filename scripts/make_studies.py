@@ -8,7 +8,7 @@
 1. The networks of a study are trained on the digits (_build/studies/weights), unless that was done in the same way.
 2. They are measured under every specification (_build/studies/results, a store), unless that was done.
    Networks whose slopes are pulled to 1 are trained and measured at once (_build/studies/slopes).
-3. The table of the study is written (affscore/survey/studies), with what it depends on in its metadata.
+3. The table of the study is written (notebooks/companion/data/studies), with what it depends on in its metadata.
 
 A study whose table is there, made of the same trainings and measurements, is left alone, and so is one of networks
 and images that are not the package's, unless their folders are given. Each training uses one processor. Trainings and
@@ -19,7 +19,8 @@ The networks of the papers on linear regions (regions-cifar10, regions-cifar10-r
 GPU, and days. The recipes of the latter are ours, since the paper's are not known. CIFAR is read from $AFFSCORE_DATA
 (~/.cache/affscore), or downloaded; WMT14 from the folder $AFFSCORE_WMT14: train.en, train.de, test.en and test.de, with
 a sentence a line (pip install "affscore[transformers]" for its tokens).
-The tables are a reader's own: in the folder ``studies`` of a store ``affscore ledger --results STORE`` finds them.
+The tables are a reader's own: in the folder ``studies`` of a store, ``python -m companion.ledger --results STORE``
+finds them.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ from affscore.network.reduction import ReductionName
 from affscore.network.table import provenance
 from affscore.options import DEFAULT, MOST_IN_A_BATCH, Execution, Options, Specification
 from affscore.survey import load_or_measure, load_or_measure_multiverses
-from affscore.survey.studies import STUDIES as SHIPPED
-from affscore.survey.studies import study_of
 from affscore.transport.covariance import CovarianceName
+from companion.studies import STUDIES as SHIPPED
+from companion.studies import study_of
 
 COVARIANCES = get_args(CovarianceName)
 COURSE = ["step", "index", "layer", "activation", "kind", "depth", "score", "accuracy"]

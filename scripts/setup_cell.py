@@ -1,4 +1,4 @@
-"""The first cell of a notebook: it finds the library, or gets it from the repository of the book, and says so.
+"""The first cell of a notebook: it finds the book's code, or gets it from the repository, and says so.
 
     python scripts/setup_cell.py
 
@@ -18,27 +18,28 @@ from notebook_files import book_notebooks, synchronize
 CONFIGURATION = Path("_config.yml")
 TAGS = ["remove-cell", "setup"]
 EXPLAIN = """\
-# Where this runs: with the library, or not.
+# Where this runs: with the book's code, or not.
 import importlib.util
 
-if importlib.util.find_spec("affscore") is None:
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the files "
+        "of the book, run `make book` there, and open it with `make lab`"
     )
 """
 INSTALL = """\
-# Where this runs: with the library, or the library is installed here first.
+# Where this runs: with the book's code, or it is installed here first.
 import importlib.util
 import subprocess
 import sys
 
 _source = "{address}"
-if importlib.util.find_spec("affscore") is None:
-    print("affscore is not here yet: installing it from", _source)
-    subprocess.run(
-        [sys.executable, "-m", "pip", "install", _source], check=True
-    )
+if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
+    print("the book's code is not here yet: installing it from", _source)
+    for _part in (_source, _source + "#subdirectory=notebooks"):
+        subprocess.run(
+            [sys.executable, "-m", "pip", "install", _part], check=True
+        )
     importlib.invalidate_caches()
 """
 

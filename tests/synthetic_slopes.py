@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from affscore.analysis.slopes import EARLY, LATE
-from affscore.papers.results import Results
+from companion.analysis.slopes import EARLY, LATE
+from companion.papers.results import Results
 
 LEFT = np.linspace(0, 1, 11)
 """The parts of the path length that are left, for a weight of the penalty each."""

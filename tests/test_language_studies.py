@@ -14,9 +14,9 @@ from studies.plans import STUDIES, Study
 from studies.sentences import encoded, sentences
 
 from affscore import load_model, signature
-from affscore.experiments import character_losses
-from affscore.survey.studies import load_study, under
 from affscore.zoo.data.docstrings import docstrings
+from companion.experiments import character_losses
+from companion.studies import load_study, under
 
 NETWORKS = Path(__file__).parents[1] / "examples" / "language_networks.py"
 TINY = f"{NETWORKS}:tiny_char_gpt"

@@ -30,16 +30,16 @@ def test_the_directory_of_a_package_is_its_public_names():
 
 @pytest.mark.parametrize("package", ["analysis", "papers"])
 def test_no_name_hides_a_module(package):
-    floor = importlib.import_module(f"affscore.{package}")
+    floor = importlib.import_module(f"companion.{package}")
     for module in pkgutil.iter_modules(floor.__path__):
-        importlib.import_module(f"affscore.{package}.{module.name}")
+        importlib.import_module(f"companion.{package}.{module.name}")
         assert isinstance(getattr(floor, module.name), ModuleType)
 
 
 @pytest.mark.slow
 def test_a_trend_does_not_wait_for_others():
     code = (
-        "import sys; from affscore.analysis import trend; print({'sklearn', 'matplotlib', 'torch'} & set(sys.modules))"
+        "import sys; from companion.analysis import trend; print({'sklearn', 'matplotlib', 'torch'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

@@ -20,10 +20,10 @@ from studies.ways import ALL_WAYS
 from affscore import load_data, load_model
 from affscore.network.model_state import unwrapped
 from affscore.options import Specification
-from affscore.survey.studies import STUDIES as SHIPPED
-from affscore.survey.studies import load_study, under
 from affscore.zoo import card_of
 from affscore.zoo.weight_files import read_state_dict
+from companion.studies import STUDIES as SHIPPED
+from companion.studies import load_study, under
 
 CHEAP = "mini:vit_b_32"
 

@@ -20,17 +20,17 @@ from studies.ways import REGION_WAYS, wrong_labels
 from torch import nn
 
 from affscore import load_model
-from affscore.analysis.paths import rank_correlations
 from affscore.errors import AffscoreError
 from affscore.network.parquet import write_parquet
-from affscore.papers.all_results import AllResults
-from affscore.papers.claim import all_claims
-from affscore.papers.linear_regions import poster
 from affscore.survey import stored_signatures
-from affscore.survey.studies import STUDIES as SHIPPED
-from affscore.survey.studies import stored_studies
 from affscore.zoo import Preprocessing
 from affscore.zoo.weight_files import read_state_dict
+from companion.analysis.paths import rank_correlations
+from companion.papers.all_results import AllResults
+from companion.papers.claim import all_claims
+from companion.papers.linear_regions import poster
+from companion.studies import STUDIES as SHIPPED
+from companion.studies import stored_studies
 from tests.small_cifar import ramps
 
 NETWORKS = "examples/region_networks.py"

@@ -19,8 +19,8 @@ from studies.tasks import TASKS, Task
 from affscore import AffscoreError, linearize, load_model, signature
 from affscore.nonlinear_advantage import active_channels, slopes, to_prelu, train, training
 from affscore.options import Specification
-from affscore.papers.all_results import studies_of_papers
-from affscore.survey.studies import stored_studies
+from companion.papers.all_results import studies_of_papers
+from companion.studies import stored_studies
 
 NETWORK = """
 from torch import nn

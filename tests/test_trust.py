@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from affscore.exercises import check
+from companion.exercises import check
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

@@ -38,7 +38,7 @@ def compare(
     finished = [model for model in models if model.endswith(".parquet") and readable_file(model)]
     options.check([model for model in models if not model.startswith(("shipped:", *finished))], data, chosen)
 
-    from affscore.experiments.comparison import compare as measure
+    from affscore.comparison.compare import compare as measure
 
     chosen["criteria"] = store is not None  # in a store: what a survey would measure, so that nothing is there twice
     if store is not None:

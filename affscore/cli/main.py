@@ -10,7 +10,6 @@ from typer import Option
 
 import affscore
 from affscore.cli.compare import compare
-from affscore.cli.ledger import ledger
 from affscore.cli.multiverse import multiverse
 from affscore.cli.signature import signature
 from affscore.cli.survey import survey
@@ -20,7 +19,7 @@ _HELP = "Measure how non-linear a neural network is, layer by layer."
 app = typer.Typer(
     name="affscore", help=_HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
 )
-for command in (signature, multiverse, survey, compare, ledger):
+for command in (signature, multiverse, survey, compare):
     app.command()(command)
 
 # typer itself does not export it, and where it comes from depends on typer's version
@@ -40,7 +39,7 @@ def _top(
     pass
 
 
-def main() -> None:
+def main(app: typer.Typer = app) -> None:
     """Run the command; an error that the user can repair is one sentence and a non-zero exit."""
     try:
         with warnings.catch_warnings():

@@ -63,7 +63,7 @@ class TrainingRecord:
     notes: list[Note] = field(default_factory=list)
 
     def plot(self, title: str | None = None) -> Figure:
-        """Draw the scores over the steps (:func:`affscore.figures.scores_over_steps`).
+        """Draw the scores over the steps (:func:`affscore.plots.scores_over_steps`).
 
         Args:
             title: None for network and data.
@@ -71,7 +71,7 @@ class TrainingRecord:
         Raises:
             AffscoreError: Nothing was measured.
         """
-        from affscore.figures.training import scores_over_steps  # upwards, as Signature.plot
+        from affscore.plots.training import scores_over_steps  # upwards, as Signature.plot
 
         about = self.metadata
         name = f"{about.get('model')} on {about.get('dataset')}"  # process 1 has neither, and is refused

@@ -161,7 +161,7 @@ class Signature:
         return np.mean(means, axis=0)
 
     def plot(self, title: str | None = None) -> Figure:
-        """Draw the scores over the depth of the activations (:func:`affscore.figures.raw_signature`).
+        """Draw the scores over the depth of the activations (:func:`affscore.plots.raw_signature`).
 
         Args:
             title: None for network, weights and data.
@@ -169,7 +169,7 @@ class Signature:
         Returns:
             The figure. A notebook draws it once where this is the last line of a cell; ``savefig`` writes it to a file.
         """
-        from affscore.figures.signature import raw_signature  # the only import upwards, named in the floors' contract
+        from affscore.plots.signature import raw_signature  # the only import upwards, named in the floors' contract
 
         return raw_signature(self, titles=None if title is None else [title])
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from affscore import signature
-from affscore.analysis import STATISTICS, signature_statistics
+from affscore.comparison import STATISTICS, signature_statistics
 from affscore.zoo.mini import MINI_NETWORKS
 from mini_zoo.distortions import DEGREES, MOVE, NOISE, SCALE, distorted
 from mini_zoo.members import layout

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from affscore.network.multiverse import REDUCTIONS
 from affscore.options import Options
-from affscore.papers.networks import CHANNELS_LAST
 from affscore.survey import survey
 from affscore.survey.job import describe, is_of_job
 from affscore.survey.plan import plan
 from affscore.survey.shipped import MULTIVERSES, SHIPPED
 from affscore.survey.store import Store
+from companion.papers.networks import CHANNELS_LAST
 
 UNTRAINED = "mini:vgg16@random"
 """What figure 9 of the paper shows before training, in small."""

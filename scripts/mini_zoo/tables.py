@@ -13,8 +13,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from affscore import load_model, signature
 from affscore.network.files import atomic_write
-from affscore.papers import printed_table
 from affscore.zoo.mini import MINI_NETWORKS, MiniNetwork
+from companion.papers import printed_table
 from mini_zoo.training import prepared
 
 

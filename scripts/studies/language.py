@@ -18,11 +18,11 @@ from mini_zoo.training import one_thread, optimise
 from torch import Tensor, nn
 
 from affscore import track
-from affscore.experiments import bits_a_character, character_losses
 from affscore.zoo import card_of
 from affscore.zoo.data.docstrings import docstrings, fingerprint_of_docstrings
 from affscore.zoo.text import TextPreprocessing
 from affscore.zoo.weight_files import load_state_dict
+from companion.experiments import bits_a_character, character_losses
 from studies.trainings import PROBE, Part, Training
 
 ON_THE_WAY = 256
@@ -137,5 +137,5 @@ class LanguageTraining(Training):
 
 @cache
 def baselines() -> tuple[float, float]:
-    """Bits a held-out character by counts alone (:func:`affscore.experiments.character_losses`)."""
+    """Bits a held-out character by counts alone (:func:`companion.experiments.character_losses`)."""
     return character_losses(docstrings("train"), docstrings("test"))

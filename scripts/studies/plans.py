@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from affscore.papers import study_models
+from companion.papers import study_models
 from studies.cifar import CifarTraining
 from studies.language import LanguageTraining
 from studies.slopes import Slopes
@@ -334,7 +334,7 @@ STUDIES = {
         sentences=64,
     ),
 }
-"""By the names of their tables (:func:`affscore.survey.studies.load_study`)."""
+"""By the names of their tables (:func:`companion.studies.load_study`)."""
 
 STUDIES_OF_PAPERS = {
     **{

@@ -14,16 +14,16 @@ import torch
 from torch import Tensor
 
 from affscore import load_model, multiverse
-from affscore.experiments import scores_by_position
 from affscore.network.multiverse import REDUCTIONS
 from affscore.network.parquet import write_parquet
-from affscore.survey.studies import study_of
 from affscore.transport.covariance import CovarianceName
 from affscore.zoo import card_of
 from affscore.zoo.data.docstrings import all_docstrings, fingerprint_of_docstrings, is_held_out
 from affscore.zoo.models import identity_of_model
 from affscore.zoo.naming import needs
 from affscore.zoo.text import TextPreprocessing, tokenizer_file
+from companion.experiments import scores_by_position
+from companion.studies import study_of
 
 SHORTEST = 40
 """Characters of a sentence, at least."""

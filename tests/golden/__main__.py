@@ -6,7 +6,7 @@ The findings of the chapters are those of the last ``make book``; ``findings`` a
 import subprocess
 import sys
 
-from affscore.papers import specifications
+from companion.papers import specifications
 from tests.golden.measured import FOLDER, findings, measured
 
 if __name__ == "__main__":
@@ -14,7 +14,7 @@ if __name__ == "__main__":
         found.to_csv(FOLDER / "findings.csv", index=False)
     if sys.argv[1:] == ["findings"]:
         sys.exit()
-    command = [sys.executable, "-m", "affscore.cli", "ledger", "--specifications", str(specifications.SHIPPED)]
+    command = [sys.executable, "-m", "companion.ledger", "--specifications", str(specifications.SHIPPED)]
     subprocess.run(command, check=True)
     for name, table in measured().items():
         table.to_csv(FOLDER / f"{name}.csv", index=False, float_format="%.7g")

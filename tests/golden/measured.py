@@ -25,7 +25,7 @@ def ledger():
     """The ledger and the claims, as the command writes them."""
     with tempfile.TemporaryDirectory() as folder:
         rows, claims = Path(folder, "ledger.csv"), Path(folder, "claims.csv")
-        command = [sys.executable, "-m", "affscore.cli", "ledger", "--csv", str(rows), "--claims", str(claims)]
+        command = [sys.executable, "-m", "companion.ledger", "--csv", str(rows), "--claims", str(claims)]
         subprocess.run(command, check=True, capture_output=True)
         tables = [pd.read_csv(file, dtype=str, keep_default_na=False)[HELD[file.stem]] for file in (rows, claims)]
     for table in tables:

@@ -14,9 +14,9 @@ from torch import nn
 
 import affscore
 from affscore import AffscoreError, load_multiverse, load_signature, multiverse, signature
-from affscore.figures import specification_curve
 from affscore.network.multiverse_result import load_result
 from affscore.options import DEFAULT, Options, Specification, checked
+from affscore.plots import specification_curve
 
 COVARIANCES = ("ledoit-wolf", "empirical")
 COUPLINGS = ("exact", "paired")

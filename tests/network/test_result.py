@@ -15,8 +15,8 @@ from matplotlib import pyplot as plt
 from torch import nn
 
 from affscore import AffscoreError, Signature, load_signature, signature
-from affscore.figures import raw_signature
 from affscore.network import Note
+from affscore.plots import raw_signature
 from tests.synthetic_signatures import synthetic
 
 

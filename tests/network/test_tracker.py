@@ -664,13 +664,13 @@ class TestTheRecord:
     def test_a_line_ends_where_there_is_no_score(self, tracker):
         table = tracker.table
         table.loc[(table["step"] == 4) & (table["index"] == 1), "score"] = np.nan
-        lines = affscore.figures.scores_over_steps(table).axes[0].lines
+        lines = affscore.plots.scores_over_steps(table).axes[0].lines
         for line, gap in zip(lines, [False, True, False, True], strict=True):  # the last one is their mean
             assert np.isnan(line.get_ydata()).tolist() == [False, False, gap]
 
     def test_nothing_to_draw(self):
         with pytest.raises(AffscoreError, match="no measurement to draw"):
-            affscore.figures.scores_over_steps(pd.DataFrame(columns=["step", "score"]))
+            affscore.plots.scores_over_steps(pd.DataFrame(columns=["step", "score"]))
 
 
 def test_modules_that_write_in_training_mode_alone_are_as_before():

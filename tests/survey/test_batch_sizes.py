@@ -7,7 +7,7 @@ from affscore import multiverse
 from affscore.network.parquet import read_description
 from affscore.options import Specification
 from affscore.survey import stored_multiverses
-from affscore.survey.studies import STUDIES, load_study, study_of
+from companion.studies import STUDIES, load_study, study_of
 
 KEYS = ["n", "images", "batches", "index", *Specification._fields]
 NAMES = ("batch-size", "batch-size-cifar", "batch-size-large-cifar")

@@ -9,11 +9,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from affscore import AffscoreError, Signature, compare, figures, load_results, signature
+import affscore
+from affscore import AffscoreError, Signature, compare, load_results, signature
 from affscore.errors import AffscoreWarning
 from affscore.network.result import load_signature
 from affscore.survey import Store, survey
 from affscore.survey.tables import stored_signatures
+from companion import figures
 
 OPTIONS = {"n": 8, "images": 8, "criteria": False, "progress": False}
 
@@ -89,14 +91,14 @@ def named():
 
 
 def tree():
-    from affscore.analysis import linkage
+    from companion.analysis import linkage
 
     return linkage(DISTANCES)
 
 
 FIGURES = {
-    "comparison": lambda: figures.comparison(SCORES, DISTANCES),
-    "raw_signature": lambda: figures.raw_signature(named()),
+    "comparison": lambda: affscore.plots.comparison(SCORES, DISTANCES),
+    "raw_signature": lambda: affscore.plots.raw_signature(named()),
     "distance_heatmap": lambda: figures.distance_heatmap(DISTANCES),
     "dendrogram": lambda: figures.dendrogram(tree(), NAMES, NAMES),
     "score_distributions": lambda: figures.score_distributions(SCORES, NAMES),

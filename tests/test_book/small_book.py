@@ -26,7 +26,7 @@ NOTEBOOK = """\
 n: int = 2  # a number
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 """

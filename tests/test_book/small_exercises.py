@@ -14,7 +14,7 @@ CELLS = """\
 n: int = 2  # a number
 
 # %% tags=["remove-cell"]
-from affscore.parameters import check_parameters
+from companion.parameters import check_parameters
 
 check_parameters(globals())
 
@@ -42,7 +42,7 @@ import affscore
 
 # %%
 answer = None  # your answer here: a number
-# affscore.exercises.check("3.1", answer)
+# companion.exercises.check("3.1", answer)
 
 # %% [markdown]
 # ```{solution-start} ex-3-1
@@ -53,7 +53,7 @@ answer = None  # your answer here: a number
 
 # %%
 images = SECRET
-affscore.exercises.check("3.1", images)
+companion.exercises.check("3.1", images)
 
 # %% [markdown]
 # More SECRET words.

@@ -20,7 +20,7 @@ PACKAGES = re.findall(r"automodule:: (\S+)", "".join(page.read_text() for page i
 def public_names(package: str) -> list[str]:
     """The functions and classes that a package has of the library; of a module, its own."""
     module = importlib.import_module(package)
-    inside = "affscore." if hasattr(module, "__path__") else package
+    inside = f"{package.partition('.')[0]}." if hasattr(module, "__path__") else package
     found = []
     for name in dir(module):
         thing = getattr(module, name)
@@ -34,14 +34,15 @@ def public_names(package: str) -> list[str]:
 def test_every_public_name_is_on_a_page(package: str) -> None:
     pages = [site() / page.relative_to(REPOSITORY).with_suffix(".html") for page in PAGES]
     text = "".join(page.read_text() for page in pages)
-    documented = set(re.findall(r'id="affscore\.(?:\w+\.)?(\w+)"', text))
+    documented = set(re.findall(r'id="(?:affscore|companion)\.(?:\w+\.)?(\w+)"', text))
     assert public_names(package)
     assert [name for name in public_names(package) if name not in documented] == []
     assert ">Type<span" not in text, "Napoleon takes the words before a colon in a property's first line for its type"
 
 
 def test_what_docstrings_name_exists() -> None:
-    text = "".join(path.read_text() for path in (REPOSITORY / "affscore").rglob("*.py"))
-    named = set(re.findall(r":(?:func|class|meth|data|mod):`(affscore\.[\w.]+)`", text))
+    rooms = (REPOSITORY / "affscore", REPOSITORY / "notebooks" / "companion")
+    text = "".join(path.read_text() for room in rooms for path in room.rglob("*.py"))
+    named = set(re.findall(r":(?:func|class|meth|data|mod):`((?:affscore|companion)\.[\w.]+)`", text))
     assert len(named) > 100
     assert [name for name in sorted(named) if pydoc.locate(name) is None] == []

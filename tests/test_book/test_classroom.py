@@ -69,7 +69,7 @@ def test_students_get_stubs_and_checks_and_no_solutions(class_of_one):
     assert "solution" not in text
     assert text.count("HINT") == 2
     assert 'raise NotImplementedError("Exercise 3.1 How many images?")' in text
-    assert '\naffscore.exercises.check("3.1", answer)' in text
+    assert '\ncompanion.exercises.check("3.1", answer)' in text
     assert "\n*Your answer:*\n" in text
     assert "### Exercise 3.4 Why so?" in text
     assert not re.search(r"^```\{|\{\w+\}`", text, re.MULTILINE)  # JupyterLab does not read MyST
@@ -201,7 +201,7 @@ def verdicts(notebook) -> list[str]:
     texts = [
         output["data"]["text/plain"]
         for cell in notebook.cells
-        if cell.cell_type == "code" and cell.source.startswith("affscore.exercises.check(")
+        if cell.cell_type == "code" and cell.source.startswith("companion.exercises.check(")
         for output in cell.outputs
         if "data" in output
     ]
@@ -226,7 +226,7 @@ def test_the_first_cell_installs_from_the_repository_or_explains(tmp_path):
 def test_without_the_library_the_first_cell_says_what_to_do():
     command = [sys.executable, "-I", "-S", "-c", setup_cell.EXPLAIN]  # -S: without site-packages
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "ModuleNotFoundError: this notebook needs the book's library, affscore" in done.stderr
+    assert "ModuleNotFoundError: this notebook needs affscore and the book's companion" in done.stderr
 
 
 def test_the_first_cell_is_put_first_and_replaced(small_book, tmp_path, monkeypatch):

@@ -62,10 +62,10 @@ def test_the_lock_can_build_the_package(python: str, platform: str) -> None:
     assert "setuptools" in pins(python, platform)  # pip install --no-build-isolation needs it
 
 
-def test_environment_yml_installs_the_lock_and_the_package() -> None:
+def test_environment_yml_installs_the_lock_and_both_packages() -> None:
     environment = yaml.safe_load((REPOSITORY / "environment.yml").read_text())
     *conda, from_pip = environment["dependencies"]
-    assert from_pip == {"pip": ["-r requirements.lock", "-e ."]}
+    assert from_pip == {"pip": ["-r requirements.lock", "-e .", "-e ./notebooks"]}
     assert "pip" in conda
     (python,) = [entry.removeprefix("python=") for entry in conda if entry.startswith("python=")]
     assert SpecifierSet(PROJECT["requires-python"]).contains(python)

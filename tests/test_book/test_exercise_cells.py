@@ -9,7 +9,7 @@ import jupytext
 import pytest
 from exercise_cells import POINTS, RUBRIC, Exercise, exercises, parts, read_exercises
 
-from affscore.exercises import known
+from companion.exercises import known
 from tests.test_book.small_book import REPOSITORY
 from tests.test_book.small_exercises import small_exercises
 
@@ -17,7 +17,7 @@ NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 CHAPTERS = NOTEBOOKS[1:-1]  # the first and the last have no exercises
 
 CHECKED, OPEN = ("Compute", "Read a figure", "Change code"), ("Prove", "Argue", "Design")
-"""The kinds of exercises: ``affscore.exercises.check`` marks the first, a teacher the second, by a rubric."""
+"""The kinds of exercises: ``companion.exercises.check`` marks the first, a teacher the second, by a rubric."""
 
 each_chapter = pytest.mark.parametrize("notebook", CHAPTERS, ids=lambda path: path.stem)
 
@@ -82,7 +82,7 @@ def test_what_is_no_exercise_stays_in_its_order():
         ("· easy.*", "· simple.*", "a difficulty of easy"),
         ("· 10 minutes", "· 0 minutes", "a number of minutes"),
         ("{admonition} Hint for 3.1", "{admonition} A word on 3.1", "a hint"),
-        ("# affscore.exercises.check", "# check", "a check"),
+        ("# companion.exercises.check", "# check", "a check"),
         ("*Compute ·", "*Prove ·", "no check, as its kind has none"),
         ("* 1: and explained", "* 2: and explained", "a rubric"),
         ("**Rubric** (3 points)", "**Rubric**", "a rubric"),

@@ -13,10 +13,11 @@ import pytest
 from matplotlib.markers import MarkerStyle
 from playwright.sync_api import Browser, Page, expect
 
-from affscore.analysis import criterion_correlations, signature_distance
+from affscore.comparison import signature_distance
 from affscore.network.result import Signature
 from affscore.survey import stored_multiverses
 from affscore.survey.shipped import shipped_signature
+from companion.analysis import criterion_correlations
 from tests.test_book.built_site import SITE
 from tests.test_book.test_site import Visit, address, browser  # noqa: F401  # fixtures
 

@@ -15,7 +15,7 @@ import pytest
 import torch
 from classroom import WRITE, chapters_of
 
-from affscore.experiments.limits import points_needed
+from companion.experiments.limits import points_needed
 from tests.test_book.small_book import REPOSITORY
 from tests.test_book.small_exercises import small_exercises
 

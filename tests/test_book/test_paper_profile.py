@@ -20,7 +20,7 @@ from PIL import Image
 
 import affscore
 from affscore.network.parquet import write_parquet
-from affscore.survey.studies import load_study
+from companion.studies import load_study
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((REPOSITORY / "notebooks").glob("0[46-9]_*.ipynb"))
@@ -83,7 +83,7 @@ def downloads(tmp_path_factory):
 
 @pytest.mark.slow
 def test_the_profile_names_the_networks_of_the_study_and_weights_that_torchvision_has():
-    from affscore.papers import study_models
+    from companion.papers import study_models
 
     assert [spec.partition("@")[0] for spec in PAPER["models"]] == study_models("")
     for spec in [*PAPER["models"], *PAPER["efficient"]]:

@@ -49,7 +49,7 @@ def test_make_learns_which_modules_a_notebook_used(small_book: SmallBook) -> Non
     assert execute().returncode == 0
     rule, *modules = OUTPUT.with_suffix(".d").read_text().splitlines()
     assert rule.startswith(f"{OUTPUT}: affscore/__init__.py ")
-    assert "affscore/parameters.py" in rule
+    assert "notebooks/companion/parameters.py" in rule
     assert "affscore/errors.py:" in modules
     assert "transport" not in rule
 

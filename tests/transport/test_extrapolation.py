@@ -11,9 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from affscore import AffscoreError, affinity_score
-from affscore.experiments import ACTIVATIONS, limit_score, paired_limit, power_law_correlation
 from affscore.transport import extrapolated_affinity_scores
 from affscore.transport.samples import centred
+from companion.experiments import ACTIVATIONS, limit_score, paired_limit, power_law_correlation
 from tests.transport.clouds import pairs
 
 NAMES = ("ledoit-wolf", "empirical")

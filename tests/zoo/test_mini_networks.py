@@ -7,10 +7,10 @@ from torch import nn
 
 import affscore
 from affscore import load_data, load_model
-from affscore.papers import printed_table
 from affscore.zoo import characteristics, digits, list_models
 from affscore.zoo.card import architecture_of, seeded
 from affscore.zoo.mini import MINI_NETWORKS, WEIGHTS
+from companion.papers import printed_table
 
 STUDY = printed_table("study_networks").query("in_figure14 == 1")
 EFFICIENT = ["mobilenet_v2", "squeezenet1_0", "squeezenet1_1", "shufflenet_v2_x0_5", "shufflenet_v2_x1_0"]

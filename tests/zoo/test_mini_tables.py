@@ -13,12 +13,12 @@ from mini_zoo.training import prepared
 from torch import nn
 from torch.utils.flop_counter import flop_registry
 
-from affscore.analysis import STATISTICS
-from affscore.papers import printed_table
+from affscore.comparison import STATISTICS
 from affscore.survey.job import key_of
 from affscore.survey.store import Store
 from affscore.zoo import hard_task, list_models
 from affscore.zoo.mini import MINI_NETWORKS, WEIGHTS
+from companion.papers import printed_table
 
 MODELS = list_models()
 COLUMNS = "name family year accuracy accuracy_standard_error parameters flops depth group".split()

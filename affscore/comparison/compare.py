@@ -1,0 +1,290 @@
+"""Several networks, or several data sets, side by side: from names to signatures, distances and a figure."""
+
+from __future__ import annotations
+
+import textwrap
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from torch import nn
+
+from affscore.comparison import distance_matrix, signature_statistics
+from affscore.errors import AffscoreError, AffscoreWarning
+from affscore.network.multiverse_result import Multiverse
+from affscore.network.note import Note, give_warnings, lines
+from affscore.network.result import Signature, load_signature
+from affscore.network.signature import signature
+from affscore.network.table import write_table
+from affscore.options import Specification
+from affscore.survey.load import load_or_measure_one
+from affscore.survey.plan import named_options
+from affscore.survey.shipped import PREFIX, shipped_signature
+from affscore.zoo.paths import check_destination, check_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_ASSUMED = "no data were given, and digits were taken: data=... names others"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Signatures that were compared.
+
+    Attributes:
+        signatures: The signatures by name.
+        distances: Dynamic time warping distance of every pair.
+        statistics: Number of activations, mean, standard deviation, minimum, median, maximum, ... of each.
+        notes: Notes for the reader, in sentences: how the measurements differ, and the notes of each.
+    """
+
+    signatures: dict[str, Signature]
+    distances: pd.DataFrame
+    statistics: pd.DataFrame
+    notes: tuple[Note, ...] = ()
+
+    def figure(self) -> Figure:
+        """The signatures in one plot, and their distances (:func:`affscore.plots.comparison`); a single one alone."""
+        from affscore.plots.comparison import comparison  # matplotlib is slow to load
+
+        if len(self.signatures) == 1:
+            ((name, result),) = self.signatures.items()
+            return result.plot(title=name)
+        scores = {name: result.scores for name, result in self.signatures.items()}
+        return comparison({name: values[~np.isnan(values)] for name, values in scores.items()}, self.distances)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the figure (.png, .svg or .pdf), or statistics and distances as a table (.csv).
+
+        Raises:
+            AffscoreError: Another ending, or a place that cannot be written.
+        """
+        path = check_destination(path, (".png", ".svg", ".pdf", ".csv"))
+        return write_table(self.table.rename_axis("name").reset_index(), path, self.figure)
+
+    def differences(self, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
+        """Is A more non-linear than B? The difference of their mean scores, with an interval over images.
+
+        Images are drawn again, the same for both networks where both saw the same (a paired bootstrap,
+        :meth:`affscore.Signature.resampled_means`). The interval is widened by what the bias of a finite n may add to
+        the difference: the difference of the biases (``Signature.worst_bias``). It says how far other images of the
+        same kind would move the difference, and nothing of other trainings of the same architectures.
+
+        Args:
+            level: Share of the resamples inside an interval, in (0, 1).
+            resamples: Number of resamples.
+            seed: Fixes them.
+
+        Returns:
+            A row for each pair: ``a``, ``b``, ``difference`` (mean score of a minus that of b, in [-1, 1]), ``low``,
+            ``high``, ``paired`` (whether both saw the same images) and ``more non-linear``: the one with the lower mean
+            score, or "undecided" where the interval contains 0.
+
+        Raises:
+            AffscoreError: A result that was read from a file or comes with the package: these hold no costs of images.
+
+        >>> found = compare("mini:digitsnet", "mini:digitsnet@random", n=128, images=128, criteria=False)
+        >>> row = found.differences().loc[0]
+        >>> row["more non-linear"], bool(row["low"] < row["difference"] < row["high"] < 0)
+        ('mini:digitsnet@DEFAULT', True)
+        """
+        if not 0 < level < 1:
+            raise AffscoreError(f"level must be in (0, 1), got {level}")
+        if without := [name for name, one in self.signatures.items() if not one.sample_costs]:
+            raise AffscoreError(
+                f"an interval needs the images again, and {' and '.join(without)} came from a file or a store, which "
+                "has the scores alone: name the network instead, and data"
+            )
+        tail, rows = (1 - level) / 2, []
+        for (a, one), (b, other) in combinations(self.signatures.items(), 2):
+            paired = _same_images(one, other)
+            drawn = one.resampled_means(resamples, seed) - other.resampled_means(
+                resamples, seed if paired else seed + 1
+            )
+            low, high = np.quantile(drawn, [tail, 1 - tail])
+            bias = one.worst_bias - other.worst_bias
+            low, high = low - max(bias, 0.0), high - min(bias, 0.0)
+            lower = "undecided" if low <= 0 <= high else a if high < 0 else b
+            difference = float(np.nanmean(one.scores) - np.nanmean(other.scores))
+            rows.append((a, b, difference, float(low), float(high), paired, lower))
+        return pd.DataFrame(rows, columns=["a", "b", "difference", "low", "high", "paired", "more non-linear"])
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Statistics and distances in one table, a row for each signature."""
+        return self.statistics.join(self.distances.add_prefix("distance to "))
+
+    def __repr__(self) -> str:
+        shown = self.statistics.to_string(float_format="{:.3f}".format)
+        parts = [shown]
+        if len(self.signatures) > 1:
+            parts.append(f"\nDTW distances\n{self.distances.to_string(float_format='{:.3f}'.format)}")
+            if all(one.sample_costs for one in self.signatures.values()):
+                parts.append("\ndifferences of the mean score, with 95 % intervals over images")
+                parts += [_in_words(*row) for row in self.differences().itertuples(index=False)]
+        return "\n".join([*parts, *lines(self.notes)])
+
+
+def _in_words(a: str, b: str, difference: float, low: float, high: float, _: bool, lower: str) -> str:
+    """A row of the differences, in lines of at most 80 columns where no name is longer."""
+    which = "undecided" if lower == "undecided" else f"{lower} is more non-linear"
+    text = f"{a} - {b}: {difference:.3f} ({low:.3f} to {high:.3f}), {which}"
+    return textwrap.fill(text, 80, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+
+
+def compare(
+    *models: str | Path | nn.Module | Signature | Sequence[Any],
+    data: Any = None,
+    names: Sequence[str] | None = None,
+    store: str | Path | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare networks on one data set, or one network on several.
+
+    Args:
+        models: One or more, or a list of them: MODEL[@WEIGHTS], a network, a signature, the file of one (.parquet), or
+            shipped:MODEL for a result that comes with the package. One result alone is described and drawn.
+        data: What :func:`affscore.signature` takes, for what is not measured yet; a list of names of data sets compares
+            every model on each of them. None for ``"digits"``, which a note says.
+        names: What to call the results; by default their model, with weights and data set where these differ.
+        store: The folder of a store: results that are there are not measured again, and new ones are kept there.
+        options: Those of :func:`affscore.signature`.
+
+    Returns:
+        The comparison; its ``figure()`` draws it, and printing it shows a row of statistics for each result, the matrix
+        of the distances, and for each pair the difference of the mean scores with its interval.
+
+    Warns:
+        AffscoreWarning: A number is likely wrong, as of a signature; it begins with the name of the result.
+
+    Raises:
+        AffscoreError: No result, names that do not fit, or what a signature raises.
+
+    Source: section 4, figure 5.
+
+    >>> found = compare("mini:digitsnet", "mini:digitsnet@random", n=64, images=64, criteria=False)
+    >>> list(found.signatures), bool(found.distances.iloc[0, 1] > 0)
+    (['mini:digitsnet@DEFAULT', 'mini:digitsnet@random'], True)
+    """
+    listed: Sequence[Any] = models[0] if len(models) == 1 and isinstance(models[0], (list, tuple)) else models
+    assumed, data = data is None, "digits" if data is None else data
+    datasets = list(data) if isinstance(data, (list, tuple)) and all(isinstance(one, str) for one in data) else [data]
+    finished = [_finished(model, options) for model in listed]
+    count = sum(len(datasets) if one is None else 1 for one in finished)
+    if count == 0:
+        raise AffscoreError("a comparison needs results: name models")
+    if names is not None and not (len(names) == len(set(names)) == count):
+        raise AffscoreError(f"names must be {count} different ones, got {list(names)}")
+    for name in names or ():
+        check_name(name)
+    # before hours are spent on measuring
+    asked = named_options(options)
+    planned = [{**asked.as_columns(), "units": asked.units}] if None in finished else []
+    _check_alike([*(one.metadata for one in finished if one is not None), *planned])
+    measure: Callable[..., Signature] = signature if store is None else partial(load_or_measure_one, store=store)
+    results: list[Signature] = []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AffscoreWarning)  # given below, with the names
+            for model, one in zip(listed, finished, strict=True):
+                results += [measure(model, dataset, **options) for dataset in datasets] if one is None else [one]
+    except AffscoreError as error:
+        if not assumed or store is not None:
+            raise
+        raise AffscoreError(f"{error} ({_ASSUMED})") from error
+    signatures = dict(zip(names or _labels(results), results, strict=True))
+    notes = _notes(signatures)
+    if assumed and None in finished:
+        notes = (Note(_ASSUMED), *notes)
+    give_warnings(notes, stacklevel=2)
+    scores = {name: result.scores[~np.isnan(result.scores)] for name, result in signatures.items()}
+    return Comparison(signatures, distance_matrix(scores), signature_statistics(scores), notes)
+
+
+def _finished(model: str | Path | nn.Module | Signature, options: Mapping[str, Any]) -> Signature | None:
+    """The result that a model stands for, or None where one has to be measured."""
+    if isinstance(model, Signature):
+        return model
+    if isinstance(model, Multiverse):
+        raise AffscoreError("a multiverse has many signatures: give one of them, multiverse.signature(...)")
+    if isinstance(model, Path) or (isinstance(model, str) and model.endswith(".parquet")):
+        return load_signature(model)
+    if isinstance(model, str) and model.startswith(PREFIX):
+        return shipped_signature(model, options.get("reduction", "mean"), options.get("order", "activate-first"))
+    return None
+
+
+def _same_images(one: Signature, other: Signature) -> bool:
+    """Whether two networks saw the same images in the same order, each in its own preparation of them."""
+    alike = ("dataset", "seed", "images", "n")
+    prepared = any(result.metadata.get("preprocessing") for result in (one, other))
+    same = prepared or one.metadata["fingerprint_data"] == other.metadata["fingerprint_data"]
+    return same and all(one.metadata[key] == other.metadata[key] for key in alike)
+
+
+def _labels(results: list[Signature]) -> list[str]:
+    """The model, and as much of weights and data set as tells the results apart."""
+    keys = ("model", "weights", "dataset")
+    about = pd.DataFrame([{key: str(result.metadata[key]) for key in keys} for result in results])
+    labels = about["model"]
+    for key, before in (("weights", "@"), ("dataset", " on ")):
+        labels = labels + before + about[key] if len(set(about[key])) > 1 else labels
+    numbered = labels + " (" + (labels.groupby(labels).cumcount() + 1).astype(str) + ")"
+    return list(numbered.where(labels.duplicated(keep=False), labels))
+
+
+def _check_alike(results: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse what does not compare: reduction and order alone move scores by 0.1 to 0.3; and blocks."""
+    unsaid = {"bias": "none", "units": "activations"}  # by older versions
+    for key in (*Specification._fields, "units"):
+        found = {str(metadata.get(key, unsaid.get(key))) for metadata in results}
+        if len(found) > 1:
+            raise AffscoreError(
+                f"these signatures were, or would be, measured with different values of {key} "
+                f"({', '.join(sorted(found))}); measure them alike"
+            )
+
+
+def _notes(signatures: Mapping[str, Signature]) -> tuple[Note, ...]:
+    """What differs between the signatures and may move their scores, and what each of them has to say."""
+    rows = {}
+    for name, result in signatures.items():
+        metadata = {key: result.metadata.get(key) for key in ("key", "dataset", "fingerprint_data")}
+        flags = result.summary["flag"][np.isnan(result.scores)]
+        rows[name] = metadata | {"n": int(result.table["n"].max()), "missing": len(flags)}
+        rows[name]["why"] = ", ".join(sorted(set(flags)))
+        # of the images of one name, each network has its own preprocessing
+        further = ("images", "seed") if result.metadata.get("preprocessing") else ()
+        rows[name]["alike"] = repr([result.metadata.get(key) for key in ("dataset", "preprocessing", *further)])
+    about = pd.DataFrame.from_dict(rows, orient="index")
+    notes = [
+        f"{' and '.join(map(str, same.index))} are copies of one result: the distance between them says nothing"
+        for _, same in about.groupby("key", sort=False)
+        if len(same) > 1
+    ]
+    if len(set(about["n"])) > 1:
+        ways = _listed(about["n"])
+        notes.append(f"the batches differ in their number of samples ({ways}), which alone may move scores a little")
+    if len(set(about["dataset"])) > 1:
+        notes.append(f"the data sets differ ({_listed(about['dataset'])}): a score belongs to a network and its data")
+    comparable = about[about["fingerprint_data"].astype(str).str.startswith("crc32:")]  # older results have another one
+    if any(len(set(prints)) > 1 for _, prints in comparable.groupby("alike")["fingerprint_data"]):
+        notes.append("data sets of the same name hold other numbers (fingerprint_data): a score belongs to its data")
+    notes += [
+        f"{name}: {count} of {len(signatures[str(name)])} {signatures[str(name)].metadata.get('units', 'activations')} "
+        f"have no score ({why}), and are left out"
+        for name, count, why in about.loc[about["missing"] > 0, ["missing", "why"]].itertuples()
+    ]
+    own = ((name, Note.of(note)) for name, result in signatures.items() for note in result.notes)
+    return (*map(Note, notes), *(Note(f"{name}: {note}", note.kind, note.value) for name, note in own))
+
+
+def _listed(values: pd.Series[Any]) -> str:
+    return ", ".join(f"{name}: {value}" for name, value in values.items())

@@ -1,0 +1,10 @@
+"""How a result looks. One function draws one figure and returns it; it draws what it is given."""
+
+from __future__ import annotations
+
+from affscore.plots.comparison import comparison as comparison
+from affscore.plots.multiverse import specification_curve as specification_curve
+from affscore.plots.signature import raw_signature as raw_signature
+from affscore.plots.style import family_styles as family_styles
+from affscore.plots.style import house_style as house_style
+from affscore.plots.training import scores_over_steps as scores_over_steps

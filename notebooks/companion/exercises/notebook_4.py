@@ -1,0 +1,61 @@
+"""The exercises of notebook 4, *The signature of a network*."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torchvision
+from torch import Tensor, nn
+
+from affscore.network.model_state import prepared, unwrapped
+from affscore.network.recorder import ActivationCall, recording
+from companion.exercises.answers import NotAnAnswerError, as_function, as_number, matching, raised
+from companion.exercises.registry import Hints, exercise, right
+
+WIDTH = 10
+"""Length of the vectors that the network of exercise 4.2 is fed."""
+
+
+@exercise("4.1", as_number)
+def length_of_a_signature(number: float) -> Hints:
+    """4.1: how many scores the signature of torchvision's ResNet-34 has, an integer."""
+    network = torchvision.models.resnet34(weights=None)
+    calls = len(_calls(network, torch.zeros(1, 3, 64, 64)))
+    modules = sum(isinstance(module, nn.ReLU) for module in network.modules())
+    answers = (
+        (calls, right("One in the stem and two in each of the sixteen blocks, whose one module is called twice.")),
+        (modules, "These are the modules. How often is the ReLU of a block called?"),
+        (calls - 1, "Very close: is there an activation before the first block?"),
+        (calls + 1, "Very close: does an activation follow the last linear layer?"),
+        (number != int(number), "Expected an integer: one for each call of an activation."),
+        (True, "Count the blocks of each stage and the calls in a block; the shortcuts have none."),
+    )
+    return matching(number, answers, 0)
+
+
+@exercise("4.2", as_function, "a network, a torch.nn.Module")
+def parallel_branches(answer: Any) -> Hints:
+    """4.2: a module for inputs (N, 10) with at least six activation calls and a largest depth of three."""
+    is_class = isinstance(answer, type) and issubclass(answer, nn.Module)
+    yield is_class, "Expected a network, got the class: call it once, Network()."
+    network = unwrapped(answer)  # raises a message for what is no module
+    try:
+        calls = _calls(network, torch.zeros(4, WIDTH))
+    except (Exception, SystemExit) as reason:  # whatever a student's network raises is theirs to see
+        raise NotAnAnswerError(f"Your network fails on an input of shape (4, {WIDTH}): {raised(reason)}") from reason
+    number, depth = len(calls), max((c.depth for c in calls), default=0)
+    side_by_side = f"{number} activations, none deeper than {depth}: some of them run side by side."
+    yield number >= 6 and depth == 3, right(side_by_side)
+    yield not calls, "No activation was called. A module that is only defined does not count."
+    yield number < 6, f"Only {number} activation calls depend on the input; at least six are asked for."
+    yield depth == number, f"All {number} activations follow one another. Which could start from the same tensor?"
+    yield True, f"{number} activations are enough, but the longest path through them has {depth}, not 3."
+
+
+def _calls(network: nn.Module, inputs: Tensor) -> list[ActivationCall]:
+    """The activation calls of one forward pass in evaluation mode."""
+    with prepared(network, inputs.device) as model, torch.no_grad(), recording(model) as recorder:
+        recorder.start(inputs)
+        model(inputs)
+    return recorder.calls

@@ -1,0 +1,73 @@
+"""Scores along a training or a text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from affscore.errors import AffscoreError
+from affscore.plots.style import MARKERS, house_style, legend_below, literal, page, score_axis
+from affscore.plots.training import FEW
+
+_LIGHTEST = 0.85
+"""Of the colour map; what lies above is too light for a line on white."""
+
+
+@house_style()
+def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, doubling: bool = False) -> Figure:
+    """Draw the score of each activation along something: a line for its mean, and a band from least to most.
+
+    Args:
+        panels: For each title a row for each activation (``index``), value of ``by`` and repetition (a seed), with the
+            ``score``.
+        by: What is on the horizontal axis, a column of numbers from 0.
+        xlabel: What that is called.
+        doubling: Whether the axis is logarithmic, with 1 added to every number, as positions of a text are counted.
+
+    Returns:
+        The figure, as wide as a page: a panel for each title; the first activation is the darkest.
+
+    Raises:
+        AffscoreError: Nothing to draw.
+
+    >>> rows = [(step, index, seed, 0.9 - 0.1 * step) for step in (0, 1) for index in (0, 1) for seed in (1, 2)]
+    >>> table = pd.DataFrame(rows, columns=["step", "index", "seed", "score"])
+    >>> figure = scores_along({"net": table}, "step", "steps")
+    >>> len(figure.axes[0].lines), figure.axes[0].get_xlabel()
+    (2, 'steps')
+    """
+    import seaborn as sns  # slow to load
+
+    if not panels or any(rows.empty for rows in panels.values()):
+        raise AffscoreError("there is no score to draw: give a row for each activation at least")
+    figure, grid = page(
+        len(panels), 0.8, each=2.5, columns=min(len(panels), 3), sharey=True, xlabel=xlabel, ylabel="affinity score"
+    )
+    numbers = sorted({index for rows in panels.values() for index in rows["index"]})
+    colours = mpl.colormaps["viridis"](np.linspace(0, _LIGHTEST, len(numbers)))
+    for axes, (title, rows) in zip(grid, panels.items(), strict=True):
+        places = sorted(set(rows[by] + doubling))
+        for index, own in rows.groupby("index"):
+            place = numbers.index(index)
+            marker = MARKERS[place % len(MARKERS)] if len(places) <= FEW else ""
+            look: Any = {"color": colours[place], "marker": marker, "markersize": 3, "markeredgewidth": 0}
+            whole: Any = {"errorbar": ("pi", 100), "err_kws": {"linewidth": 0}}  # from the least to the largest
+            sns.lineplot(
+                x=own[by] + doubling, y=own["score"], ax=axes, linestyle="-", linewidth=1.2, legend=False,
+                label=f"activation {own['index'].iloc[0] + 1}", **look, **whole,
+            )  # fmt: skip
+        axes.set_title(literal(title))
+        if doubling:
+            axes.set_xscale("log", base=2)
+            axes.xaxis.set_major_locator(FixedLocator(places))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axes.xaxis.set_minor_locator(NullLocator())
+    score_axis(grid, np.concatenate([rows["score"] for rows in panels.values()]))
+    legend_below(figure, min(len(numbers), 7))
+    return figure

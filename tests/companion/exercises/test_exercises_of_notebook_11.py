@@ -1,0 +1,19 @@
+"""Exercises of notebook 11: right answers pass, plausible wrong ones fail with a hint, not the answer."""
+
+import numpy as np
+import torch
+from answer_tables import (  # noqa: F401  # tests of every exercise
+    test_a_right_answer_passes,
+    test_a_wrong_answer_fails_with_a_hint_that_does_not_tell_the_answer,
+    test_garbage_gets_a_verdict,
+)
+
+from companion.exercises.notebook_11 import _score
+
+GRID = np.arange(0, 3, 0.04)
+BIAS = float(GRID[np.argmax([_score(bias) >= 0.95 for bias in GRID])])
+
+RIGHT = {"11.1": [BIAS, BIAS + 0.03, torch.tensor(BIAS)]}
+WRONG = {"11.1": [(BIAS - 0.2, "below zero still"), (BIAS + 1, "is enough"), (-1, "negative"), (1e6, "is enough")]}
+GARBAGE = {"11.1": ["x", None, [1, 2], float("inf")]}
+SECRETS = {"11.1": [BIAS]}

@@ -1,0 +1,215 @@
+"""``python -m companion.ledger``, in this process."""
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import make_studies
+import pandas as pd
+import pytest
+import torchvision
+import typer
+from studies.plans import STUDIES_OF_PAPERS
+
+from affscore.cli.main import app, main
+from affscore.network.parquet import write_parquet
+from companion import ledger
+from companion.papers import all_results, printed_table, specifications
+from companion.papers.claim import WORDS, all_claims
+from companion.papers.ledger import COLUMNS, Ledger
+from companion.papers.printed import VERDICTS, WAYS
+from companion.papers.results import MATERIAL
+from tests.synthetic_signatures import synthetic, with_sums
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """None of the package's many results: tests/companion/papers has these."""
+    monkeypatch.setattr(all_results, "hard_task", lambda: None)
+    monkeypatch.setattr(all_results, "load_studies", dict)
+    stored = all_results.stored_signatures
+
+    def of_a_reader(path=None, **more):
+        return [] if path is None else stored(path, **more)
+
+    monkeypatch.setattr(all_results, "stored_signatures", of_a_reader)
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """The command in this process: exit status, stdout and stderr."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["ledger", *map(str, words)])
+        with pytest.raises(SystemExit) as caught:
+            main(ledger.app)
+        captured = capsys.readouterr()
+        return caught.value.code or 0, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """The ledger without any results."""
+    return Ledger(all_results.AllResults([])).rows
+
+
+@pytest.fixture
+def own_results(tmp_path):
+    """The store of a reader who measured AlexNet on ImageNet; the scores of 30 batches lie 0.0005 apart."""
+    store = tmp_path / "results"
+    store.mkdir()
+    signature = synthetic([0.5, 0.6, 0.7, 0.8, 0.75], "alexnet", noise=0.0005, batches=30, images=49_664)
+    signature.save(store / "alexnet-IMAGENET1K_V1-imagenet-n512-mean-0123456789abcdef.parquet")
+    return store
+
+
+def test_the_file_has_a_row_for_each_printed_number(run, tmp_path, rows):
+    file = tmp_path / "ledger.csv"
+    code, out, err = run("--csv", file)
+    assert code == 0, err
+    table = pd.read_csv(file, dtype={"published": str})
+    assert tuple(table.columns) == COLUMNS
+    assert table["published"].tolist() == [row.printed.text for row in rows]
+    assert table["verdict"].str.startswith(("reproduced", "differs", "needs data")).all()
+    assert err == f"written to {file}\n"
+    assert out.startswith(f"{len(table)} printed numbers; ")
+
+
+def test_counts_are_printed_without_a_file(run, rows):
+    code, out, err = run()
+    assert (code, err) == (0, "")
+    headline, *table = out.splitlines()
+    assert headline.startswith(f"{len(rows)} printed numbers; of functions on synthetic samples: ")
+    totals = [list(map(int, line.split()[-len(VERDICTS) - 1 :])) for line in table if " all " in line]
+    assert len(totals) == len(WAYS)
+    assert sum(one[-1] for one in totals) == len(rows) == sum(sum(one[:-1]) for one in totals)
+    assert f"looked up: {totals[-1][0]} reproduced, " in headline
+
+
+def test_own_results_give_verdicts(run, tmp_path, own_results):
+    file = tmp_path / "ledger.csv"
+    code, _, err = run("--csv", file, "--results", own_results)
+    assert code == 0, err
+    table = pd.read_csv(file).set_index("item")
+    spread = table.loc["alexnet: standard deviation of the scores over batches"]
+    assert spread["ours"] == pytest.approx(0.0005 * (30 * 31 / 12) ** 0.5, abs=1e-5)
+    assert spread["difference"] == pytest.approx(spread["ours"] - 0.005, abs=1e-9)
+    assert spread["verdict"].startswith("reproduced (within ")
+    correlation = table.loc["alexnet: correlation of score and norm"]
+    assert correlation["verdict"].startswith("differs (")
+    assert pd.isna(table.loc["vgg11: correlation of score and norm", "ours"])
+    assert "results in results: 1 of 1 are the papers' measurement\n" in err
+
+
+def test_results_that_are_not_taken_are_told(run, own_results):
+    small = synthetic([0.5, 0.6], "vgg11", "random", n=64)
+    small.save(own_results / "vgg11-random-imagenet-n64-mean-0123456789abcde0.parquet")
+    code, _, err = run("--results", own_results)
+    assert code == 0
+    told = err.splitlines()
+    assert told[0] == "results in results: 1 of 2 are the papers' measurement"
+    assert told[1:] == [
+        "not taken for it: vgg11@random on imagenet:imagenet: the weights are random and not IMAGENET1K_V1; "
+        "n is 64 and not 512"
+    ]
+
+
+def test_studies_alone_are_results_and_others_than_the_posters_are_told(run, tmp_path):
+    store = tmp_path / "results"
+    (store / "studies").mkdir(parents=True)
+    rows = [("vgg8_cifar10", "vanilla", 1, crossings, crossings**2) for crossings in range(9)]
+    paths = pd.DataFrame(rows, columns=["network", "way", "seed", "crossings", "absolute_deviation"])
+    for name in ("regions-cifar10-paths", "mine"):
+        write_parquet(paths, {"study": name}, [], store / "studies" / f"{name}.parquet")
+    code, _, err = run("--csv", tmp_path / "ledger.csv", "--results", store)
+    assert code == 0, err
+    assert "not taken: the study mine: only regions-cifar10, regions-cifar10-paths, regions-cifar10-resnet18, " in err
+    table = pd.read_csv(tmp_path / "ledger.csv").query("source.str.contains('poster')")
+    assert table["ours"].dropna().tolist() == [1.0, 0.0]  # mean and standard deviation of one training
+    assert table["verdict"].str.startswith("needs data").all()
+
+
+def test_the_claims_go_to_a_file_of_their_own(run, tmp_path):
+    file = tmp_path / "claims.csv"
+    code, out, err = run("--claims", file)
+    assert code == 0, err
+    table = pd.read_csv(file)
+    assert set(table["claim"]) == {claim.text for claim in all_claims()}
+    for line, material in zip(out.splitlines()[-len(MATERIAL) :], MATERIAL, strict=True):
+        counts = table.loc[table["material"] == material, "verdict"].value_counts()
+        told = [f"{counts.get(one, 0)} {one}" for one in WORDS]
+        assert line == f"claims in words, tested on {material}: {', '.join(told)}"
+
+
+def test_the_claims_are_asked_again_of_all_multiverses(run, tmp_path, own_results, monkeypatch):
+    def after(reduction, order, covariance, coupling):
+        return 0.2 if order == "reduce-first" else 0.9
+
+    networks = [with_sums(model, after) for model in ("mini:resnet18", "mini:resnet34", "mini:resnet50")]
+    for place, one in enumerate(networks):
+        one.signature().save(own_results / f"{one.metadata['model'][5:]}-DEFAULT-digits-n512-mean-{place}.parquet")
+    stores = {None: networks[:1], own_results: networks[1:]}
+    monkeypatch.setattr(specifications, "stored_multiverses", lambda path, required: stores[path])
+    file, claims = tmp_path / "specifications.csv", tmp_path / "claims.csv"
+    code, out, err = run("--specifications", file, "--claims", claims, "--results", own_results)
+    assert code == 0, err
+    (row,) = pd.read_csv(file).query("claim == 'after-sums-more-linear'").to_dict("records")
+    assert row.pop("n") == 3
+    words = {("reduce-first" in name, word) for name, word in row.items() if "-first" in name}
+    assert words == {(False, "holds"), (True, "does not hold")}
+    assert f"written to {file}\n" in err
+    rows = pd.read_csv(claims).set_index(["source", "on"])["specifications"]
+    assert "holds in 8 of 12, fails in 4" in set(rows)
+    again, depends = map(int, re.findall(r"asked for again: (\d+), of which (\d+) depends", out)[0])
+    assert 1 <= depends <= again
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--csv", "ledger.txt"], "must end in .csv"),
+        (["--csv", "missing/ledger.csv"], "there is no folder"),
+        (["--claims", "missing/claims.csv"], "there is no folder"),
+        (["--specifications", "claims.parquet"], "must end in .csv"),
+        (["--results", "missing"], "there is no folder 'missing'"),
+    ],
+)
+def test_mistakes_are_one_sentence(run, words, complaint):
+    code, out, err = run(*words)
+    assert (code, out) == (1, "")
+    assert complaint in err
+    assert err.count("\n") == 1
+
+
+def test_every_command_can_be_given_as_it_is_written(rows):
+    """Each is read by the command's own parser, and names networks and weights that torchvision has."""
+    group = typer.main.get_command(app)
+    networks = set(torchvision.models.list_models(module=torchvision.models))
+    checkpoints = {f"checkpoints/{name}.pth" for name in printed_table("figure16_checkpoints").index}
+    commands = {row.command for row in rows} - {""}
+    assert len(commands) > 40
+    for command in commands:
+        if command.startswith("#"):
+            assert command.startswith("# none: ")
+            continue
+        *surveys, last = command.split(" && ")
+        assert last == "python -m companion.ledger --results results"
+        for part in surveys:
+            program, name, *words = shlex.split(part)
+            if program == "python":
+                assert (Path(__file__).parents[2] / name).samefile(make_studies.__file__)
+                assert words in [["--only", one, "--out", "results/studies"] for one in STUDIES_OF_PAPERS]
+                continue
+            assert (program, name) == ("affscore", "survey")
+            found = group.commands[name].make_context(name, words).params
+            assert str(found["store"]) == "results"
+            for spec in ",".join(found["models"]).split(","):
+                model, _, weights = spec.partition("@")
+                assert model in networks
+                assert not weights or weights in checkpoints
+            datasets = ",".join(found["datasets"]).split(",")
+            assert set(datasets) <= {"imagenet:data/imagenet", "cifar10", "cifar100", "random"}
+            assert ("random" in datasets) == (found["images"] is not None)

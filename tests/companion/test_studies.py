@@ -1,0 +1,125 @@
+"""Studies: many results in one table, and back."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import affscore
+from affscore.errors import AffscoreError
+from affscore.options import DEFAULT, Specification
+from companion import studies
+from companion.studies import COLUMNS, load_studies, load_study, signatures_of, study_of, study_on_data, under
+
+
+@pytest.fixture(scope="module")
+def multiverse():
+    return affscore.multiverse("mini:digitsnet", "digits", n=128, images=256)
+
+
+@pytest.fixture(scope="module")
+def signature():
+    return affscore.signature("mini:digitsnet", "digits", n=128, images=256, criteria="cka")
+
+
+def test_a_multiverse_has_a_row_for_each_activation_and_specification(multiverse):
+    table = study_of([multiverse])
+    assert list(table.columns) == list(COLUMNS)
+    assert len(table) == 9 * 12
+    for choice in multiverse.choices:
+        rows = under(table, choice)
+        assert rows["score"].tolist() == multiverse.scores[choice].tolist()
+    assert set(table["batches"]) == {2}
+    assert table["accuracy"].between(0.9, 1).all()
+
+
+def test_the_spread_is_that_over_the_batches(multiverse):
+    rows = under(study_of([multiverse])).set_index("index")
+    batches = multiverse.signature().table.pivot_table(index="batch", columns="index", values="score")
+    assert rows["score_std"].to_numpy() == pytest.approx(batches.std().to_numpy())
+    assert rows["mean_std"].to_numpy() == pytest.approx(batches.mean(axis=1).std())
+
+
+def test_a_signature_has_one_specification_and_its_criteria(signature):
+    table = study_of([signature])
+    assert len(table) == 9
+    assert table["cka"].tolist() == signature.summary["cka"].tolist()
+    assert set(table[list(Specification._fields)].itertuples(index=False, name=None)) == {tuple(DEFAULT)}
+
+
+def test_signatures_come_back(multiverse, signature):
+    table = study_of([multiverse])
+    for choice in multiverse.choices:
+        (found,) = signatures_of(table, choice)
+        assert found.scores.tolist() == multiverse.scores[choice].tolist()
+        assert found.summary["kind"].tolist() == signature.summary["kind"].tolist()
+        assert found.metadata["coupling"] == choice.coupling
+    assert signatures_of(table, Specification("flatten")) == []
+    both = study_of([multiverse, affscore.multiverse("mini:alexnet", "digits", n=128, images=256)])
+    assert [one.metadata["model"] for one in signatures_of(both)] == ["mini:digitsnet", "mini:alexnet"]
+
+
+def test_nothing_is_an_empty_study():
+    assert study_of([]).columns.tolist() == list(COLUMNS)
+    assert study_of([]).empty
+
+
+def test_a_wrong_name_is_told_which_there_are():
+    with pytest.raises(AffscoreError, match=r"no study .* is called 'shortcut'; there are: .*shortcuts"):
+        load_study("shortcut")
+
+
+def test_all_studies_are_of_their_columns():
+    found = load_studies()
+    assert {path.stem for path in studies.STUDIES.glob("*.parquet")} == set(found)
+    for name, table in found.items():
+        if name.endswith("-paths"):  # of linear regions, which have no score
+            assert {"path", "segment", "crossings", "absolute_deviation"} <= set(table), name
+            continue
+        if "omega" in table:  # of slopes that are pulled to 1, which have other scores
+            assert {"network", "task", "seed", "accuracy"} <= set(table), name
+            assert table["accuracy"].between(0, 1).all(), name
+            continue
+        assert table["score"].dropna().between(0, 1).all(), name
+        if name.endswith("-positions"):  # of a text, which are measured in one way
+            assert {"position", "covariance", "index", "layer"} <= set(table), name
+            continue
+        assert {*Specification._fields, "index", "score"} <= set(table), name
+        assert not under(table, Specification(coupling="paired")).empty, name
+
+
+def test_the_exact_score_is_never_below_the_paired_one():
+    for name, table in load_studies().items():
+        if "coupling" not in table:  # of linear regions, or of slopes
+            continue
+        keys = [column for column in ("model", "weights", "dataset", "n", "images", "index") if column in table]
+        words = [word for word in Specification._fields if word != "coupling"]
+        plain = table[table["bias"] == "none"]
+        if {"exact", "paired"} <= set(plain["coupling"]):
+            wide = plain.pivot_table(index=[*keys, *words], columns="coupling", values="score").dropna()
+            assert len(wide) > 0
+            assert (wide["paired"] <= wide["exact"] + 1e-6).all(), name
+
+
+def test_a_study_is_a_plain_table(tmp_path, monkeypatch):
+    monkeypatch.setattr(studies, "STUDIES", tmp_path)
+    pd.DataFrame({"score": np.linspace(0, 1, 3)}).to_parquet(tmp_path / "mine.parquet")
+    assert load_study("mine")["score"].tolist() == [0.0, 0.5, 1.0]
+    assert list(load_studies()) == ["mine"]
+
+
+def test_a_study_on_data_measures_one_batch_in_halves_too(tmp_path):
+    options = {"n": 64, "images": 64, "other_images": 64, "progress": False, "criteria": False}
+    table = study_on_data(["mini:digitsnet"], ["digits", "random"], tmp_path, **options)
+    assert list(table["dataset"].unique()) == ["digits", "random"]
+    batches = table.groupby(["dataset", "n"])["batches"].first()
+    assert batches.to_dict() == {("digits", 64): 1, ("digits", 32): 2, ("random", 64): 1}
+    assert set(table["model"]) == {"mini:digitsnet"}
+    assert not table.duplicated(["dataset", "n", "index"]).any()
+
+
+def test_a_study_on_data_needs_names_and_batches_of_one_size(tmp_path):
+    options = {"n": 64, "progress": False, "criteria": False}
+    with pytest.raises(AffscoreError, match="two data sets are called digits"):
+        study_on_data(["mini:digitsnet"], ["digits", "digits"], tmp_path, images=64, other_images=64, **options)
+    with pytest.raises(AffscoreError, match="size of a batch"):
+        study_on_data(["mini:digitsnet"], ["digits", "random"], tmp_path, images=64, other_images=32, **options)

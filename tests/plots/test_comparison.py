@@ -1,0 +1,53 @@
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from affscore.comparison import distance_matrix
+from affscore.errors import AffscoreError
+from affscore.plots import comparison
+
+SCORES = {"one": [0.5, 0.6, 0.9], "two": [0.7, 0.8], "three": [0.4]}
+
+
+@pytest.fixture
+def figure():
+    drawn = comparison(SCORES, distance_matrix(SCORES))
+    yield drawn
+    plt.close(drawn)
+
+
+def test_every_signature_is_a_line_over_the_relative_depth(figure):
+    lines = figure.axes[0].lines
+    assert [line.get_label() for line in lines] == list(SCORES)
+    for line, scores in zip(lines, SCORES.values(), strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), scores)
+    assert [line.get_xdata().tolist() for line in lines] == [[0, 0.5, 1], [0, 1], [0.5]]
+
+
+def test_lines_can_be_told_apart_without_colour(figure):
+    looks = [(line.get_marker(), line.get_linestyle()) for line in figure.axes[0].lines]
+    assert len(set(looks)) == len(SCORES)
+
+
+def test_sixteen_signatures_still_look_different():
+    scores = {str(number): [0.5, number / 20] for number in range(16)}
+    drawn = comparison(scores, distance_matrix(scores))
+    looks = {(line.get_color(), line.get_marker(), line.get_linestyle()) for line in drawn.axes[0].lines}
+    plt.close(drawn)
+    assert len(looks) == 16
+
+
+def test_the_matrix_prints_every_distance(figure):
+    written = [text.get_text() for text in figure.axes[1].texts]
+    assert written == [f"{value:.2f}" for value in distance_matrix(SCORES).to_numpy().ravel()]
+
+
+def test_the_legend_names_every_signature(figure):
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == list(SCORES)
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(AffscoreError, match="at least two signatures, got 1"):
+        comparison({"one": [0.5]}, distance_matrix({"one": [0.5]}))
+    with pytest.raises(AffscoreError, match="names of the signatures"):
+        comparison(SCORES, distance_matrix({"a": [0.1], "b": [0.2]}))

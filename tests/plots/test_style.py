@@ -1,0 +1,138 @@
+"""One look for a family, for a kind of activation and for a function, and axes that hide no score."""
+
+from itertools import combinations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from affscore.plots.style import (
+    BLOCK_LOOKS,
+    FAMILIES,
+    FAMILY_LOOKS,
+    KIND_LOOKS,
+    PALETTE,
+    SHAPES,
+    kind_style,
+    legend_below,
+    page,
+    score_axis,
+)
+
+# How much red, green and blue of linear light reach those without one kind of cones (Machado et al. 2009, severity 1).
+SEEN = {
+    "all cones": np.eye(3),
+    "protanopia": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+    "deuteranopia": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+    "tritanopia": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
+}
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+def lab(colour, matrix):
+    """CIE L*a*b* of a colour as it is seen: differences of 10 and more are plain to see."""
+    value = np.array(to_rgb(colour))
+    linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+    x, y, z = np.cbrt(TO_XYZ @ np.clip(np.asarray(matrix) @ linear, 0.009, 1) / [0.9505, 1.0, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("matrix", SEEN.values(), ids=SEEN)
+@pytest.mark.parametrize(
+    "looks", [[FAMILY_LOOKS[name] for name in FAMILIES], KIND_LOOKS.values(), BLOCK_LOOKS.values()]
+)
+def test_colours_differ_for_everybody(looks, matrix):
+    colours = {PALETTE[colour] for colour, _ in looks}
+    near = min(np.linalg.norm(lab(a, matrix) - lab(b, matrix)) for a, b in combinations(colours, 2))
+    assert near > 12
+
+
+def outline(marker):
+    return marker.get_transform().transform_path(marker.get_path()).vertices.round(6).tobytes()
+
+
+def test_the_functions_that_are_used_most_have_a_shape_each():
+    shapes = [outline(kind_style(name, "hidden")[1]) for name in ("relu", "silu", "gelu", "tanh", "sigmoid", "mine")]
+    assert len(set(shapes)) == 6
+    gates = {outline(kind_style(name, "gate")[1]) for name in SHAPES}
+    assert len(gates) == 1
+    assert not gates & set(shapes)
+
+
+@pytest.mark.parametrize("function", ["relu", "silu", "gelu"])
+def test_no_two_kinds_look_alike_and_places_in_a_block_differ_in_shape(function):
+    looks = {kind: (colour, outline(marker)) for kind in KIND_LOOKS for colour, marker in [kind_style(function, kind)]}
+    assert len(set(looks.values())) == len(KIND_LOOKS)
+    assert len({looks[kind][1] for kind in ("hidden", "first", "second", "third", "fourth", "after-sum")}) == 6
+
+
+def test_what_follows_a_sum_has_a_hole_in_the_form_of_a_plus():
+    _, marker = kind_style("relu", "after-sum")
+    figure = plt.figure(figsize=(1, 1), dpi=100)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(-1, 1), ylim=(-1, 1))
+    axes.axis("off")
+    axes.scatter([0], [0], 50**2, color="black", marker=marker, linewidths=0)
+    figure.canvas.draw()
+    image = np.asarray(figure.canvas.buffer_rgba())[..., 0]
+    assert image[50, 50] > 200  # the hole
+    assert image[50, 62] > 200
+    assert image[40, 60] < 50
+    assert image[5, 5] > 200
+    plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("scores", "ends"),
+    [
+        ([0.71, 0.98], (0.65, 1.02)),
+        ([0.6, 0.62], (0.55, 0.65)),
+        ([0.05, 0.5], (0, 0.55)),
+        ([0.18, 1.0], (0, 1.02)),
+        ([np.nan, 0.9, 1 + 1e-9], (0.85, 1.05)),
+        ([-0.1, 0.5], (-0.15, 0.55)),
+        ([], (0, 1.02)),
+    ],
+)
+@pytest.mark.parametrize("direction", ["x", "y"])
+def test_the_axis_fits_the_scores_and_says_where_it_begins(scores, ends, direction):
+    figure, axes = plt.subplots()
+    score_axis(axes, scores, direction=direction)
+    assert getattr(axes, f"get_{direction}lim")() == pytest.approx(ends)
+    said = getattr(axes, f"get_{direction}label")()
+    assert said == ("affinity score" if ends[0] <= 0 else f"affinity score (axis from {ends[0]})")
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_score_is_hidden(seed):
+    generator = np.random.default_rng(seed)
+    scores = generator.uniform(*sorted(generator.uniform(0, 1, 2)), 20)
+    figure, axes = plt.subplots()
+    score_axis(axes, scores)
+    low, high = axes.get_ylim()
+    assert low < scores.min() < scores.max() < high
+    plt.close(figure)
+
+
+def test_panels_share_the_axis_and_only_a_labelled_one_has_its_label():
+    figure, panels = plt.subplots(1, 2)
+    panels[0].set_ylabel("mean affinity score")
+    score_axis(list(panels), [0.8, 0.9])
+    assert [axes.get_ylabel() for axes in panels] == ["mean affinity score (axis from 0.75)", ""]
+    assert panels[0].get_ylim() == panels[1].get_ylim()
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("length", [5, 30, 60])
+def test_a_legend_fits_the_figure_with_as_many_columns_as_it_can(length):
+    figure, (axes,) = page(1, 2.0)
+    for number in range(4):
+        axes.plot([0, 1], label=f"{number}" * length)
+    legend_below(figure, 4)
+    (legend,) = figure.legends
+    assert len(legend.get_texts()) == 4
+    assert legend._ncols == {5: 4, 30: 2, 60: 1}[length]
+    assert legend.get_window_extent().width <= figure.bbox.width
+    plt.close(figure)
