@@ -31,8 +31,8 @@ import importlib.util
 
 if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     raise ModuleNotFoundError(
-        "this notebook needs affscore and the book's companion: get the files "
-        "of the book, run `make book` there, and open it with `make lab`"
+        "this notebook needs affscore and the book's companion: get the "
+        "files of the book, run `make book` there, and `make lab`"
     )
 
 # %% tags=["parameters", "hide-input"]

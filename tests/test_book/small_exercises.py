@@ -19,7 +19,7 @@ from companion.parameters import check_parameters
 check_parameters(globals())
 
 # %%
-import affscore
+import companion
 
 # %% [markdown]
 # ## Exercises

@@ -167,11 +167,15 @@ def names_without_origin(code: str) -> set[str]:
 @pytest.mark.notebook
 @a_quick_chapter
 def test_a_student_without_answers_sees_only_the_names_of_the_exercises(notebook, tmp_path):
-    """All cells run, and each stub raises."""
-    chapter, student = students_version(notebook)
+    """All cells run from the student's own folder, with the companion there, and each stub raises."""
+    chapters = chapters_of([notebook])
+    WRITE["student"](chapters, tmp_path)
+    chapter, student = chapters[notebook], nbformat.read(tmp_path / notebook.name, as_version=4)
+    student.cells.append(nbformat.v4.new_code_cell("companion.__file__"))
     nbclient.NotebookClient(
-        student, allow_errors=True, timeout=600, resources={"metadata": {"path": notebook.parent}}
+        student, allow_errors=True, timeout=600, resources={"metadata": {"path": tmp_path}}
     ).execute()
+    assert student.cells.pop().outputs[0].data["text/plain"] == repr(str(tmp_path / "companion" / "__init__.py"))
     raised = [
         (output.ename, output.evalue)
         for cell in student.cells

@@ -85,3 +85,7 @@ def test_an_assignment_goes_out_and_marks_come_back(course):
     assert "AssertionError" in graded
     assert "Not yet." in graded  # what the check says reaches the student with the feedback
     assert "There is no answer yet" in (course / "autograded" / "eve" / "chapter_03" / NAME).read_text()
+    for folder in (released.parent, course / "autograded" / "ada" / "chapter_03"):
+        command = [sys.executable, "-c", "import companion; print(companion.__file__)"]
+        found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+        assert Path(found).is_relative_to(folder)  # the book's code comes with the assignment

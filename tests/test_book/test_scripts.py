@@ -45,7 +45,8 @@ def test_a_notebook_takes_its_parameters_from_the_profile(small_book: SmallBook)
 
 @pytest.mark.notebook
 def test_make_learns_which_modules_a_notebook_used(small_book: SmallBook) -> None:
-    (small_book.root / "affscore").symlink_to(REPOSITORY / "affscore")
+    for room in ("affscore", "notebooks/companion"):
+        (small_book.root / room).symlink_to(REPOSITORY / room)
     assert execute().returncode == 0
     rule, *modules = OUTPUT.with_suffix(".d").read_text().splitlines()
     assert rule.startswith(f"{OUTPUT}: affscore/__init__.py ")
