@@ -32,11 +32,7 @@ COVARIANCES: tuple[CovarianceName, ...] = ("ledoit-wolf", "empirical")
 
 
 def sentences() -> list[str]:
-    """The first paragraph of each docstring, in one line and each once, those that are held out first.
-
-    >>> len(sentences()) > 2000, min(map(len, sentences())) >= SHORTEST
-    (True, True)
-    """
+    """The first paragraph of each docstring, in one line and each once, those that are held out first."""
     texts = sorted(all_docstrings(), key=is_held_out, reverse=True)
     first = (" ".join(re.split(r"\n\s*\n", text)[0].split()) for text in texts)
     return list(dict.fromkeys(text for text in first if len(text) >= SHORTEST))

@@ -144,6 +144,7 @@ def test_the_claims_go_to_a_file_of_their_own(run, tmp_path):
         assert line == f"claims in words, tested on {material}: {', '.join(told)}"
 
 
+@pytest.mark.slow
 def test_the_claims_are_asked_again_of_all_multiverses(run, tmp_path, own_results, monkeypatch):
     def after(reduction, order, covariance, coupling):
         return 0.2 if order == "reduce-first" else 0.9

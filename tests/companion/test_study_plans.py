@@ -54,6 +54,7 @@ def test_a_study_without_its_folders_is_left_alone(
     assert "small: left alone; it takes --weights DIR and --images DIR" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_classes_and_random_subsets_of_somebodys_images(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pictures: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -481,6 +481,7 @@ class TestDetectors:
         with pytest.raises(AffscoreError, match=r"the data holds 1 NaN or infinite values; remove those samples$"):
             signature(Detector(), images, **self.OPTIONS)
 
+    @pytest.mark.slow
     def test_one_of_torchvision(self):
         build = torchvision.models.detection.fasterrcnn_mobilenet_v3_large_320_fpn
         network, images = build(weights=None, weights_backbone=None), torch.rand(4, 3, 64, 64)

@@ -25,6 +25,7 @@ TWELVE = [Specification(*way, *more) for way in WAYS for more in itertools.produ
 """reduction and order, covariance, coupling."""
 
 NETWORKS = ("mini:resnet18", "mini:vit_b_16", "mini:mobilenet_v2", "mini:squeezenet1_1")
+QUICK_AND_SLOW = [*NETWORKS[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in NETWORKS[2:])]
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def test_it_has_twelve_specifications_the_default_first(found):
     assert found.choices[0] == DEFAULT == Specification()
 
 
-@pytest.mark.parametrize("model", NETWORKS)
+@pytest.mark.parametrize("model", QUICK_AND_SLOW)
 def test_its_scores_are_those_of_separate_signatures_to_the_last_bit(model):
     options = {"n": 48, "images": 96, "seed": 3}
     several = multiverse(model, "digits", **options)

@@ -80,6 +80,7 @@ def test_residual_stacks(blocks):
     assert both(Written(after, *layers), example) == pytest.approx((1.5 * blocks, blocks + expected), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_every_path_of_fifty_random_graphs():
     checked, different, seed = 0, 0, 0
     while checked < 50:

@@ -34,6 +34,7 @@ def test_the_parts_share_no_docstring_and_leave_none_out():
     assert 0.08 < len(held_out) / len(texts) < 0.17
 
 
+@pytest.mark.slow
 def test_another_process_reads_the_same():
     code = "from affscore.zoo.data.docstrings import *; print(fingerprint_of_docstrings())"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
