@@ -206,7 +206,7 @@ repeated = all(
     model.startswith("mini:") and "@" not in model for model in networks
 )
 if repeated:
-    trials = affscore.zoo.hard_task()
+    trials = companion.mini_zoo.hard_task()
     trials["model"] = "mini:" + trials.pop("name")
     trials = trials[trials["model"].isin(networks)]
     measured = over_seeds(trials, by="model")

@@ -3,11 +3,11 @@
     python scripts/make_zoo.py
     python scripts/make_zoo.py --only resnet18 --out FOLDER     # one of them, anew: the first step alone
 
-1. Each network is trained on the digits (affscore/zoo/weights), unless its files are there, made with the same
-   recipe for the same architecture.
-2. affscore/zoo/zoo.csv says what each of them reaches and how large it is.
+1. Each network is trained on the digits, unless its files are in notebooks/companion/mini_zoo/weights, made with the
+   same recipe for the same architecture.
+2. notebooks/companion/mini_zoo/zoo.csv says what each of them reaches and how large it is.
 3. The signature of each network is measured (affscore/survey/results), unless that was done.
-4. Each network is trained five times on the hard task (affscore/zoo/hard_task), unless that was done.
+4. Each network is trained five times on the hard task (notebooks/companion/mini_zoo/hard_task), unless that was done.
 
 Each training uses one processor. What is finished is kept: the networks of step 1, and the tables of steps 3 and 4.
 """
@@ -32,7 +32,7 @@ from tqdm import tqdm
 
 from affscore.survey.job import key_of
 from affscore.survey.store import Store
-from affscore.zoo.mini import MINI_NETWORKS, WEIGHTS
+from companion.mini_zoo import MINI_NETWORKS, WEIGHTS
 
 
 def main() -> None:
@@ -51,10 +51,10 @@ def main() -> None:
     changes = {name: value for name in ("epochs", "seed") if (value := getattr(options, name)) is not None}
     if changes and not options.out:
         parser.error("other networks than those of the package need a folder of their own: --out")
-    train_all({name: replace(recipe_of(name), **changes) for name in names}, options.out or WEIGHTS, options.jobs)
+    train_all({name: replace(recipe_of(name), **changes) for name in names}, options.out, options.jobs)
     if options.out:
         return
-    made = [name for name in MINI_NETWORKS if is_made(name, recipe_of(name), WEIGHTS)]
+    made = [name for name in MINI_NETWORKS if is_made(name, recipe_of(name), folder_of(name))]
     write_table(zoo_table(made), WEIGHTS.parent / "zoo.csv")
     remove_outdated(names)
     print(measure(names, options.jobs))
@@ -62,10 +62,16 @@ def main() -> None:
         hard_task_of_all(names, WEIGHTS.parent / "hard_task", options.jobs)
 
 
-def train_all(recipes: Mapping[str, Recipe], folder: Path, jobs: int) -> None:
-    """Train the networks whose files are not in the folder, made with these recipes."""
-    missing = {name: recipe for name, recipe in recipes.items() if not is_made(name, recipe, folder)}
-    tasks = [delayed(train_member)(name, recipe, folder) for name, recipe in missing.items()]
+def folder_of(name: str) -> Path:
+    """Where the files of a network belong: affscore's own, or the companion's."""
+    return MINI_NETWORKS[name].weights.parent
+
+
+def train_all(recipes: Mapping[str, Recipe], folder: Path | None, jobs: int) -> None:
+    """Train the networks whose files, made with these recipes, are not in the folder, or not where they belong."""
+    places = {name: folder or folder_of(name) for name in recipes}
+    missing = {name: recipe for name, recipe in recipes.items() if not is_made(name, recipe, places[name])}
+    tasks = [delayed(train_member)(name, recipe, places[name]) for name, recipe in missing.items()]
     _each(tasks, jobs, "training", lambda record: f"{record['name']}: {record['accuracy']:.2%}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -14,7 +15,7 @@ from affscore.errors import AffscoreError
 from affscore.zoo.card import ModelCard, parameter_count, stated_classes, stated_preprocessing
 from affscore.zoo.naming import check_files, found_in, near, split_spec
 from affscore.zoo.preprocessing import IMAGENET
-from affscore.zoo.sources import Source
+from affscore.zoo.sources import Source, registered
 
 _cards: WeakKeyDictionary[nn.Module, ModelCard] = WeakKeyDictionary()
 
@@ -24,15 +25,15 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
 
     The name is ``MODEL[@WEIGHTS]``. MODEL is one of
 
-    ======================= ===========================================================================
+    ======================= ==================================================================================
     ``resnet18``            a classification network of torchvision
     ``timm:resnet26``       a network of timm (extra ``timm``)
     ``hf:org/name``         a vision or text transformer of the Hugging Face hub (extra ``transformers``),
     ``hf:my/folder``        of a folder with config.json and the weights,
     ``hf:my/config.json``   or of a configuration alone
-    ``mini:digitsnet``      a small network of the package
+    ``mini:digitsnet``      a small network of the package; further ``mini:NAME`` come with the book's companion
     ``my/file.py:factory``  a function without arguments that returns a network, a class, or a network
-    ======================= ===========================================================================
+    ======================= ==================================================================================
 
     and WEIGHTS one of
 
@@ -124,7 +125,7 @@ def characteristics(models: Iterable[str]) -> pd.DataFrame:
 
     Args:
         models: MODEL[@WEIGHTS], each. Random weights and weights in a file have no accuracy; of networks that are
-            neither torchvision's nor mini:NAME nothing is stated, and everything but the name is missing.
+            neither torchvision's nor small ones (mini:NAME) nothing is stated, and everything but the name is missing.
 
     Returns:
         A row for each model, by its name as it was given. Columns: ``name`` and ``weights``, ``family``, ``year``,
@@ -137,7 +138,7 @@ def characteristics(models: Iterable[str]) -> pd.DataFrame:
     Raises:
         AffscoreError: A network or weights that are not known.
 
-    Source: torchvision's metadata of weights; :func:`affscore.zoo.list_models`; depth: counted.
+    Source: torchvision's metadata of weights; the records of the small networks' trainings; depth: counted.
 
     >>> table = characteristics(["resnet50", "resnet50@IMAGENET1K_V1"])
     >>> table[["accuracy", "parameters", "gflops", "depth"]].values.tolist()
@@ -151,8 +152,12 @@ def characteristics(models: Iterable[str]) -> pd.DataFrame:
 
 
 def _sources(first: str) -> Iterator[Source]:
-    """All sources, those of a prefix first, and else torchvision, which has none."""
-    return found_in("affscore.zoo.sources", "SOURCE", first=first or "torchvision")
+    """All sources, one for each prefix: those of a prefix first, and else torchvision, which has none."""
+    taken = set[str]()
+    for source in chain(registered(), found_in("affscore.zoo.sources", "SOURCE", first=first or "torchvision")):
+        if source.prefix not in taken:
+            taken.add(source.prefix)
+            yield source
 
 
 def source_of(name: str) -> Source:

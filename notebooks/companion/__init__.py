@@ -1,12 +1,14 @@
 """The book's code, beside the notebooks that use it: it reproduces, where affscore measures.
 
-Its parts are loaded when they are first used.
+Importing it makes the small networks known by name, as ``mini:resnet18``. Its other parts are loaded when they are first
+used.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import companion.mini_zoo  # noqa: F401
 from affscore.lazy import lazy_names
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from companion import exercises as exercises
     from companion import experiments as experiments
     from companion import figures as figures
+    from companion import mini_zoo as mini_zoo
     from companion import papers as papers
     from companion import studies as studies
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from affscore import signature
 from affscore.comparison import STATISTICS, signature_statistics
-from affscore.zoo.mini import MINI_NETWORKS
+from companion.mini_zoo import MINI_NETWORKS
 from mini_zoo.distortions import DEGREES, MOVE, NOISE, SCALE, distorted
 from mini_zoo.members import layout
 from mini_zoo.recipes import Recipe, hard_recipe_of

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError
 from affscore.network.files import atomic_write
 from affscore.zoo.card import parameter_count
-from affscore.zoo.mini import MINI_NETWORKS
 from affscore.zoo.weight_files import load_state_dict
+from companion.mini_zoo import MINI_NETWORKS
 from mini_zoo.distortions import shifted
 from mini_zoo.recipes import Recipe
 from mini_zoo.training import accuracy, fit, prepared, standard_error

@@ -13,13 +13,13 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from affscore import load_model, signature
 from affscore.network.files import atomic_write
-from affscore.zoo.mini import MINI_NETWORKS, MiniNetwork
+from companion.mini_zoo import MINI_NETWORKS, MiniNetwork
 from companion.papers import printed_table
 from mini_zoo.training import prepared
 
 
 def zoo_table(names: Iterable[str]) -> pd.DataFrame:
-    """A row for each trained network, as :func:`affscore.zoo.list_models` shows it."""
+    """A row for each trained network, as :func:`companion.mini_zoo.list_models` shows it."""
     groups = printed_table("study_networks")["figure4_group"]
     return pd.DataFrame([{**zoo_row(MINI_NETWORKS[name]), "group": groups.get(name)} for name in names])
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from affscore.network.model_state import device_of
 from affscore.zoo.card import ModelCard, seeded
 from affscore.zoo.data.digits import digits
-from affscore.zoo.mini import MiniNetwork
+from companion.mini_zoo import MiniNetwork
 from mini_zoo.recipes import Recipe
 
 Change = Callable[[Tensor, torch.Generator], Tensor]

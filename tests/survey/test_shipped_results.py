@@ -13,6 +13,7 @@ from affscore.survey.job import describe, is_of_job
 from affscore.survey.plan import plan
 from affscore.survey.shipped import SHIPPED, shipped_signature
 from affscore.survey.store import Store
+from companion.mini_zoo import list_models
 
 FILES = Store(SHIPPED).files()
 TRAINED = {
@@ -77,7 +78,7 @@ def test_every_small_network_is_there_with_its_present_weights():
     untrained = small[small["weights"] == "random"]
     assert set(untrained["model"]) == {"mini:vgg16"}
     trained = small[small["weights"] != "random"]
-    names = [f"mini:{name}" for name in affscore.zoo.list_models()["name"]]
+    names = [f"mini:{name}" for name in list_models()["name"]]
     assert set(trained["model"]) == set(names)
     assert set(trained["weights"]) == {"DEFAULT"}
     for column, value in {"dataset": "digits", "n": 512, "reduction": "mean"}.items():
@@ -89,7 +90,7 @@ def test_every_small_network_is_there_with_its_present_weights():
     assert len(found) == len(wanted)
     assert all(any(is_of_job(about, job) for about in found) for job in wanted)
     page = (Path(__file__).parents[2] / "book" / "surveys.md").read_text()
-    assert "| all of `affscore.zoo.list_models()`, as `mini:alexnet` | trained on digits" in page
+    assert "| all of `companion.mini_zoo.list_models()`, as `mini:alexnet` | trained on digits" in page
     assert "| `mini:vgg16@random` | random | the same | the same |" in page
 
 

@@ -4,8 +4,8 @@ import pytest
 import torchvision
 
 from affscore.zoo.card import _architectures, architecture_of
-from affscore.zoo.mini import MINI_NETWORKS
 from affscore.zoo.sources.torchvision_networks import names
+from companion.mini_zoo import MINI_NETWORKS
 
 
 @pytest.mark.parametrize("name", names())

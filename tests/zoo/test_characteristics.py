@@ -9,9 +9,9 @@ import torchvision
 
 from affscore import AffscoreError
 from affscore.network.recorder import recording
-from affscore.zoo import list_models
 from affscore.zoo.models import characteristics
 from affscore.zoo.sources.torchvision_networks import DEPTHS, weight_versions, with_version
+from companion.mini_zoo import list_models
 from tests.network.torchvision_networks import input_of, without_numbers
 
 QUICK = ("alexnet", "vgg19", "googlenet", "inception_v3", "resnet50", "densenet121", "mnasnet1_0", "swin_t")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,7 +18,7 @@ from affscore.zoo.naming import weights_label
 from affscore.zoo.paths import file_hash, user_path
 from affscore.zoo.text import Expected
 
-__all__ = ["Source"]
+__all__ = ["Source", "register"]
 
 
 class Source(ABC):
@@ -77,3 +78,30 @@ class Source(ABC):
     def expected_by(self, model: nn.Module) -> tuple[Expected, bool] | None:
         """What a network in memory expects, if it is one of these, and whether all of that is known."""
         return None
+
+
+_registered: list[Source] = []
+
+
+def register(source: Source) -> None:
+    """Make networks of another package known by name, as MODEL, instead of those that had this prefix.
+
+    A package that is installed need not be imported first: the module that its entry point of the group
+    ``affscore.sources`` names is imported when a network is asked for by name.
+
+    Args:
+        source: An object of a class of :class:`Source`.
+    """
+    _registered.insert(0, source)
+
+
+def registered() -> list[Source]:
+    """What other packages have registered, the last first."""
+    _import_installed()
+    return list(_registered)
+
+
+@functools.cache
+def _import_installed() -> None:
+    for point in entry_points(group="affscore.sources"):
+        point.load()

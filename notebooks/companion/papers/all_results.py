@@ -15,10 +15,10 @@ from affscore.network.result import Signature
 from affscore.options import Specification
 from affscore.survey import load_or_measure
 from affscore.survey.tables import stored_signatures
-from affscore.zoo import hard_task, list_models
 from affscore.zoo.sources import torchvision_networks
 from affscore.zoo.sources.torchvision_networks import weight_versions
 from companion.experiments.sweeps import sweep
+from companion.mini_zoo import hard_task, list_models
 from companion.papers.networks import by_printed_reduction, printed_reduction, short_name
 from companion.papers.printed import checkpoints, printed_correlations, printed_table, printed_tables
 from companion.papers.results import ANALOGUES, FUNCTIONS, NETWORKS, PRINTED, Results

@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from affscore.errors import AffscoreError
-from affscore.zoo.mini import MINI_NETWORKS
+from companion.mini_zoo import MINI_NETWORKS
 from companion.papers import network_table, printed_table, short_name, short_names, study_models
 
 

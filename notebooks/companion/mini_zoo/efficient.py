@@ -8,7 +8,7 @@ from torchvision.models import MobileNetV2, ShuffleNetV2
 from torchvision.models.squeezenet import Fire
 from torchvision.ops.misc import Conv2dNormActivation
 
-from affscore.zoo.mini import grey, initialise
+from companion.mini_zoo import grey, initialise
 
 
 class MiniSqueezeNet(nn.Module):

@@ -6,36 +6,8 @@ from torch import Tensor, nn
 from torchvision.models import DenseNet
 from torchvision.models.resnet import BasicBlock, Bottleneck
 
-from affscore.zoo.mini import grey
-
-
-class DigitsNet(nn.Module):
-    """A small residual network for digits: a stem and four of torchvision's basic blocks, nine ReLUs.
-
-    It is He et al.'s design at a size that trains in a minute: 16, 32 and 64 channels, average pooling,
-    one linear layer, 152 thousand parameters.
-
-    Args:
-        classes: Number of outputs.
-    """
-
-    def __init__(self, classes: int = 10) -> None:
-        super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU(inplace=True))
-        self.blocks = nn.Sequential(BasicBlock(16, 16), _wider(16, 32), _wider(32, 64), BasicBlock(64, 64))
-        self.head = nn.Linear(64, classes)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Logits (N, classes) of images (N, 1, 32, 32)."""
-        return self.head(self.blocks(self.stem(x)).mean(dim=(2, 3)))
-
-
-def _wider(before: int, after: int) -> BasicBlock:
-    return BasicBlock(before, after, stride=2, downsample=_shortcut(before, after, stride=2))
-
-
-def _shortcut(before: int, after: int, stride: int) -> nn.Sequential:
-    return nn.Sequential(nn.Conv2d(before, after, 1, stride=stride, bias=False), nn.BatchNorm2d(after))
+from affscore.zoo.digitsnet import shortcut
+from companion.mini_zoo import grey
 
 
 class MiniResNet(nn.Module):
@@ -56,9 +28,9 @@ class MiniResNet(nn.Module):
         before, stages = widths[0], []
         for stage, (many, width) in enumerate(zip(blocks, widths, strict=True)):
             after, stride = width * block.expansion, 1 if stage == 0 else 2
-            shortcut = None if (before, stride) == (after, 1) else _shortcut(before, after, stride)
+            beside = None if (before, stride) == (after, 1) else shortcut(before, after, stride)
             rest = [block(after, width) for _ in range(many - 1)]
-            stages.append(nn.Sequential(block(before, width, stride, shortcut), *rest))
+            stages.append(nn.Sequential(block(before, width, stride, beside), *rest))
             before = after
         self.stages = nn.Sequential(*stages)
         self.head = nn.Linear(before, classes)

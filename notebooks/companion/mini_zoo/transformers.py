@@ -8,7 +8,7 @@ from torch import nn
 from torchvision.models import ConvNeXt, SwinTransformer, VisionTransformer
 from torchvision.models.convnext import CNBlockConfig
 
-from affscore.zoo.mini import Network, grey
+from companion.mini_zoo import Network, grey
 
 
 def vit(patch: int, layers: int, width: int, heads: int) -> VisionTransformer:

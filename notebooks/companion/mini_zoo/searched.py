@@ -10,7 +10,7 @@ from torchvision.models import EfficientNet, MNASNet
 from torchvision.models.efficientnet import MBConv, MBConvConfig
 from torchvision.ops.misc import SqueezeExcitation
 
-from affscore.zoo.mini import grey
+from companion.mini_zoo import grey
 
 
 def mnasnet(alpha: float) -> MNASNet:

@@ -18,7 +18,7 @@ from affscore import load_model
 from affscore.errors import AffscoreError
 from affscore.survey import survey
 from affscore.survey.store import Store
-from affscore.zoo.mini import MINI_NETWORKS
+from companion.mini_zoo import MINI_NETWORKS
 
 CHEAP = "vit_b_32"
 """Trains fastest of all."""

@@ -7,7 +7,7 @@ from functools import partial
 from torch import Tensor, nn
 from torchvision.models.vgg import make_layers
 
-from affscore.zoo.mini import grey, initialise
+from companion.mini_zoo import grey, initialise
 
 ALEXNET_CONVOLUTIONS = [(1, 12, 7, 2, True), (12, 24, 5, 1, True), (24, 32, 3, 1, False), (32, 24, 3, 1, False),
                         (24, 24, 3, 1, True)]  # fmt: skip

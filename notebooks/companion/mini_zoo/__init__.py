@@ -1,36 +1,34 @@
 """The mini zoo: small members of every family of the papers, trained on handwritten digits, and what they reach.
 
+Importing it makes ``mini:NAME`` known to affscore.
+
 Each module builds the networks of a few families; it imports torchvision, and is imported when one of them is built.
 ``make zoo`` trains them and writes the tables.
 """
 
 from __future__ import annotations
 
-import json
-import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 from torch import Tensor, nn
 
-from affscore.zoo.card import architecture_of
-from affscore.zoo.preprocessing import Preprocessing
+from affscore.zoo.sources import register
+from affscore.zoo.sources.mini_networks import DIGITSNET, Mini, MiniNetwork
 
 __all__ = ["hard_task", "list_models"]
 
 Network = TypeVar("Network", bound=nn.Module)
 
-_FOLDER = Path(__file__).parents[1]
+_FOLDER = Path(__file__).parent
 
 WEIGHTS = _FOLDER / "weights"
 """The folder of the trained weights."""
 
 
 BUILDERS: dict[str, dict[str, tuple[Any, ...]]] = {
-    "residual.DigitsNet": {"digitsnet": ()},
     "plain.MiniAlexNet": {"alexnet": ()},
     # convolutions in each stage, as in the originals
     "plain.MiniVGG": {"vgg11": ((1, 1, 2, 2, 2),), "vgg13": ((2, 2, 2, 2, 2),),
@@ -72,44 +70,10 @@ BUILDERS: dict[str, dict[str, tuple[Any, ...]]] = {
 with what that is called with."""
 
 
-@dataclass(frozen=True)
-class MiniNetwork:
-    """A small network.
-
-    Attributes:
-        name: As in ``mini:NAME``.
-        builder: What builds it, as in :data:`BUILDERS`.
-        arguments: What that is called with.
-    """
-
-    preprocessing: ClassVar = Preprocessing(channels=1, size=32, resize=32, mean=(0.305,), std=(0.324,))
-    """The scans at 32 x 32 pixels; mean and standard deviation are those of the training part."""
-
-    name: str
-    builder: str
-    arguments: tuple[Any, ...]
-
-    def build(self) -> nn.Module:
-        """The network, with random weights."""
-        return pkgutil.resolve_name(f"{__name__}.{self.builder}")(*self.arguments)
-
-    @property
-    def architecture(self) -> Any:
-        """The architecture that it stands for (:func:`affscore.zoo.card.architecture_of`)."""
-        return architecture_of("resnet" if self.name == "digitsnet" else self.name)
-
-    @property
-    def weights(self) -> Path:
-        """The file of the trained weights."""
-        return WEIGHTS / f"{self.name}.safetensors"
-
-    def training_record(self) -> dict[str, Any]:
-        """How the weights were made, and what they reach (written by the training script)."""
-        return json.loads(self.weights.with_suffix(".json").read_text(encoding="utf-8"))
-
-
-MINI_NETWORKS = {
-    name: MiniNetwork(name, builder, args) for builder, some in BUILDERS.items() for name, args in some.items()
+MINI_NETWORKS = DIGITSNET | {
+    name: MiniNetwork(name, f"{__name__}.{builder}", WEIGHTS / f"{name}.safetensors", args)
+    for builder, some in BUILDERS.items()
+    for name, args in some.items()
 }
 """All of them: ``digitsnet``, and one under the name of each network of torchvision that it stands for."""
 
@@ -181,3 +145,18 @@ def initialise(model: nn.Module, begin: Callable[[Tensor], Any]) -> None:
             begin(module.weight)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
+
+
+class MiniZoo(Mini):
+    """All small networks, with a row each of :func:`list_models`."""
+
+    form = "mini:NAME"
+
+    def facts(self, name: str, weights: str) -> dict[str, Any]:
+        """A line of :func:`list_models`."""
+        known: dict[Any, Any] = list_models().set_index("name").loc[name.removeprefix("mini:")].to_dict()
+        stated = {key: known[key] for key in ("depth", "parameters")}
+        return super().facts(name, weights) | stated | {"gflops": known["flops"] / 1e9}
+
+
+register(MiniZoo(MINI_NETWORKS))
