@@ -14,17 +14,19 @@ if TYPE_CHECKING:
     from affscore import callbacks as callbacks
     from affscore import comparison as comparison
     from affscore import linear_regions as linear_regions
+    from affscore import models as models
     from affscore import network as network
     from affscore import nonlinear_advantage as nonlinear_advantage
     from affscore import plots as plots
     from affscore import published as published
     from affscore import survey as survey
     from affscore import transport as transport
-    from affscore import zoo as zoo
     from affscore.comparison.compare import Comparison as Comparison
     from affscore.comparison.compare import compare as compare
     from affscore.errors import AffscoreError as AffscoreError
     from affscore.errors import AffscoreWarning as AffscoreWarning
+    from affscore.models.by_name import load_model as load_model
+    from affscore.models.datasets import load_data as load_data
     from affscore.network.multiverse import multiverse as multiverse
     from affscore.network.multiverse_result import Multiverse as Multiverse
     from affscore.network.multiverse_result import load_multiverse as load_multiverse
@@ -41,8 +43,6 @@ if TYPE_CHECKING:
     from affscore.survey.tables import load_results as load_results
     from affscore.transport.affinity import AffinityScore as AffinityScore
     from affscore.transport.affinity import affinity_score as affinity_score
-    from affscore.zoo.datasets import load_data as load_data
-    from affscore.zoo.models import load_model as load_model
 
 __version__ = "1.0.0"
 

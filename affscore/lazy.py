@@ -13,8 +13,8 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     """What a package assigns to ``__getattr__``, ``__dir__`` (the public names alone) and ``__all__``.
 
     Its public names are those that it imports for type checkers under their own names, below ``if TYPE_CHECKING:``
-    (``from affscore.errors import AffscoreError as AffscoreError``); ``from affscore import zoo as zoo`` makes a module
-    public. No name may be that of another module of the package.
+    (``from affscore.errors import AffscoreError as AffscoreError``); ``from affscore import models as models`` makes a
+    module public. No name may be that of another module of the package.
 
     Args:
         package: Its name.

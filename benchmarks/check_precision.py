@@ -18,9 +18,9 @@ import measuring
 from check_real_networks import pairs_of
 
 import affscore
+from affscore.models.by_name import card_of
 from affscore.network.scoring import score_pair
 from affscore.options import Options
-from affscore.zoo.models import card_of
 
 
 def compare(model: str, dataset: str, n: int, batch_size: int) -> list[dict[str, Any]]:

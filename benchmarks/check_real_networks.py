@@ -20,15 +20,15 @@ import measuring
 import textbook
 
 import affscore
+from affscore.models.by_name import card_of
 from affscore.network.collect import Collector
 from affscore.network.feeding import Feeding
 from affscore.network.forward import forward
 from affscore.network.images import image_stream
-from affscore.network.model_state import prepared
 from affscore.network.pair import Pair
-from affscore.network.recorder import recording
 from affscore.options import Options
-from affscore.zoo.models import card_of
+from affscore.recorder import recording
+from affscore.recorder.model_state import prepared
 
 
 def pairs_of(network: torch.nn.Module, dataset: str, n: int, batch_size: int) -> tuple[str, list[Pair]]:

@@ -17,7 +17,7 @@ from functools import partial
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from affscore.zoo import Preprocessing
+from affscore.models import Preprocessing
 
 CIFAR10 = Preprocessing(
     size=32, resize=32, mean=(0.49186879, 0.49185976, 0.49185842), std=(0.24697122, 0.24696767, 0.24697199)

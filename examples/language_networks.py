@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from affscore.zoo import TextPreprocessing
+from affscore.models import TextPreprocessing
 
 FIRST, LAST = 32, 126
 """The printable characters of ASCII."""

@@ -18,7 +18,7 @@ from itertools import pairwise
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from affscore.zoo import Preprocessing
+from affscore.models import Preprocessing
 
 DIGITS = Preprocessing(channels=1, size=32, resize=32, mean=(0.305,), std=(0.324,))
 """Grey images of 32 x 32 pixels, with the mean and the standard deviation of scikit-learn's digits."""

@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from affscore.zoo import Preprocessing
+from affscore.models import Preprocessing
 
 DIGITS = Preprocessing(channels=1, size=16, resize=16, mean=(0.305,), std=(0.359,))
 """Grey images of 16 x 16 pixels."""

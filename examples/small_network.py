@@ -6,7 +6,7 @@ In the shell: affscore signature examples/small_network.py:small --dataset digit
 import torch
 from torch import Tensor, nn
 
-from affscore.zoo import Preprocessing
+from affscore.models import Preprocessing
 
 
 class Snake(nn.Module):

@@ -61,8 +61,8 @@ import torch
 from IPython.display import Code, Markdown
 
 import affscore
+from affscore.models import digits
 from affscore.plots import raw_signature
-from affscore.zoo import digits
 from companion.figures import table
 
 warnings.simplefilter("ignore", UserWarning)  # warnings stand among the notes

@@ -59,8 +59,8 @@ from IPython.display import Markdown
 import affscore
 import companion
 from affscore.comparison import STATISTICS, signature_statistics
+from affscore.models import characteristics
 from affscore.survey.shipped import trained_networks
-from affscore.zoo import characteristics
 from companion.analysis import (
     best_explained,
     best_fit_lead,

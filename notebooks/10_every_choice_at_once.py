@@ -298,7 +298,7 @@ Markdown(
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-falling", "caption": "Averages of 512 images before and after a ReLU of mini:vgg19, along two directions. Left, the output rises with the input, as one expects of a ReLU; right, it falls."}, "image": {"alt": "Two scatter plots of 512 points each. In the left one the mean output rises with the mean input; in the right one it falls."}}
 network = affscore.load_model("mini:vgg19").eval()
-to_network = affscore.zoo.card_of(network).preprocessing
+to_network = affscore.models.card_of(network).preprocessing
 data = affscore.load_data("digits", to_network)
 before = []
 hook = network.features[8].register_forward_pre_hook(

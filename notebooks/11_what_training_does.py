@@ -290,9 +290,9 @@ Markdown(
 
 # %%
 torch.manual_seed(seed)
-images_, labels = affscore.zoo.digits("train")
+images_, labels = affscore.models.digits("train")
 network = affscore.load_model("mini:digitsnet@random", seed)
-to_network = affscore.zoo.card_of(network).preprocessing
+to_network = affscore.models.card_of(network).preprocessing
 pictures = torch.stack([to_network(image) for image in images_[:480]])
 optimiser = torch.optim.AdamW(network.parameters(), lr=2e-3)
 

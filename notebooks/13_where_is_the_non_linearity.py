@@ -119,7 +119,7 @@ Markdown(
 #
 # `affscore.signature(..., units="blocks")` finds the blocks by their structure: a module that adds two tensors of its
 # output's shape is *residual*; several linear layers with activations between them are an *MLP*; and so on
-# (`affscore.network.recorder.blocks.Blocks`). Residual blocks contain other blocks. Linear layers are the control: whatever
+# (`affscore.recorder.blocks.Blocks`). Residual blocks contain other blocks. Linear layers are the control: whatever
 # share they leave unexplained comes from the reduction.
 
 # %% tags=["hide-input"]

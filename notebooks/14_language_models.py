@@ -51,8 +51,11 @@ from IPython.display import Markdown
 
 import affscore
 import companion
+from affscore.models.data.docstrings import (
+    docstrings,
+    fingerprint_of_docstrings,
+)
 from affscore.options import Specification
-from affscore.zoo.data.docstrings import docstrings, fingerprint_of_docstrings
 from companion.analysis.language import (
     fall_in_training,
     gap_at_equal_loss,
@@ -71,7 +74,7 @@ NAMES = {"char_gpt": "GELU", "gated_char_gpt": "GELU, gated"}
 # %% [markdown]
 # ## A text that everybody has
 #
-# The standard library of Python documents itself. `affscore.zoo.data.docstrings` reads the docstrings from its sources,
+# The standard library of Python documents itself. `affscore.models.data.docstrings` reads the docstrings from its sources,
 # each once and in a fixed order; an eighth, chosen by their hash, is held out. As data for a signature they are called
 # `docstrings`.
 

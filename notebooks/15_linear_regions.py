@@ -136,8 +136,8 @@ models = {
     name if short.count(name) == 1 else one: affscore.load_model(one, seed)
     for one, name in zip(named, short, strict=True)
 }
-prepare = affscore.zoo.card_of(next(iter(models.values()))).preprocessing
-pictures, _ = affscore.zoo.digits("test")
+prepare = affscore.models.card_of(next(iter(models.values()))).preprocessing
+pictures, _ = affscore.models.digits("test")
 if not 0 <= image < len(pictures):
     raise AffscoreError(
         f"expected an image from 0 to {len(pictures) - 1}, got {image}"

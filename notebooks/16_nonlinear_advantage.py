@@ -204,12 +204,12 @@ table(pd.DataFrame(lengths).T)
 # A small residual network learns the digits for ten epochs as usual, and for ten more while its slopes are pulled to 1:
 
 # %%
-prepare = affscore.zoo.Preprocessing(
+prepare = affscore.models.Preprocessing(
     channels=1, size=16, resize=16, mean=(0.305,), std=(0.359,)
 )
 (train_images, labels), (test_images, test_labels) = (
-    affscore.zoo.digits("train"),
-    affscore.zoo.digits("test"),
+    affscore.models.digits("train"),
+    affscore.models.digits("test"),
 )
 train_images, test_images = (
     torch.stack([prepare(image) for image in some])
@@ -381,7 +381,7 @@ Markdown(
 
 # %% tags=["hide-input"]
 folder, ways = "../examples", {"vanilla": "right", "noise-1.0": "wrong"}
-scans = affscore.zoo.digits("test")[0][:200]
+scans = affscore.models.digits("test")[0][:200]
 whole = {}
 of_regions = under(studies["regions"])
 paths = with_scores(of_regions, studies["regions-paths"])
@@ -391,7 +391,7 @@ for way, kind in ways.items():
         f"{folder}/region_networks.py:vgg8"
         f"@{folder}/weights/vgg8-{way}-1.safetensors"
     )
-    prepare = affscore.zoo.card_of(network).preprocessing
+    prepare = affscore.models.card_of(network).preprocessing
     samples = torch.stack([prepare(scan) for scan in scans])
     changed = decisions_changed(network, samples)["changed"]
     whole[f"{kind} labels"] = paths.query(chosen).iloc[0].to_dict() | {

@@ -115,10 +115,10 @@ Markdown(
 # to a target. The coupling is the optimal one, held during a step (`coupling="fixed"`; {ref}`why <which-score>`).
 
 # %%
-prepare = affscore.zoo.card_of(affscore.load_model(model)).preprocessing
+prepare = affscore.models.card_of(affscore.load_model(model)).preprocessing
 (images, labels), (test_images, test_labels) = (
     (torch.stack([prepare(image) for image in some]), names)
-    for some, names in map(affscore.zoo.digits, ("train", "test"))
+    for some, names in map(affscore.models.digits, ("train", "test"))
 )
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from affscore import load_model, signature
-from affscore.zoo import card_of
+from affscore.models import card_of
 
 CIFAR = Path(__file__).parents[1] / "examples" / "cifar_networks.py"
 

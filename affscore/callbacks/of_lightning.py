@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from affscore.models.naming import needs
 from affscore.network.tracker import Tracker, track
-from affscore.zoo.naming import needs
 
 _Callback: Any = needs("lightning.pytorch", "LightningTracker", "lightning").Callback
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from affscore.models.naming import needs
 from affscore.network.tracker import Tracker, track
-from affscore.zoo.naming import needs
 
 _TrainerCallback: Any = needs("transformers", "TrainerTracker", "transformers").TrainerCallback
 

@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from affscore.cli import options
 from affscore.cli.words import command_line, say_notes, write
-from affscore.zoo.paths import readable_file
+from affscore.models.paths import readable_file
 
 _FINISHED = "a finished result (FILE.parquet), or shipped:MODEL for one that comes with the package"
 _REPEAT = "Repeat it to compare data sets, or classes of one.  [default: digits]"

@@ -12,9 +12,9 @@ from typing import Any
 from typer import Option
 
 from affscore.errors import AffscoreError
+from affscore.models.naming import PATHS, check_files, near, near_data, split_path, split_spec
+from affscore.models.paths import check_destination, user_path
 from affscore.options import Execution, Options, check_integer, checked
-from affscore.zoo.naming import PATHS, check_files, near, near_data, split_path, split_spec
-from affscore.zoo.paths import check_destination, user_path
 
 MODELS = (
     "a torchvision name, timm:NAME, hf:NAME (or a folder, or a config.json), mini:NAME or path/to/file.py:factory; "

@@ -84,7 +84,7 @@ def survey(
 def _client(address: str) -> Any:
     """A client of the dask scheduler at an address."""
     from affscore.errors import guarded
-    from affscore.zoo.naming import needs
+    from affscore.models.naming import needs
 
     made = needs("distributed", "--scheduler", "cluster").Client
     advice = "start one with: dask scheduler"

@@ -17,6 +17,7 @@ from torch import nn
 
 from affscore.comparison import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError, AffscoreWarning
+from affscore.models.paths import check_destination, check_name
 from affscore.network.multiverse_result import Multiverse
 from affscore.network.note import Note, give_warnings, lines
 from affscore.network.result import Signature, load_signature
@@ -26,7 +27,6 @@ from affscore.options import Specification
 from affscore.survey.load import load_or_measure_one
 from affscore.survey.plan import named_options
 from affscore.survey.shipped import PREFIX, shipped_signature
-from affscore.zoo.paths import check_destination, check_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

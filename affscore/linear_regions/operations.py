@@ -1,6 +1,6 @@
 """What the functions of PyTorch are to a piecewise affine network: affine, one of the few that bend, or refused.
 
-A function is known by its name without underscores, as in :mod:`affscore.network.recorder.functions`: ``add`` stands
+A function is known by its name without underscores, as in :mod:`affscore.recorder.functions`: ``add`` stands
 for ``torch.add``, the method, the operator, and what they do in place. What is in none of these lists is refused: one
 that is affine and missing here gives an error, and one that is not affine never gives a number.
 """
@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.network.recorder.functions import COPIES, MOVES, activation_name, kind_of, only_looks_at_the_shape
+from affscore.recorder.functions import COPIES, MOVES, activation_name, kind_of, only_looks_at_the_shape
 
 
 def _names(words: str) -> frozenset[str]:

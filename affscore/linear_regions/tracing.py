@@ -21,8 +21,8 @@ from affscore.linear_regions.folding import folded
 from affscore.linear_regions.operations import REARRANGING, Function, Meaning, leaves, meaning_of, replaced
 from affscore.linear_regions.pooling import MaxPool
 from affscore.linear_regions.program import Activation, Affine, Operation, Program
-from affscore.network.recorder.dataflow import address
-from affscore.network.recorder.functions import writes_in_place
+from affscore.recorder.dataflow import address
+from affscore.recorder.functions import writes_in_place
 
 
 def program_of(module: nn.Module, sample: Tensor) -> Program:

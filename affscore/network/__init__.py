@@ -11,13 +11,13 @@ from affscore.network.multiverse_result import Multiverse, load_multiverse
 from affscore.network.note import Note
 from affscore.network.penalty import AffinityPenalty
 from affscore.network.record import TrainingRecord, load_record
-from affscore.network.recorder import Recorder, recording
-from affscore.network.recorder.calls import ActivationCall
 from affscore.network.reduction import reduce
 from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
 from affscore.network.target import resampled
 from affscore.network.tracker import Tracker, track
+from affscore.recorder import Recorder, recording
+from affscore.recorder.calls import ActivationCall
 
 __all__ = [
     "ActivationCall",

@@ -15,9 +15,9 @@ from affscore.network.forward import forward, with_notes
 from affscore.network.inputs import Inputs
 from affscore.network.note import Note
 from affscore.network.pair import Pair
-from affscore.network.recorder import ActivationCall, Listener, Recorder
-from affscore.network.recorder.dataflow import tensors_in
 from affscore.network.reduction import ScatteredError
+from affscore.recorder import ActivationCall, Listener, Recorder
+from affscore.recorder.dataflow import tensors_in
 
 TOLERANCE = 1e-2
 """By how much of its size a reduced activation may differ when an image is alone: other kernels round otherwise."""

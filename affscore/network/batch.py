@@ -25,10 +25,10 @@ from affscore.network.note import Note
 from affscore.network.notes import adding_assumptions
 from affscore.network.padding import NOTE as PADDING
 from affscore.network.pair import Pair
-from affscore.network.randomness import random_states_kept, seed_generators
-from affscore.network.recorder import Recorder
-from affscore.network.recorder.calls import ActivationCall
 from affscore.network.reduction import ScatteredError
+from affscore.recorder import Recorder
+from affscore.recorder.calls import ActivationCall
+from affscore.recorder.randomness import random_states_kept, seed_generators
 
 if TYPE_CHECKING:
     from affscore.network.measurement import Measurement

@@ -18,10 +18,10 @@ from affscore.network.criteria.sparsity import sparse_entries
 from affscore.network.experts import TIMES, Experts, Key, common_order, first_difference
 from affscore.network.padding import without_padding
 from affscore.network.pair import Pair
-from affscore.network.recorder.calls import ActivationCall, Listener
-from affscore.network.recorder.layout import Place
 from affscore.network.reduction import ScatteredError, chosen_positions, images_first, reduced, size_of_terms
 from affscore.options import Options
+from affscore.recorder.calls import ActivationCall, Listener
+from affscore.recorder.layout import Place
 
 
 @dataclass(eq=False)

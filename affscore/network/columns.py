@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api import types
 
-from affscore.network.recorder.calls import KINDS
 from affscore.network.reduction import OrderName, ReductionName
+from affscore.recorder.calls import KINDS
 from affscore.transport.assignment import DecidedBy
 from affscore.transport.covariance import CovarianceName
 

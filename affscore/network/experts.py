@@ -11,9 +11,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from affscore.network.recorder import Recorder
-from affscore.network.recorder.dataflow import address, tensors_in
-from affscore.network.recorder.stream import Event, Follower
+from affscore.recorder import Recorder
+from affscore.recorder.dataflow import address, tensors_in
+from affscore.recorder.stream import Event, Follower
 
 Key = tuple[str, int, str]
 """Layer, call and name of an activation; the call says which weights, and how often before in the same pass."""

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError
 from affscore.network.inputs import Forward, Inputs
 from affscore.network.notes import on_backbone
-from affscore.network.recorder.dataflow import mapped, tensors_in
+from affscore.recorder.dataflow import mapped, tensors_in
 
 KNOWN_INPUTS = ("pixel_values", "input_ids")
 """What transformers call the tensor that goes into a network."""

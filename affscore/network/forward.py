@@ -12,8 +12,8 @@ from torch import nn
 
 from affscore.errors import AffscoreError, Result, first_line, guarded
 from affscore.network.inputs import Inputs
-from affscore.network.recorder import Recorder
-from affscore.network.recorder.uncounted import BelowPython, Uncounted
+from affscore.recorder import Recorder
+from affscore.recorder.uncounted import BelowPython, Uncounted
 
 
 def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str) -> Any:

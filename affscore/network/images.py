@@ -17,14 +17,14 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset
 
 from affscore.errors import AffscoreError, guarded
+from affscore.models.card import ModelCard
+from affscore.models.datasets import load_data
+from affscore.models.named_data import ImageSet, NamedData, UnreadableImageError
+from affscore.models.preprocessing import assumed_preprocessing
+from affscore.models.text import Expected, TextPreprocessing
 from affscore.network.feeding import Feeding
 from affscore.network.inputs import Inputs, Pictures, as_tensors, inputs_of, is_table
 from affscore.options import Options
-from affscore.zoo.card import ModelCard
-from affscore.zoo.datasets import load_data
-from affscore.zoo.named_data import ImageSet, NamedData, UnreadableImageError
-from affscore.zoo.preprocessing import assumed_preprocessing
-from affscore.zoo.text import Expected, TextPreprocessing
 
 NAMED_AT_MOST = 5
 """How many unreadable images a note names."""
@@ -75,7 +75,7 @@ def image_stream(
         data: SPEC, tensor or array (N, ...), a tuple or dictionary of these, a table (DataFrame, list of
             lists), a Dataset or a DataLoader. Items of the last two may be tuples or dictionaries.
         card: What the network expects, and whether it says so; else images keep the size that they all have, where
-            that is smaller (:func:`affscore.zoo.preprocessing.assumed_preprocessing`).
+            that is smaller (:func:`affscore.models.preprocessing.assumed_preprocessing`).
         options: How many images to use; how many of a data set without end, or without a length (:data:`MOST_BATCHES`
             times n); the seed of the shuffle and of noise.
         batch_size: Images in a chunk (a DataLoader decides for itself).

@@ -19,12 +19,12 @@ from torch import Tensor, nn
 from torch.utils.data import default_collate
 
 from affscore.errors import AffscoreError, guarded
+from affscore.models.preprocessing import Preprocessing, assumed_preprocessing
+from affscore.models.text import Expected, TextPreprocessing, check_token_ids
 from affscore.network.padding import tokens_of_text, unread_masks
-from affscore.network.recorder.dataflow import mapped, tensors_in
 from affscore.options import MASK
+from affscore.recorder.dataflow import mapped, tensors_in
 from affscore.transport.plain import check_plain
-from affscore.zoo.preprocessing import Preprocessing, assumed_preprocessing
-from affscore.zoo.text import Expected, TextPreprocessing, check_token_ids
 
 Forward = Callable[[nn.Module, Any], Any]
 
@@ -164,7 +164,7 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
         if images.ndim == 2 and images.dtype in (torch.int64, torch.int32):
             advice += (
                 ", or .astype(float) where they are plain numbers, or give a network of token ids an attribute "
-                "preprocessing = affscore.zoo.TextPreprocessing(...)"
+                "preprocessing = affscore.models.TextPreprocessing(...)"
             )
         raise AffscoreError(
             f"the data must be floating point numbers as the network expects them, got {images.dtype}; {advice}"

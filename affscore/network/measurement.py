@@ -17,6 +17,9 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError
+from affscore.models.by_name import card_of, load_model
+from affscore.models.card import ONE_AT_A_TIME, check_has_weights, fingerprint
+from affscore.models.paths import check_name
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, batches_of, run_batch
 from affscore.network.collect import Collector
@@ -24,7 +27,6 @@ from affscore.network.experts import Key, key_of, numbered
 from affscore.network.feeding import Feeding
 from affscore.network.images import ImageStream, image_stream
 from affscore.network.inputs import Forward, Inputs
-from affscore.network.model_state import choose_device, prepared, unwrapped
 from affscore.network.note import Note
 from affscore.network.notes import (
     on_accuracy,
@@ -38,15 +40,13 @@ from affscore.network.notes import (
     on_weights,
 )
 from affscore.network.pair import Pair
-from affscore.network.randomness import random_states_kept, seed_generators
-from affscore.network.recorder import Recorder, recording
 from affscore.network.result import Signature
 from affscore.network.scoring import score_batch
 from affscore.network.table import provenance, table_of
 from affscore.options import Execution, Options, checked, checked_execution
-from affscore.zoo.card import ONE_AT_A_TIME, check_has_weights, fingerprint
-from affscore.zoo.models import card_of, load_model
-from affscore.zoo.paths import check_name
+from affscore.recorder import Recorder, recording
+from affscore.recorder.model_state import choose_device, prepared, unwrapped
+from affscore.recorder.randomness import random_states_kept, seed_generators
 
 
 class Measurement:

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
+from affscore.models.card import ModelCard
+from affscore.models.preprocessing import IMAGENET, Preprocessing
+from affscore.models.text import Expected
 from affscore.network.accuracy import NO_LABELS, are_wordnet_ids
 from affscore.network.note import Note
 from affscore.options import MOST_COUPLED, Options
 from affscore.transport.sample_size import points_needed
-from affscore.zoo.card import ModelCard
-from affscore.zoo.preprocessing import IMAGENET, Preprocessing
-from affscore.zoo.text import Expected
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +50,7 @@ def on_input(stream: ImageStream, network: nn.Module) -> list[Note]:
         return []
     size = f"{stream.preprocessing.size} x {stream.preprocessing.size} pixels"
     says = "the network does not say what it expects of images"
-    advice = "give it an attribute preprocessing = affscore.zoo.Preprocessing(...)"
+    advice = "give it an attribute preprocessing = affscore.models.Preprocessing(...)"
     if stream.preprocessing != IMAGENET:
         return [Note(f"{says}: they went in with {size}, normalised as for ImageNet; {advice}")]
     note = f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on the size; {advice}, or size=..."

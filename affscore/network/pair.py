@@ -11,7 +11,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.network.experts import Key
-from affscore.network.recorder.calls import ActivationCall
+from affscore.recorder.calls import ActivationCall
 from affscore.transport.samples import eps_of, rounding_of
 
 LARGEST = 2**13

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from affscore.errors import AffscoreError, os_errors
+from affscore.models.paths import as_path, check_destination, no_file
 from affscore.network.files import atomic_write
 from affscore.network.note import Note
-from affscore.zoo.paths import as_path, check_destination, no_file
 
 Contents = tuple[pd.DataFrame, dict[str, Any], list[Note]]
 """A table, its metadata, and notes."""

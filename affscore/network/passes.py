@@ -17,13 +17,13 @@ from affscore.network.apart import audit
 from affscore.network.collect import Collector
 from affscore.network.forward import forward
 from affscore.network.inputs import Inputs
-from affscore.network.model_state import device_of, in_training
 from affscore.network.notes import FEWEST
-from affscore.network.randomness import random_states_kept
-from affscore.network.recorder import ActivationCall, Listener, recording
-from affscore.network.recorder.layout import Place
 from affscore.network.reduction import reduced
 from affscore.options import Options
+from affscore.recorder import ActivationCall, Listener, recording
+from affscore.recorder.layout import Place
+from affscore.recorder.model_state import device_of, in_training
+from affscore.recorder.randomness import random_states_kept
 
 
 @dataclass

@@ -15,14 +15,14 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError, AffscoreWarning, first_line
 from affscore.network.criteria.declaration import naming
 from affscore.network.inputs import has_decoder
-from affscore.network.model_state import check_whole, unwrapped
 from affscore.network.notes import FEWEST, too_few
 from affscore.network.padding import named_arguments, tokens_of_text, unread_masks
 from affscore.network.passes import Pass, Watched, checked_layers, mixing
-from affscore.network.recorder import recording
-from affscore.network.recorder.declared import Declared
 from affscore.network.target import Target
 from affscore.options import MASK, is_number
+from affscore.recorder import recording
+from affscore.recorder.declared import Declared
+from affscore.recorder.model_state import check_whole, unwrapped
 from affscore.transport.covariance import CovarianceName
 from affscore.transport.differentiable import HeldCoupling, differentiable_affinity
 

@@ -16,6 +16,9 @@ from torch.utils.data import DataLoader
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError
+from affscore.models.card import fingerprint
+from affscore.models.datasets import load_data
+from affscore.models.weight_files import tensors_of, without_wrappers
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, run_batch
 from affscore.network.criteria.declaration import NotFiniteError
@@ -23,16 +26,13 @@ from affscore.network.experts import Key, first_difference, key_of, numbered
 from affscore.network.images import ImageStream
 from affscore.network.inputs import Inputs
 from affscore.network.measurement import Measurement
-from affscore.network.model_state import device_of, in_training
 from affscore.network.pair import Pair
-from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.record import NOT_FINITE
 from affscore.network.result import Signature
 from affscore.network.scoring import columns_of_call, score_batch, score_pair
 from affscore.options import Options
-from affscore.zoo.card import fingerprint
-from affscore.zoo.datasets import load_data
-from affscore.zoo.weight_files import tensors_of, without_wrappers
+from affscore.recorder.model_state import device_of, in_training
+from affscore.recorder.randomness import random_states_kept, seed_generators
 
 
 class Probe(Measurement):

@@ -13,14 +13,14 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.network.padding import reduce_text, unsaid
-from affscore.network.recorder.axes import channels_last
 from affscore.options import BiasName as BiasName
 from affscore.options import OrderName as OrderName
 from affscore.options import ReductionName, check_word
+from affscore.recorder.axes import channels_last
 
 if TYPE_CHECKING:
-    from affscore.network.recorder.calls import ActivationCall
-    from affscore.network.recorder.layout import Place
+    from affscore.recorder.calls import ActivationCall
+    from affscore.recorder.layout import Place
 
 
 class ScatteredError(AffscoreError):

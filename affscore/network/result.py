@@ -14,12 +14,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError
+from affscore.models.naming import near
+from affscore.models.paths import check_destination
 from affscore.network.note import Note, lines
 from affscore.network.parquet import alike, read_parquet, write_parquet
 from affscore.network.table import brief, check_signature, summary_of, write_table
 from affscore.transport.sample_size import expected_bias
-from affscore.zoo.naming import near
-from affscore.zoo.paths import check_destination
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,9 +14,9 @@ from affscore.network.columns import OTHER_WIDTH
 from affscore.network.criteria import CRITERIA
 from affscore.network.criteria.declaration import BatchSamples, naming
 from affscore.network.pair import Pair
-from affscore.network.recorder.calls import ActivationCall, inner_first
 from affscore.network.reduction import BiasName
 from affscore.options import Options
+from affscore.recorder.calls import ActivationCall, inner_first
 from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score
 from affscore.transport.extrapolation import extrapolated_affinity_scores
 

@@ -82,7 +82,7 @@ def signature(
             sample depend on each other. Above 2,048 points a batch the coupling is the pairing (a lower bound).
         units: "activations", or "blocks" for the blocks of the network, too: the network itself, residual blocks,
             attention, MLPs, normalisation, pooling, linear layers, and activations, as the column ``kind`` says
-            (:class:`affscore.network.recorder.blocks.Blocks` says what counts). See below.
+            (:class:`affscore.recorder.blocks.Blocks` says what counts). See below.
         size: Height and width that pictures are brought to, in pixels, for a network that does not say what it expects
             of them (an attribute ``preprocessing`` does): the shorter side is resized, and the centre cut out. None
             for the size that they all have, and at most 224.

@@ -16,12 +16,12 @@ from torch import nn
 from affscore.errors import AffscoreError, AffscoreWarning, first_line, guarded
 from affscore.network.criteria import choose_criteria
 from affscore.network.inputs import Forward
-from affscore.network.model_state import check_whole, device_of, unwrapped
 from affscore.network.note import Note, give_warnings
 from affscore.network.probe import Probe, places_of
 from affscore.network.record import COLUMNS, NOT_FINITE, TrainingRecord, check_record, table_of_record
 from affscore.network.reduction import OrderName, ReductionName
 from affscore.options import MASK, CouplingName, Execution, Options, UnitsName, check_integer, checked
+from affscore.recorder.model_state import check_whole, device_of, unwrapped
 from affscore.transport.covariance import CovarianceName
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from affscore.network.recorder.functions import Function
+from affscore.recorder.functions import Function
 
 NUMBERS = {"paths": -torch.inf, "length": 0.0, "expected": 0.0}
 """What is counted, and what it is where no path leads."""

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from affscore.errors import AffscoreError, first_line
-from affscore.network.model_state import device_of, in_training
-from affscore.network.randomness import random_states_kept
-from affscore.zoo.models import card_of
-from affscore.zoo.preprocessing import Preprocessing
-from affscore.zoo.text import TextPreprocessing
+from affscore.models.by_name import card_of
+from affscore.models.preprocessing import Preprocessing
+from affscore.models.text import TextPreprocessing
+from affscore.recorder.model_state import device_of, in_training
+from affscore.recorder.randomness import random_states_kept
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 Result = TypeVar("Result")

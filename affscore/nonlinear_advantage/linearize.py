@@ -15,24 +15,24 @@ from torch import nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError, guarded
+from affscore.models.by_name import card_of, load_model
+from affscore.models.datasets import load_data
 from affscore.network.accuracy import NO_LABELS, accuracy_of
 from affscore.network.batch import run_batch
 from affscore.network.feeding import Feeding
 from affscore.network.images import ImageStream, image_stream
 from affscore.network.measurement import Measurement
-from affscore.network.model_state import device_of, unwrapped
 from affscore.network.note import Note, give_warnings
 from affscore.network.notes import adding_assumptions, on_accuracy, on_input
 from affscore.network.pair import Pair
-from affscore.network.randomness import random_states_kept
 from affscore.network.reduction import check_word
 from affscore.nonlinear_advantage.channel_criteria import CriterionName, chosen, count_to_keep, values_of_channels
 from affscore.nonlinear_advantage.prelu import sloped_copy, slopes
 from affscore.nonlinear_advantage.surgery import ROOT
 from affscore.nonlinear_advantage.units import ChannelPReLU
 from affscore.options import Execution, Options, checked, is_number
-from affscore.zoo.datasets import load_data
-from affscore.zoo.models import card_of, load_model
+from affscore.recorder.model_state import device_of, unwrapped
+from affscore.recorder.randomness import random_states_kept
 
 
 @dataclass(frozen=True)

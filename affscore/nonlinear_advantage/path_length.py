@@ -9,11 +9,11 @@ import torch
 from torch import nn
 
 from affscore.errors import AffscoreError
-from affscore.network.model_state import unwrapped
+from affscore.models.card import check_has_weights
 from affscore.nonlinear_advantage.example import run_on_example
 from affscore.nonlinear_advantage.following import counts_of_outputs
 from affscore.nonlinear_advantage.prelu import existing_slopes
-from affscore.zoo.card import check_has_weights
+from affscore.recorder.model_state import unwrapped
 
 
 def average_path_length(model: nn.Module, example_input: Any = None, normalized: bool = True) -> float:

@@ -9,13 +9,13 @@ from typing import Any
 from torch import nn
 
 from affscore.errors import AffscoreError, AffscoreWarning, guarded
-from affscore.network.model_state import unwrapped
+from affscore.models.by_name import card_of
+from affscore.models.card import check_has_weights
 from affscore.nonlinear_advantage.example import run_on_example
 from affscore.nonlinear_advantage.redirection import PerCall, Redirecting
 from affscore.nonlinear_advantage.surgery import ROOT, calls_in, check_complete, exchange, restore
 from affscore.nonlinear_advantage.units import ChannelPReLU
-from affscore.zoo.card import check_has_weights
-from affscore.zoo.models import card_of
+from affscore.recorder.model_state import unwrapped
 
 
 def to_prelu(model: nn.Module, example_input: Any = None) -> nn.Module:

@@ -11,9 +11,9 @@ from weakref import WeakKeyDictionary
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.network.recorder.functions import activation_name, writes_in_place
-from affscore.network.recorder.stream import Functions
 from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU, overwritten, within_unit
+from affscore.recorder.functions import activation_name, writes_in_place
+from affscore.recorder.stream import Functions
 
 
 class PerCall(nn.ModuleList):

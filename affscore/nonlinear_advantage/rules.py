@@ -1,6 +1,6 @@
 """What each function of PyTorch makes of the paths that lead to its arguments.
 
-A function is known by its name without underscores, as in :mod:`affscore.network.recorder.functions`. What has no rule
+A function is known by its name without underscores, as in :mod:`affscore.recorder.functions`. What has no rule
 here loses the paths, and the caller hears of it where they would have led to the output.
 """
 
@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
-from affscore.network.recorder.functions import COPIES, MOVES, PRODUCTS, activation_name, writes_in_place
 from affscore.nonlinear_advantage.counts import Call, Counts, moved
 from affscore.nonlinear_advantage.products import einsum_of, matrices_of, product_of
+from affscore.recorder.functions import COPIES, MOVES, PRODUCTS, activation_name, writes_in_place
 
 
 def _names(words: str) -> frozenset[str]:

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
-from affscore.network.recorder import ActivationCall, Listener, recording
-from affscore.network.recorder.functions import library_class_name
 from affscore.nonlinear_advantage.example import Arguments, copied, left_as_it_was
 from affscore.nonlinear_advantage.redirection import PerCall, Redirecting, Scope, detach, redirecting
 from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU
+from affscore.recorder import ActivationCall, Listener, recording
+from affscore.recorder.functions import library_class_name
 
 UNITS: dict[str, type[ChannelPReLU]] = {"relu": ChannelPReLU, "gelu": ChannelGELU}
 ROOT = "(root)"

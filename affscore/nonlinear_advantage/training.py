@@ -14,13 +14,13 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError, guarded
-from affscore.network.model_state import device_of
-from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.nonlinear_advantage.example import left_as_it_was
 from affscore.nonlinear_advantage.path_length import active_channels, average_path_length
 from affscore.nonlinear_advantage.penalty import SlopePenalty, freeze, hold_frozen, parameter_groups
 from affscore.nonlinear_advantage.prelu import existing_slopes
 from affscore.options import check_integer, is_number
+from affscore.recorder.model_state import device_of
+from affscore.recorder.randomness import random_states_kept, seed_generators
 
 OfEpoch = float | Callable[[int], float]
 Change = Callable[[Tensor, torch.Generator], Tensor]

@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from affscore.errors import AffscoreError
+from affscore.models.by_name import identity_of_model
+from affscore.models.datasets import identity_of_data
+from affscore.models.paths import check_name
 from affscore.network.criteria import choose_criteria
 from affscore.network.multiverse_result import Multiverse, load_result
 from affscore.network.result import Signature
@@ -18,9 +21,6 @@ from affscore.options import Options, checked
 from affscore.survey.job import DescribedJob, Job, describe, is_of_job, last_of_each, what_changed
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, outcome_of_error
-from affscore.zoo.datasets import identity_of_data
-from affscore.zoo.models import identity_of_model
-from affscore.zoo.paths import check_name
 
 
 def named_options(keywords: Mapping[str, Any]) -> Options:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 
 from affscore.errors import AffscoreError
+from affscore.models.naming import near
 from affscore.network.reduction import OrderName, ReductionName
 from affscore.network.result import Signature, load_signature
 from affscore.options import Options, checked
 from affscore.survey.store import Store
-from affscore.zoo.naming import near
 
 SHIPPED = Path(__file__).parent / "results"
 """The store of the results that come with the package."""

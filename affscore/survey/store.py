@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from affscore.errors import AffscoreError, os_errors
+from affscore.models.paths import as_path, check_name
 from affscore.network.parquet import read_description, write_parquet
-from affscore.zoo.paths import as_path, check_name
 
 
 class Store:

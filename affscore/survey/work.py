@@ -16,6 +16,8 @@ from joblib import Parallel, delayed, parallel_config
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError, first_line
+from affscore.models.card import ONE_AT_A_TIME
+from affscore.models.naming import switched
 from affscore.network.measurement import Measurement
 from affscore.network.multiverse_result import Multiverse
 from affscore.network.note import Note
@@ -23,8 +25,6 @@ from affscore.network.result import Signature
 from affscore.options import Execution
 from affscore.survey.job import DescribedJob, Job, describe
 from affscore.survey.store import Store
-from affscore.zoo.card import ONE_AT_A_TIME
-from affscore.zoo.naming import switched
 
 State = Literal["measured", "there", "failed"]
 

@@ -11,9 +11,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from affscore.network.model_state import device_of
-from affscore.zoo.card import ModelCard, seeded
-from affscore.zoo.data.digits import digits
+from affscore.models.card import ModelCard, seeded
+from affscore.models.data.digits import digits
+from affscore.recorder.model_state import device_of
 from companion.mini_zoo import MiniNetwork
 from mini_zoo.recipes import Recipe
 

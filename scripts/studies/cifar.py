@@ -15,10 +15,10 @@ from mini_zoo.recipes import Recipe
 from mini_zoo.training import one_thread
 from torch import Tensor, nn
 
-from affscore.network.model_state import choose_device
-from affscore.zoo import Preprocessing, card_of
-from affscore.zoo.data.torchvision_images import images_of
-from affscore.zoo.text import Expected
+from affscore.models import Preprocessing, card_of
+from affscore.models.data.torchvision_images import images_of
+from affscore.models.text import Expected
+from affscore.recorder.model_state import choose_device
 from studies.trainings import Part, Training
 from studies.ways import NOISES, wrong_labels
 

@@ -18,10 +18,10 @@ from mini_zoo.training import one_thread, optimise
 from torch import Tensor, nn
 
 from affscore import track
-from affscore.zoo import card_of
-from affscore.zoo.data.docstrings import docstrings, fingerprint_of_docstrings
-from affscore.zoo.text import TextPreprocessing
-from affscore.zoo.weight_files import load_state_dict
+from affscore.models import card_of
+from affscore.models.data.docstrings import docstrings, fingerprint_of_docstrings
+from affscore.models.text import TextPreprocessing
+from affscore.models.weight_files import load_state_dict
 from companion.experiments import bits_a_character, character_losses
 from studies.trainings import PROBE, Part, Training
 

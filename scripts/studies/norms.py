@@ -8,7 +8,7 @@ import torch
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from affscore import load_data, load_model
-from affscore.zoo import card_of
+from affscore.models import card_of
 
 
 def with_statistics(model: str, dataset: str, images: int, folder: Path) -> str:

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from affscore import AffscoreError
-from affscore.zoo import Preprocessing
-from affscore.zoo.data.digits import digits
-from affscore.zoo.paths import user_path
+from affscore.models import Preprocessing
+from affscore.models.data.digits import digits
+from affscore.models.paths import user_path
 from studies.cifar import augmented, images_and_labels
 from studies.translation import numbers, wmt14
 from studies.ways import wrong_labels

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from affscore import AffscoreError
 from affscore.errors import guarded
-from affscore.zoo.naming import needs
+from affscore.models.naming import needs
 
 PAD, BEGIN, END = 0, 1, 2
 """As in examples/translation_networks.py."""

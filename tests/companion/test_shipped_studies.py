@@ -122,8 +122,8 @@ def test_the_interval_over_images_is_as_wide_as_a_bootstraps() -> None:
 @pytest.mark.parametrize("way", ["vanilla", "noise-1.0"])
 def test_the_weights_of_the_page_are_those_of_the_study(way: str) -> None:
     model = affscore.load_model(f"{EXAMPLES}/region_networks.py:vgg8@{EXAMPLES}/weights/vgg8-{way}-1.safetensors")
-    pictures, labels = affscore.zoo.digits("test")
-    inputs = torch.stack([affscore.zoo.card_of(model).preprocessing(one) for one in pictures])
+    pictures, labels = affscore.models.digits("test")
+    inputs = torch.stack([affscore.models.card_of(model).preprocessing(one) for one in pictures])
     rows = study("regions-paths").query("network == 'vgg8' and way == @way and seed == 1")
     with torch.no_grad():
         reached = (model.eval()(inputs).argmax(dim=1) == labels).double().mean()

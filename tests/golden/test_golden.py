@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.book.built_site import missing
 from tests.golden import measured
-from tests.test_book.built_site import missing
 
 pytestmark = pytest.mark.slow
 

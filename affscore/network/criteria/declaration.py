@@ -19,7 +19,7 @@ from affscore.transport.samples import CentredSample, Samples, centre, centred
 
 if TYPE_CHECKING:
     from affscore.network.pair import Pair
-    from affscore.network.recorder.calls import ActivationCall
+    from affscore.recorder.calls import ActivationCall
 
 Numbers: TypeAlias = float | tuple[float, ...]
 """The number of a criterion, or that before and that after the activation."""

@@ -8,8 +8,8 @@ import torch
 import torchvision
 from torch import Tensor, nn
 
-from affscore.network.model_state import prepared, unwrapped
-from affscore.network.recorder import ActivationCall, recording
+from affscore.recorder import ActivationCall, recording
+from affscore.recorder.model_state import prepared, unwrapped
 from companion.exercises.answers import NotAnAnswerError, as_function, as_number, matching, raised
 from companion.exercises.registry import Hints, exercise, right
 

@@ -13,22 +13,22 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
+from affscore.models import card_of, load_model
 from affscore.network.collect import Collector
 from affscore.network.criteria.declaration import BatchSamples
 from affscore.network.feeding import Feeding
 from affscore.network.forward import forward as through
 from affscore.network.images import image_stream
 from affscore.network.inputs import Forward
-from affscore.network.model_state import choose_device, prepared, unwrapped
-from affscore.network.randomness import random_states_kept
-from affscore.network.recorder import recording
-from affscore.network.recorder.calls import ActivationCall
 from affscore.network.scoring import score_pair
 from affscore.options import Options, checked
+from affscore.recorder import recording
+from affscore.recorder.calls import ActivationCall
+from affscore.recorder.model_state import choose_device, prepared, unwrapped
+from affscore.recorder.randomness import random_states_kept
 from affscore.transport.covariance import CovarianceName
 from affscore.transport.samples import CentredSample
 from affscore.transport.span import TINY
-from affscore.zoo import card_of, load_model
 
 _COLUMNS = ("index", "layer", "call", "activation", "kind", "depth", "width", "n", "score", "paired", "flag")
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.network.model_state import prepared
+from affscore.recorder.model_state import prepared
 
 
 @torch.no_grad()

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import pandas as pd
 from torch import Tensor, nn
 
-from affscore.zoo.sources import register
-from affscore.zoo.sources.mini_networks import DIGITSNET, Mini, MiniNetwork
+from affscore.models.sources import register
+from affscore.models.sources.mini_networks import DIGITSNET, Mini, MiniNetwork
 
 __all__ = ["hard_task", "list_models"]
 

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torchvision.models import DenseNet
 from torchvision.models.resnet import BasicBlock, Bottleneck
 
-from affscore.zoo.digitsnet import shortcut
+from affscore.models.digitsnet import shortcut
 from companion.mini_zoo import grey
 
 

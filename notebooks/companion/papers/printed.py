@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.zoo.models import characteristics
+from affscore.models.by_name import characteristics
 from companion.analysis import fisher_interval
 
 VERDICTS = REPRODUCED, DIFFERS, NEEDS_DATA = "reproduced", "differs", "needs data"

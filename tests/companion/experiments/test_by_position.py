@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from affscore import AffscoreError, affinity_score, signature
-from affscore.zoo import TextPreprocessing
+from affscore.models import TextPreprocessing
 from companion.experiments import scores_by_position
 
 

@@ -7,8 +7,8 @@ from torch import nn
 
 import affscore
 from affscore import load_data, load_model
-from affscore.zoo import characteristics, digits
-from affscore.zoo.card import architecture_of, seeded
+from affscore.models import characteristics, digits
+from affscore.models.card import architecture_of, seeded
 from companion.mini_zoo import MINI_NETWORKS, WEIGHTS, list_models
 from companion.papers import printed_table
 

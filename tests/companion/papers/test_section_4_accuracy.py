@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torchvision
 
-from affscore.zoo import characteristics
+from affscore.models import characteristics
 from companion.analysis import fit
 from companion.papers import common_characteristics_again, printed_table
 from companion.papers.networks import FIRST_PAPER_GROUPS, accuracy_groups, study_groups, table_1_families

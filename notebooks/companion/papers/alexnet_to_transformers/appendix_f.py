@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from affscore.models.by_name import characteristics
+from affscore.models.card import architecture_of
 from affscore.network.result import Signature
-from affscore.zoo.card import architecture_of
-from affscore.zoo.models import characteristics
 from companion.analysis.decisions import above, below, near, rank_within
 from companion.analysis.estimates import SCORES, Estimate, jackknife_error, mean_of, require
 from companion.papers.alexnet_to_transformers import FIRST, PAPER

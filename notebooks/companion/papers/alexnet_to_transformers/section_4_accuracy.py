@@ -10,7 +10,7 @@ import pandas as pd
 
 from affscore.comparison import STATISTICS, signature_statistics
 from affscore.errors import AffscoreError
-from affscore.zoo.models import characteristics
+from affscore.models.by_name import characteristics
 from companion.analysis import (
     LEAST_POINTS,
     best_fit_lead,

@@ -1,0 +1,107 @@
+"""Where networks come from: one module for each source, which makes a ``SOURCE`` of its class."""
+
+from __future__ import annotations
+
+import functools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from importlib.metadata import entry_points, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+
+from torch import nn
+
+from affscore.models.card import ModelCard
+from affscore.models.naming import weights_label
+from affscore.models.paths import file_hash, user_path
+from affscore.models.text import Expected
+
+__all__ = ["Source", "register"]
+
+
+class Source(ABC):
+    """Networks by name.
+
+    Attributes:
+        form: What MODEL is, as messages say it.
+        prefix: What stands in front of the colon in MODEL: ``mini:digitsnet``; empty where there is none.
+        package: The optional package whose networks these are, and whose version is part of what they are.
+    """
+
+    form: ClassVar[str]
+    prefix: ClassVar[str]
+    package: ClassVar[str | None] = None
+
+    def names(self) -> Iterable[str]:
+        """The names that a user may have meant, as in ``mini:digitsnet``; none where its package is missing."""
+        return ()
+
+    def knows(self, name: str) -> bool:
+        """Whether there is a network of this name; where only loading it can tell, true."""
+        return name in self.names()
+
+    @abstractmethod
+    def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
+        """A network, and what is known of it.
+
+        Args:
+            name: MODEL, with its prefix.
+            weights: "DEFAULT", "random", a name that the source knows, or a file.
+            seed: Fixes random weights.
+
+        Raises:
+            AffscoreError: Weights that are unknown or cannot be had, or a missing package.
+        """
+
+    def identity(self, name: str, weights: str) -> dict[str, Any]:
+        """What makes a network another one (:func:`affscore.models.by_name.identity_of_model`), for keys of results.
+
+        Here that are the names, and a file that WEIGHTS means.
+        """
+        label, files = weights_label(weights), {}
+        if weights not in ("DEFAULT", "random") and user_path(weights).is_file():
+            files[label] = file_hash(weights)
+        about: dict[str, Any] = {"model": name, "weights": label, "files": files}
+        if self.package:  # None where it is missing, as loading the network will say
+            installed = version(self.package) if find_spec(self.package) else None
+            about["package"] = installed and ".".join(installed.split(".")[:2])
+        return about
+
+    def facts(self, name: str, weights: str) -> dict[str, Any]:
+        """A row of :func:`affscore.models.characteristics`: here the names, and nothing else."""
+        numbers = ("accuracy", "accuracy_standard_error", "parameters", "gflops", "depth", "activations")
+        names = {"name": Path(name).name, "weights": weights_label(weights), "family": None, "year": None}
+        return names | dict.fromkeys(numbers, math.nan)
+
+    def expected_by(self, model: nn.Module) -> tuple[Expected, bool] | None:
+        """What a network in memory expects, if it is one of these, and whether all of that is known."""
+        return None
+
+
+_registered: list[Source] = []
+
+
+def register(source: Source) -> None:
+    """Make networks of another package known by name, as MODEL, instead of those that had this prefix.
+
+    A package that is installed need not be imported first: the module that its entry point of the group
+    ``affscore.sources`` names is imported when a network is asked for by name.
+
+    Args:
+        source: An object of a class of :class:`Source`.
+    """
+    _registered.insert(0, source)
+
+
+def registered() -> list[Source]:
+    """What other packages have registered, the last first."""
+    _import_installed()
+    return list(_registered)
+
+
+@functools.cache
+def _import_installed() -> None:
+    for point in entry_points(group="affscore.sources"):
+        point.load()

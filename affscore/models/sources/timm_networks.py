@@ -1,0 +1,120 @@
+"""The networks of timm, as ``timm:NAME``, and their weights."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from torch import Tensor, nn
+
+from affscore.errors import AffscoreError, guarded
+from affscore.models.card import ModelCard, fingerprint, seeded
+from affscore.models.downloads import fetch, first_of, hub_url
+from affscore.models.naming import needs, switched, weights_file, weights_label
+from affscore.models.preprocessing import IMAGENET, Preprocessing
+from affscore.models.sources import Source
+from affscore.models.weight_files import check_kinds, load_state_dict, misfit, read_state_dict
+
+FILES = ["model.safetensors", "pytorch_model.bin"]
+
+
+class Timm(Source):
+    """The networks of timm; a pretrained tag may stand in the name, as timm writes it, or as WEIGHTS.
+
+    WEIGHTS is "DEFAULT" for the tag that timm puts first, "random", a pretrained tag, or a file, whose names may be
+    those of timm or of its own source, which timm translates.
+    """
+
+    form = "timm:NAME"
+    prefix = package = "timm"
+
+    def names(self) -> list[str]:
+        """The names of all networks of timm, as in ``timm:resnet26``."""
+        return [f"timm:{name}" for name in _timm("timm:NAME").list_models()] if find_spec("timm") else []
+
+    def knows(self, name: str) -> bool:
+        """Whether timm has this network: ``timm:resnet26``, or with a tag, ``timm:resnet26.bt_in1k``."""
+        architecture, _, tag = name.removeprefix("timm:").partition(".")
+        timm = _timm(name)
+        return timm.is_model(architecture) and (not tag or tag in _tags(timm, architecture))
+
+    def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
+        """The family is the module of timm that has the network."""
+        timm = _timm(name)
+        architecture, _, tag = name.removeprefix("timm:").partition(".")
+        name = f"timm:{architecture}"
+        tags = _tags(timm, architecture)
+        if weights == "DEFAULT" and not tags:
+            raise AffscoreError(f"timm has no trained weights of {name}; write {name}@random or {name}@FILE")
+        tag = weights if weights in tags else tag or timm.get_pretrained_cfg(architecture).tag
+        pretrained = weights == "DEFAULT" or weights in tags
+        file = None if pretrained or weights == "random" else weights_file(name, weights, tags)
+        variant = f"{architecture}.{tag}" if tag in tags else architecture
+        log = logging.getLogger("timm")  # which says at length what errors and notes say shortly
+        with switched(lambda: log.level, log.setLevel, logging.ERROR):
+            model = guarded(lambda: seeded(lambda: timm.create_model(variant), seed), f"timm cannot build {name}")
+            if pretrained:
+                file = _fetched(timm.get_pretrained_cfg(variant), tag, name)
+            if file is not None:
+                model = _with_weights(timm, model, variant, read_state_dict(file), file.name, seed)
+        preprocessing, known = self.expected_by(model) or (IMAGENET, False)
+        label, family = tag if pretrained else weights_label(weights), type(model).__module__.rpartition(".")[2]
+        return model, ModelCard(name, label, preprocessing, known, family=family)
+
+    def expected_by(self, model: nn.Module) -> tuple[Preprocessing, bool] | None:
+        """What a network of timm expects of an image; None for another network, and where that is not square."""
+        if not type(model).__module__.startswith("timm.") or not hasattr(model, "pretrained_cfg"):
+            return None
+        from timm.data import create_transform, resolve_model_data_config
+
+        config = resolve_model_data_config(model)
+        channels, height, width = config["input_size"]
+        if height != width:
+            return None
+        return Preprocessing.of_transform(create_transform(**config), height, channels), True
+
+
+SOURCE = Timm()
+
+
+_timm = partial(needs, "timm", extra="timm")
+
+
+def _tags(timm: ModuleType, architecture: str) -> list[str]:
+    """The pretrained tags of an architecture."""
+    return [full.partition(".")[2] for full in timm.list_models(f"{architecture}.*", pretrained=True)]
+
+
+def _fetched(config: Any, tag: str, name: str) -> Path:
+    """The file of a pretrained tag."""
+    what = f"the weights {tag} of {name}"
+    if not config.hf_hub_id:
+        return fetch(config.url, what, name)
+    advice = f"; get {hub_url(config.hf_hub_id, FILES[0])} elsewhere and give it as {name}@FILE"
+    return first_of(config.hf_hub_id, FILES, name, "timm", f"{what} cannot be had: ", advice)
+
+
+def _with_weights(
+    timm: ModuleType, model: nn.Module, variant: str, state: dict[str, Tensor], file: str, seed: int
+) -> nn.Module:
+    """The network with these weights, whose names timm translates where they are not its own."""
+
+    def translated() -> nn.Module:
+        return timm.create_model(variant, pretrained=True, pretrained_cfg_overlay={"state_dict": dict(state)})
+
+    check_kinds(model, state, file)
+    if misfit(model, state):
+        with suppress(AffscoreError):
+            what = "timm cannot translate these weights"
+            one, other = guarded(lambda: [seeded(translated, seed), seeded(translated, seed + 1)], what)
+            # some architectures do not insist on all weights; what is left random differs from seed to seed
+            if fingerprint(one) == fingerprint(other):
+                model.load_state_dict(one.state_dict())
+                return model
+    load_state_dict(model, state, file)
+    return model

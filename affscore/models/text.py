@@ -1,0 +1,178 @@
+"""From a text to the windows of token ids that a language model expects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from affscore.errors import AffscoreError, guarded
+from affscore.models.naming import needs
+from affscore.models.paths import readable_file, user_path
+from affscore.models.preprocessing import Preprocessing
+from affscore.transport.plain import check_plain
+
+DEFAULT_LENGTH = 128
+
+
+@dataclass(frozen=True)
+class TextPreprocessing:
+    """Tokenize, and cut into windows that do not overlap: what a network of token ids expects.
+
+    Attributes:
+        tokenizer: From text to ids: a tokenizer.json or the folder that holds one, a tokenizer of the
+            packages tokenizers or transformers, or a function from a string to integers; None where
+            it is not known, and only token ids can be used. No special tokens are added.
+        length: Tokens in a window; None for 128, or for ``maximum`` where that is smaller.
+        vocabulary: How many ids the network knows: 0 ... vocabulary - 1.
+        maximum: The longest window that the network takes.
+
+    >>> TextPreprocessing(maximum=64).window, TextPreprocessing().window
+    (64, 128)
+    >>> TextPreprocessing(lambda text: [ord(letter) for letter in text])("abc").tolist()
+    [97, 98, 99]
+    """
+
+    tokenizer: Any = None
+    length: int | None = None
+    vocabulary: int | None = None
+    maximum: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("length", "vocabulary", "maximum"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 1):
+                raise AffscoreError(f"{name} must be an integer of at least 1, got {value!r}")
+        if self.length is not None and self.maximum is not None and self.length > self.maximum:
+            raise AffscoreError(f"the network takes at most {self.maximum} tokens, length={self.length} was asked for")
+
+    @property
+    def window(self) -> int:
+        """Tokens in a window."""
+        return self.length if self.length is not None else min(DEFAULT_LENGTH, self.maximum or DEFAULT_LENGTH)
+
+    def __call__(self, text: str) -> Tensor:
+        """The ids of a whole text, tensor (tokens,) of type int64.
+
+        Raises:
+            AffscoreError: No tokenizer, or one that fails or gives something else than integers.
+        """
+        ids = guarded(lambda: _ids(self.tokenizer, text), "the tokenizer fails")
+        try:
+            found = np.asarray(ids)
+        except ValueError:  # rows of several lengths
+            found = np.asarray(None)
+        if found.size and (found.dtype.kind not in "iu" or found.ndim != 1):
+            raise AffscoreError(
+                f"the tokenizer must turn a text into a list of integers, got {type(ids).__name__} "
+                f"of type {found.dtype} and shape {found.shape}"
+            )
+        return torch.from_numpy(found.astype(np.int64).reshape(-1))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The attributes, in the types that JSON knows; a tokenizer by its name, without a path."""
+        tokenizer = None if self.tokenizer is None else _name_of(self.tokenizer)
+        return {"tokenizer": tokenizer, "length": self.window, "vocabulary": self.vocabulary, "maximum": self.maximum}
+
+
+Expected = Preprocessing | TextPreprocessing
+"""What a network expects: images or token ids."""
+
+
+def check_token_ids(ids: Tensor, expected: TextPreprocessing) -> None:
+    """Whether a network can look these token ids up, before a GPU fails on one without saying which.
+
+    Args:
+        ids: Tensor (N, length).
+        expected: What the network expects.
+
+    Raises:
+        AffscoreError: Not integers, another shape, windows that are too long, ids outside the vocabulary.
+
+    >>> check_token_ids(torch.tensor([[0, 4]]), TextPreprocessing(vocabulary=5))
+    """
+    check_plain(ids)
+    if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
+        raise AffscoreError(
+            f"the network expects token ids, which are integers, got {ids.dtype}; "
+            "give a tensor of integers (N, length), text:FILE, tokens:FILE or random"
+        )
+    if ids.ndim != 2 or ids.shape[1] == 0:
+        raise AffscoreError(f"token ids must have shape (N, length), got {tuple(ids.shape)}")
+    if expected.maximum is not None and ids.shape[1] > expected.maximum:
+        raise AffscoreError(
+            f"the network takes at most {expected.maximum} tokens, these windows have {ids.shape[1]}; cut them shorter"
+        )
+    ids = ids.long()  # PyTorch knows few operations of unsigned numbers
+    low, high = (int(ids.min()), int(ids.max())) if ids.numel() else (0, 0)
+    if low < 0 or (expected.vocabulary is not None and high >= expected.vocabulary):
+        end = "" if expected.vocabulary is None else f" to {expected.vocabulary - 1}"
+        raise AffscoreError(
+            f"token ids must lie in the vocabulary of the network, from 0{end}; these go from {low} to {high}: "
+            "is it the tokenizer of this network, and are there no marks of padding?"
+        )
+
+
+def _ids(tokenizer: Any, text: str) -> Any:
+    """The ids of a text, whichever way the tokenizer is given, and however it returns them."""
+    if tokenizer is None:
+        raise AffscoreError(
+            "a text needs the tokenizer of the network, and none is known; write text:FILE@TOKENIZER, TOKENIZER being "
+            "a tokenizer.json or the folder that holds it, or give token ids as tokens:FILE"
+        )
+    if isinstance(tokenizer, (str, Path)):
+        tokenizer = _read_tokenizer(str(tokenizer))
+    bases = {f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in type(tokenizer).__mro__}
+    options: dict[str, bool] = {}
+    if "transformers.PreTrainedTokenizerBase" in bases:
+        options = {"add_special_tokens": False, "truncation": False, "verbose": False}
+    if "tokenizers.Tokenizer" in bases:
+        options = {"add_special_tokens": False}
+        tokenizer = type(tokenizer).from_str(tokenizer.to_str())  # the caller's keeps its truncation and padding
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+    function = tokenizer if callable(tokenizer) else getattr(tokenizer, "encode", None)
+    if not callable(function):
+        raise AffscoreError(
+            "a tokenizer is a file, a tokenizer of the packages tokenizers or transformers, or a function from a "
+            f"string to integers, got {type(tokenizer).__name__}"
+        )
+    ids = function(text, **options)
+    ids = ids["input_ids"] if isinstance(ids, Mapping) and "input_ids" in ids else ids
+    return getattr(ids, "ids", ids)
+
+
+def tokenizer_file(path: str) -> Path:
+    """The tokenizer.json that a path means: itself, or the one in the folder.
+
+    Raises:
+        AffscoreError: There is none.
+    """
+    file = user_path(path)
+    if file.is_dir():
+        file /= "tokenizer.json"
+        if not file.is_file():
+            raise AffscoreError(
+                f"the folder {file.parent.name!r} holds no tokenizer.json; save one there with "
+                "tokenizer.save_pretrained(...)"
+            )
+    return readable_file(file, "give a tokenizer.json, or the folder that holds it")
+
+
+def _read_tokenizer(path: str) -> Any:
+    file = tokenizer_file(path)
+    tokenizers = needs("tokenizers", "reading a tokenizer", "transformers")
+    what = f"the file {file.name!r} is not a tokenizer.json that can be read"
+    return guarded(lambda: tokenizers.Tokenizer.from_str(file.read_text(encoding="utf-8")), what)
+
+
+def _name_of(tokenizer: Any) -> str:
+    stated = getattr(tokenizer, "name_or_path", None) or getattr(tokenizer, "__name__", None)
+    stated = str(tokenizer) if isinstance(tokenizer, (str, Path)) else stated
+    return Path(stated).name if isinstance(stated, str) and stated else type(tokenizer).__name__

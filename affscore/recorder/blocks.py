@@ -1,0 +1,274 @@
+"""Finds the blocks of a running network: modules that are scored as a whole, while what is inside them counts, too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from torch import Tensor, nn
+
+from affscore.errors import AffscoreError
+from affscore.recorder.axes import ASSUMED, CHANNEL
+from affscore.recorder.block_kinds import (
+    ATTENTION,
+    LINEAR,
+    NORMALISATION,
+    POOLING,
+    is_made_of_linear_layers,
+    kind_by_class,
+    may_be_a_block,
+)  # fmt: skip
+from affscore.recorder.calls import ActivationCall
+from affscore.recorder.dataflow import address, is_wrapped, tensors_in
+from affscore.recorder.layout import Place
+
+if TYPE_CHECKING:
+    from affscore.recorder.recorder import Recorder
+
+LARGEST_INPUT = 4096
+"""A network whose input has more numbers a sample is no block: no affine map of so many is found by samples."""
+
+
+@dataclass(eq=False)
+class _Run:
+    """A run of a module that may turn out to be a block.
+
+    Attributes:
+        call: Its call, whose kind is known at the end.
+        place: How many activations had run before it.
+        frame: The module, and the index of its run.
+        given: Where the numbers of its other arguments are.
+        shapes: The shapes of the tensors that it adds, where neither of the two is one of its other arguments.
+        sums: Whether one of these is the shape of its output.
+        skips: Whether one of two tensors that it adds has gone through layers inside it, and the other through none.
+        attends: Whether it calls a function that is attention.
+        activations: How many activations run inside it.
+        gates: Whether one of these is a gate, or on the way to one.
+        around: Whether a residual sum runs in a module inside it.
+        problem: Why it has no score.
+        x: Its input, where nothing that ran before says where the channels are.
+        seen: The numbers of that, as they were.
+    """
+
+    call: ActivationCall
+    place: int
+    frame: tuple[str, int]
+    given: frozenset[int]
+    shapes: set[tuple[int, ...]] = field(default_factory=set)
+    sums: bool = False
+    skips: bool = False
+    attends: bool = False
+    activations: int = 0
+    gates: bool = False
+    around: bool = False
+    problem: str = ""
+    x: Tensor | None = None
+    seen: Tensor | None = None
+
+    @property
+    def keeps_its_width(self) -> bool:
+        output = self.call.output
+        return output is not None and output.channels == self.call.channels
+
+
+class Blocks:
+    """The runs of a network's modules, and which of them are blocks.
+
+    A block takes a tensor of real numbers that depends on the network's input, X, and returns one, Y: the first of its
+    arguments, and the first of what it returns. Its kind is
+
+    * "network": the network itself, if its input has at most 4,096 numbers a sample;
+    * "residual": in its own forward two tensors of the shape of its output are added that both depend on the input.
+      Where one of them is handed over beside the first argument, as to a module that only adds, the block is the module
+      around it;
+    * "attention": by its class, or since it calls a function that is; of one width, with no residual sum inside, of
+      whatever shape (of windows, say): none of what has gone through layers inside it and what has gone through none;
+    * "mlp": two or more linear layers, at least one activation, nothing else that has weights; of one width;
+    * "normalisation", "pooling", "linear": by its class (:func:`affscore.recorder.block_kinds.kind_by_class`),
+      if no activation runs inside.
+
+    Of attention within attention, and so on, only the outermost counts. Functions are not seen: a mean over positions
+    in the forward of a network is no pooling, and what the network's own forward adds is no residual block.
+
+    Args:
+        recorder: Watches the network.
+        model: The network.
+    """
+
+    def __init__(self, recorder: Recorder, model: nn.Module) -> None:
+        self.recorder = recorder
+        modules = dict(model.named_modules())
+        self._modules = {path: module for path, module in modules.items() if not path or may_be_a_block(module)}
+        self._by_class = {path: kind_by_class(module) for path, module in self._modules.items()}
+        self.start()
+
+    def start(self) -> None:
+        """A forward pass begins."""
+        self._open: list[_Run | None] = []
+        self._counts: Counter[str] = Counter()
+        self._finished: list[_Run] = []
+        self.notes: list[str] = []
+
+    def exclude(self, path: str) -> None:
+        """This module counts as an activation."""
+        self._modules.pop(path, None)
+
+    def enter(self, path: str, args: Any, kwargs: Any) -> None:
+        """A module begins to run."""
+        recorder, module = self.recorder, self._modules.get(path)
+        self._open.append(None)
+        if module is None or not recorder.attentive:
+            return
+        with recorder.aside:
+            tensors = tensors_in((args, kwargs))
+            x = first_numbers(recorder, tensors)
+            if x is None or (not path and not self._is_small(x)):
+                return
+            name = type(module).__name__.lower()
+            kind = "block" if path else "network"
+            axis = recorder.channel_axes.get(path) if self._by_class[path] in (LINEAR, NORMALISATION) else None
+            call = recorder.new_call(name, x, kind, self._counts[path], block=True, axis=axis)
+            self._counts[path] += 1
+            others = frozenset(address(tensor) for tensor in tensors if tensor is not x) - {address(x)}
+            run = _Run(call, len(recorder.calls), recorder.frame, others)
+            try:
+                recorder.listener.before(call, x, not_a_function)
+            except AffscoreError as error:
+                run.problem = str(error)
+            if path and not run.problem and not recorder.layout.knows(x):
+                run.x, run.seen = x, x.clone()
+            self._open[-1] = run
+
+    def leave(self, output: Any) -> None:
+        """The module that began last has run, or failed, and returned nothing."""
+        run = self._open.pop()
+        if run is None:
+            return
+        recorder, call = self.recorder, run.call
+        with recorder.aside:
+            y = first_numbers(recorder, tensors_in(output))
+            if y is None:
+                self._drop(run)
+                return
+            origin = recorder.flow.origin(y)
+            assert origin is not None
+            call.output, call.depth = recorder.layout.place(y), max(1, origin.depth)
+            run.sums = tuple(y.shape) in run.shapes and bool(run.frame[0])
+            if not run.problem:
+                try:
+                    if run.x is not None and run.seen is not None:
+                        linear = self._by_class[run.frame[0]] == LINEAR
+                        recorder.place_again(call, self._place_before(run.x, y, linear), run.seen, not_a_function)
+                    recorder.listener.after(call, y)
+                except AffscoreError as error:
+                    run.problem = str(error)
+                    recorder.listener.forget(call)
+            run.x = run.seen = None
+            self._finished.append(run)
+
+    def _place_before(self, x: Tensor, y: Tensor, linear: bool) -> Place:
+        """Where the channels of an input are, which what ran inside may have said; else where the output has them."""
+        layout = self.recorder.layout
+        if layout.knows(x) or not layout.knows(y) or x.ndim != y.ndim:
+            return layout.place(x)
+        return layout.place(x, layout.place(y).channel_axis, CHANNEL if linear or x.shape == y.shape else ASSUMED)
+
+    def summed(self, terms: Sequence[Tensor], layers: Sequence[int]) -> None:
+        """Two tensors of one shape were added that depend on the network's input, through so many layers each."""
+        there = {address(term) for term in terms}
+        for run in reversed(self._open):
+            if run is None:  # a module that is none, as one that looks up vectors of tokens
+                return
+            if not run.given & there:
+                run.shapes.add(tuple(terms[0].shape))
+                run.skips |= min(layers) == run.call.layers < max(layers)
+                return
+
+    def attended(self) -> None:
+        """A function that is attention was called."""
+        if self._open and self._open[-1] is not None:
+            self._open[-1].attends = True
+
+    def merged(self, activations: Sequence[ActivationCall]) -> list[ActivationCall]:
+        """The calls of blocks and activations in the order in which they began; their indices and kinds are changed.
+
+        What is no block is forgotten.
+        """
+        runs = sorted(self._finished, key=lambda run: run.frame[1])
+        chosen = self._chosen(runs, activations)
+        for run in runs:
+            if run not in chosen:
+                self._drop(run)
+            elif run.problem:
+                self.notes.append(f"{run.call} has no score: {run.problem}")
+        placed = [((run.place, 0), run.call) for run in chosen if not run.problem]
+        placed += [((place, 1), call) for place, call in enumerate(activations)]
+        placed.sort(key=itemgetter(0))
+        found = [call for _, call in placed]
+        moved = {place: index for index, ((place, kind), _) in enumerate(placed) if kind == 1}
+        for index, call in enumerate(found):
+            call.index, call.upstream = index, None if call.upstream is None else moved[call.upstream]
+            call.kind = call.kind if call.block else "activation"
+        return found
+
+    def _chosen(self, runs: Sequence[_Run], activations: Iterable[ActivationCall]) -> list[_Run]:
+        by_frame = {run.frame: run for run in runs}
+        for call in activations:
+            for run in (by_frame[frame] for frame in call.within if frame in by_frame):
+                run.activations += 1
+                run.gates |= call.kind in ("gate", "squeeze")
+        for run in runs:
+            for outer in (by_frame[frame] for frame in run.call.within[:-1] if frame in by_frame):
+                outer.around |= run.sums or run.skips
+        chosen = list[_Run]()
+        kinds = dict[tuple[str, int], str]()
+        for run in runs:
+            kind = self._kind(run)
+            again = kind != "residual" and any(kinds.get(frame) == kind for frame in run.call.within[:-1])
+            if kind and not again:
+                run.call.kind = kinds[run.frame] = kind
+                chosen.append(run)
+        return chosen
+
+    def _kind(self, run: _Run) -> str:
+        path = run.frame[0]
+        by_class = self._by_class[path]
+        if not path:
+            return "network"
+        if run.sums:
+            return "residual"
+        if by_class in (NORMALISATION, POOLING, LINEAR):
+            return "" if run.activations else by_class
+        if run.around or run.skips or not run.keeps_its_width:
+            return ""
+        if by_class == ATTENTION or run.attends:
+            return ATTENTION
+        plain = run.activations and not run.gates and is_made_of_linear_layers(self._modules[path])
+        return "mlp" if plain else ""
+
+    def _is_small(self, x: Tensor) -> bool:
+        if small := x[:1].numel() <= LARGEST_INPUT:
+            return small
+        self.notes.append(
+            f"the network as a whole has no row: its input has {x[:1].numel()} numbers a sample, more than "
+            f"{LARGEST_INPUT}, and the best affine map of so many needs more samples than that"
+        )
+        return False
+
+    def _drop(self, run: _Run) -> None:
+        if not run.problem:
+            self.recorder.listener.forget(run.call)
+
+
+def first_numbers(recorder: Recorder, tensors: Iterable[Tensor]) -> Tensor | None:
+    """The first tensor of real numbers that depends on the network's input, and has samples and something of each."""
+    found = (t for t in tensors if t.ndim > 1 and t.numel() and t.is_floating_point() and t in recorder.flow)
+    return next((tensor for tensor in found if not is_wrapped(tensor)), None)
+
+
+def not_a_function(z: Tensor) -> NoReturn:
+    """In place of the function of a block, which is none of vectors of channels."""
+    raise AffscoreError("a block is no function of vectors of channels")

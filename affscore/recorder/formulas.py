@@ -1,0 +1,233 @@
+r"""Activations that a network writes out in a formula: x * sigmoid(x), 0.5 * x * (1 + erf(x / sqrt(2))), maximum(x, 0).
+
+No function stands for these. They are recognised where the ways from one tensor meet again, elementwise on all ways:
+in a product with an activation (x and sigmoid(x), say), whatever it is; and in a product, a quotient, a maximum or a
+choice that has the values of an activation that we know.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.weak import WeakIdKeyDictionary
+
+from affscore.recorder.calls import ActivationCall
+from affscore.recorder.dataflow import is_wrapped, place
+from affscore.recorder.effects import NO_EFFECT, Effect, is_whole
+from affscore.recorder.functions import Function, kind_of, name_by_values, writes_in_place
+from affscore.recorder.stream import Event
+
+_LARGEST_CONSTANT = 2**16
+_LONGEST_FORMULA = 64
+
+
+@dataclass(eq=False)
+class Step:
+    """One tensor of a formula, and how it was computed; a leaf has no function.
+
+    Attributes:
+        number: Later steps have larger ones.
+        function: What computed it.
+        args: Its arguments, steps in the place of tensors.
+        kwargs: Its named arguments, likewise.
+        effect: What the function does by itself to the largest of its arguments.
+        call: The activation that it is, where it is one.
+        in_activation: Whether it is a part of a formula that is an activation.
+        numbers: Whether it holds real or complex numbers, and no integers or booleans.
+    """
+
+    number: int
+    function: Function | None = None
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    effect: Effect = NO_EFFECT
+    call: ActivationCall | None = None
+    in_activation: bool = False
+    shape: tuple[int, ...] = ()
+    tensor: Callable[[], Tensor | None] = lambda: None
+    version: int = -1
+    numbers: bool = True
+
+    @property
+    def sources(self) -> list[Step]:
+        """The steps that it was computed from, each once."""
+        found = (value for value in (*self.args, *self.kwargs.values()) if isinstance(value, Step))
+        return list(dict.fromkeys(found))
+
+    @property
+    def kind(self) -> str:
+        """The name of the function without underscores: "mul" for mul, mul_ and __mul__."""
+        return kind_of(self.function)
+
+    def bind(self, tensor: Tensor, version: int) -> None:
+        """This tensor, as it is now, is the result of the step."""
+        self.tensor, self.shape, self.version = weakref.ref(tensor), tuple(tensor.shape), version
+        self.numbers = not is_whole(tensor)
+
+
+@dataclass
+class Formula:
+    """An activation that was recognised in a formula.
+
+    Attributes:
+        name: What it is, or what it is made of ("x*tanh").
+        source: Its input.
+        calls: The activations inside, which are no activations of their own.
+        apply: The formula, for another input.
+        inside: The steps between its input and its output.
+    """
+
+    name: str
+    source: Tensor
+    calls: list[ActivationCall]
+    apply: Callable[[Tensor], Tensor]
+    inside: list[Step]
+
+
+class Formulas:
+    """What every live tensor was computed from, elementwise, by which functions.
+
+    Args:
+        depends: Whether a tensor depends on the network's input; others are constants of a formula.
+        version: A number for what a tensor holds now (:meth:`affscore.recorder.dataflow.Dataflow.version`).
+    """
+
+    def __init__(self, depends: Callable[[Tensor], bool], version: Callable[[Tensor], int]) -> None:
+        self._depends, self._version = depends, version
+        self._steps = WeakIdKeyDictionary()
+        self._places: dict[Any, Callable[[], Step | None]] = {}
+        self._numbers = itertools.count()
+
+    def step(self, event: Event, shape: Sequence[int]) -> Step | None:
+        """The step of a call that is about to run, or None for a function that mixes the entries of a tensor.
+
+        Args:
+            event: The call, and what it does.
+            shape: The shape of what it will return.
+        """
+        function, args, effect = event.function, event.args, event.effect
+        kwargs = {name: value for name, value in event.kwargs.items() if name != "out"}
+        if effect is None or not effect.elementwise:
+            return None
+        values = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
+        # the zeros of maximum(x, zeros) become a number, whatever their shape
+        chooses = effect.bends or len(values) > 2 or any(value.dtype is torch.bool for value in values)
+
+        def replaced(value: Any) -> Any:
+            if isinstance(value, Tensor) and self._depends(value):
+                return self._of(value)
+            return _number(value) if isinstance(value, Tensor) and chooses else value
+
+        positional, named = tuple(map(replaced, args)), {key: replaced(value) for key, value in kwargs.items()}
+        kept = (*positional, *named.values())
+        if any(isinstance(value, Tensor) and value.numel() > _LARGEST_CONSTANT for value in kept):
+            return None  # a table of positions, say: it would have to be kept
+        return Step(next(self._numbers), function, positional, named, effect, shape=tuple(shape))
+
+    def bind(self, step: Step, output: Tensor) -> Step:
+        """The call has returned this: what it was given, where that looks at the same place, as it is now."""
+        key = place(output), self._version(output)
+        step = self._places.get(key, lambda: None)() or step
+        self._places[key] = weakref.ref(step)
+        self._steps[output] = step
+        if step.tensor() is None:  # its first tensor, or a view of the place that outlives it
+            step.bind(output, key[1])
+        return step
+
+    def recognise(self, step: Step) -> Formula | None:
+        """The activation that is complete with this step, if it is one."""
+        if not step.effect.bends and len(step.sources) < 2:
+            return None
+        for earlier, (source, inside) in enumerate(_bottlenecks(step)):
+            calls = sorted((s.call for s in inside if s.call is not None), key=lambda call: call.index)
+            x = source.tensor()
+            if calls and (earlier > 0 or x is None or not _multiplies(step, x)):
+                return None
+            if not calls and not any(s.effect.bends for s in (step, *inside)):
+                continue
+            if x is None or not x.is_floating_point() or source.shape != step.shape or self.step_of(x) is not source:
+                continue
+
+            def apply(z: Tensor, source: Step = source) -> Tensor:
+                return evaluated(step, {source: z})
+
+            name = name_by_values(apply, x.device, x.ndim)
+            if name is None and calls:
+                name = "*".join([*(["x"] if len(calls) == 1 else []), *(call.activation for call in calls)])
+            if name is not None and not is_wrapped(x):  # which no listener could take apart
+                return Formula(name, x, calls, apply, inside)
+        return None
+
+    def step_of(self, tensor: Tensor) -> Step | None:
+        """How the tensor, as it is now, was computed, where that is known."""
+        step = self._steps.get(tensor)
+        return step if step is not None and step.version == self._version(tensor) else None
+
+    def _of(self, tensor: Tensor) -> Step:
+        step = self.step_of(tensor)
+        return step if step and step.tensor() is not None else self.bind(step or Step(next(self._numbers)), tensor)
+
+
+def _bottlenecks(step: Step) -> Iterator[tuple[Step, list[Step]]]:
+    """The steps through which every way to this one leads, nearest first, each with the steps behind it."""
+    frontier = set(step.sources)
+    inside: list[Step] = []
+    while frontier and len(inside) < _LONGEST_FORMULA:
+        latest = max(frontier, key=lambda s: s.number)
+        if len(frontier) == 1:
+            yield latest, list(inside)
+        if not latest.sources:
+            return
+        inside.append(latest)
+        frontier.remove(latest)
+        frontier.update(latest.sources)
+
+
+def _multiplies(step: Step, like: Tensor) -> bool:
+    """Whether a step is a multiple of the product of its two sources, which are of this type."""
+    if len(step.sources) != 2:
+        return False
+    ones = torch.ones([1] * len(step.shape), dtype=like.dtype, device="cpu" if like.is_meta else like.device)
+
+    def at(a: float, b: float) -> Tensor:
+        return evaluated(step, dict(zip(step.sources, (a * ones, b * ones), strict=True)))
+
+    try:
+        return bool((one := at(1, 1)).all()) and all(
+            torch.equal(at(a, b), a * b * one) for a, b in ((-1, 1), (1, -1), (2, 4))
+        )
+    except Exception:  # noqa: BLE001  # its constants are of another type
+        return False
+
+
+def single_source(step: Step) -> tuple[Step, list[Step]] | None:
+    """The numbers of its shape that a step is an elementwise function of, and the steps between them; or None."""
+    found = (pair for pair in _bottlenecks(step) if pair[0].shape == step.shape and pair[0].numbers)
+    return next(found, None)
+
+
+def evaluated(step: Step, known: dict[Step, Tensor]) -> Tensor:
+    """The value of a formula, given those of some of its steps."""
+    if step not in known:
+        assert step.function is not None
+        args = [evaluated(a, known) if isinstance(a, Step) else a for a in step.args]
+        kwargs = {key: evaluated(a, known) if isinstance(a, Step) else a for key, a in step.kwargs.items()}
+        if writes_in_place(step.function):
+            args[0] = args[0].clone()
+        value = step.function(*args, **kwargs)
+        known[step] = args[0] if value is None else value  # item assignment returns nothing
+    return known[step]
+
+
+def _number(constant: Tensor) -> Tensor:
+    """A constant without its shape, if all of its entries are the same: the zeros of maximum(x, zeros)."""
+    if not constant.is_floating_point() or constant.numel() < 2 or constant.is_meta:
+        return constant
+    first = constant.flatten()[0]
+    return first if bool((constant == first).all()) else constant

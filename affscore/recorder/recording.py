@@ -1,0 +1,147 @@
+"""A network under a recorder: what is hooked into its modules, into Python and below it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+
+from affscore.recorder.block_kinds import channel_axis
+from affscore.recorder.blocks import Blocks
+from affscore.recorder.calls import Listener
+from affscore.recorder.dataflow import address, tensors_in
+from affscore.recorder.declared import run_whole, running_whole
+from affscore.recorder.functions import library_class_name
+from affscore.recorder.recorder import Recorder
+
+
+@contextmanager
+def recording(
+    model: nn.Module,
+    listener: Listener | None = None,
+    activations: Collection[Any] | Mapping[str, Any] = (),
+    blocks: bool = False,
+) -> Iterator[Recorder]:
+    """Run a model under a :class:`Recorder` that knows which module is running.
+
+    Compiled parts run uncompiled. On leaving, every hook is gone and the fast paths of attention, which
+    would hide the activations of ``torch.nn.TransformerEncoderLayer``, are as before.
+
+    The forward of a module that was declared, or whose class is an activation of a known library, is exchanged
+    meanwhile. Declared functions written in Python are seen by their code, wherever they are called from, through
+    Python's profiling hook; a profiler that is running waits.
+
+    Args:
+        model: The network; call ``recorder.start(inputs)`` before every forward pass.
+        listener: Receives the activations; None where the recorder only counts them.
+        activations: Modules and functions that count as one activation as a whole
+            (:func:`affscore.recorder.declared.Declared`).
+        blocks: Whether the listener receives the blocks of the network, too
+            (:class:`affscore.recorder.blocks.Blocks`).
+
+    >>> class Print:
+    ...     def before(self, call, x, apply): print(call.layer, call.call, call.activation, call.depth)
+    ...     def after(self, call, y): pass
+    >>> relu = nn.ReLU()
+    >>> net = nn.Sequential(nn.Linear(2, 3), relu, nn.Linear(3, 3), relu)
+    >>> x = torch.zeros(4, 2)
+    >>> with recording(net, Print()) as recorder:
+    ...     recorder.start(x)
+    ...     _ = net(x)
+    1 0 relu 1
+    1 1 relu 2
+    """
+    recorder = Recorder(listener or Listener(), activations)
+    recorder.classes = {path: type(module) for path, module in model.named_modules()}
+    recorder.weights = {address(tensor) for tensor in (*model.parameters(), *model.buffers())}
+    axes = {path: channel_axis(module) for path, module in model.named_modules()}
+    recorder.channel_axes = {path: axis for path, axis in axes.items() if axis is not None}
+    recorder.blocks = Blocks(recorder, model) if blocks else None
+
+    with ExitStack() as stack:
+        stack.callback(recorder.stop)
+        for path, module in model.named_modules():
+            enter = functools.partial(recorder.enter, path)
+            for hooks in filter(None, (module._forward_pre_hooks, module._forward_hooks)):
+                stack.callback(_put_back, hooks, dict(hooks))
+                hooks.update({key: functools.partial(_hooked, recorder, hook) for key, hook in hooks.items()})
+            stack.callback(module.register_forward_pre_hook(enter, prepend=True, with_kwargs=True).remove)
+            stack.callback(module.register_forward_hook(recorder.leave, always_call=True).remove)
+            name = recorder.chosen.name_of(module) or library_class_name(module)
+            if name is not None:
+                if recorder.blocks is not None:
+                    recorder.blocks.exclude(path)
+                if "forward" in vars(module):
+                    stack.callback(setattr, module, "forward", module.forward)
+                else:
+                    stack.callback(delattr, module, "forward")
+                module.forward = functools.partial(run_whole, recorder, name, module, module.forward)
+        fast_path = torch.backends.mha.get_fastpath_enabled()
+        stack.callback(torch.backends.mha.set_fastpath_enabled, fast_path)
+        torch.backends.mha.set_fastpath_enabled(False)
+        if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
+        if recorder.chosen.codes:
+            stack.callback(sys.setprofile, sys.getprofile())
+            sys.setprofile(_profile(recorder))
+        yield recorder
+
+
+def _hooked(recorder: Recorder, hook: Callable[..., Any], module: nn.Module, *given: Any) -> Any:
+    """Call a hook of others: where it hands on what it was given as it was, its activations do not count."""
+
+    def contents(values: Any) -> set[tuple[int, int]]:
+        return {(id(tensor), recorder.flow.version(tensor)) for tensor in tensors_in(values)}
+
+    before, calls = contents(given), len(recorder.calls)
+    outer, run = recorder.hook, next(recorder.runs)
+    try:
+        recorder.hook = run
+        returned = hook(module, *given)
+    finally:
+        recorder.hook = outer
+    if recorder.attentive and contents((given, returned)) == before:
+        for call in reversed(recorder.calls[calls:]):
+            recorder.forget(call)
+        for follower in recorder.followers:
+            follower.watched(run)
+    return returned
+
+
+def _put_back(hooks: dict[int, Any], before: Mapping[int, Any]) -> None:
+    """A hook may have removed itself."""
+    hooks.update({key: before[key] for key in hooks.keys() & before.keys()})
+
+
+def _profile(recorder: Recorder) -> Callable[[FrameType, str, Any], None]:
+    """Python's profiling hook, which looks for the code of the functions that were declared."""
+    chosen, awaited, end = recorder.chosen, None, ExitStack()
+    returned: list[Any]
+
+    def hook(frame: FrameType, event: str, arg: Any) -> None:
+        nonlocal awaited, returned
+        code = frame.f_code
+        if event == "call" and awaited is None and code in chosen.codes:
+            running = running_whole(recorder, chosen[code], chosen.codes[code], *_arguments(frame))
+            awaited, returned = frame, end.enter_context(running)
+        elif event == "return" and frame is awaited:
+            awaited = None
+            returned.append(arg)
+            end.close()
+
+    return hook
+
+
+def _arguments(frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments with which the function of a frame was called."""
+    names, rest, keywords, values = inspect.getargvalues(frame)
+    placed = frame.f_code.co_argcount
+    positional = (*(values[name] for name in names[:placed]), *values.get(rest or "", ()))
+    return positional, {name: values[name] for name in names[placed:]} | values.get(keywords or "", {})

@@ -1,0 +1,160 @@
+"""What is found is compared with the network itself: hidden parts, randomness, numbers that are too large or cancel."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from affscore import AffscoreError
+from affscore.linear_regions import along_paths, along_segment, along_segments, on_plane
+from tests.affscore.linear_regions.brute_force import look
+
+METHODS = ("line", "walk")
+
+
+class Of(nn.Module):
+    """A network from a function."""
+
+    def __init__(self, function: Callable[[torch.Tensor], torch.Tensor]):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
+def hidden(x):
+    """A ReLU that works on the numbers in memory, where functions of PyTorch are not seen."""
+    with torch._C.DisableTorchFunctionSubclass():
+        return torch.relu(torch.Tensor.as_subclass(x, torch.Tensor) + 0)
+
+
+def blind(x):
+    """The same, but made of something that was there before: the trace takes it for a constant."""
+    found = hidden(x)
+    return found.nan_to_num(0.0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_part_that_is_not_seen_is_an_error_at_once(method):
+    with pytest.raises(AffscoreError, match="other logits than its operations give at the start of the first segment"):
+        along_segment(Of(lambda x: torch.relu(x) + hidden(x - 5)), [0.0], [1.0], method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_part_that_is_not_seen_and_comes_to_life_in_the_second_segment(method):
+    with pytest.raises(AffscoreError, match=r"other logits .* on segment 1 \(they differ by 5\): .* not seen"):
+        along_segments(Of(lambda x: torch.relu(x) + blind(x - 5)), [[0.0], [0.0]], [[1.0], [10.0]], method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_part_that_is_not_seen_and_lives_between_the_ends(method):
+    def bump(x):
+        return torch.relu(x) + blind(torch.relu(x) - 2 * torch.relu(x - 0.5) - 0.25) - blind(x - 1)
+
+    with pytest.raises(AffscoreError, match=r"other logits .* on segment 0"):
+        along_segment(Of(bump), [0.0], [1.0], method)
+
+
+def test_a_part_of_a_plane_that_is_not_seen():
+    with pytest.raises(AffscoreError, match=r"other logits .* at point \d+ of the plane"):
+        on_plane(
+            Of(lambda x: torch.relu(x) + blind(x.sum(1, keepdim=True) - 9)),
+            [0.0, 0.0],
+            [8.0, 0.0],
+            [0.0, 8.0],
+            points=6,
+        )
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_torchscript_within_a_function_is_not_seen():
+    scripted = torch.jit.script(_shifted)
+    with pytest.raises(AffscoreError, match="other logits than its operations give"):
+        along_segment(Of(lambda x: torch.relu(x) + scripted(x)), [0.0], [1.0])
+
+
+def _shifted(x: torch.Tensor) -> torch.Tensor:
+    return torch.relu(x - 3)
+
+
+def test_samples_that_act_on_each_other():
+    with pytest.raises(AffscoreError, match="the samples of a batch act on each other"):
+        along_segment(Of(lambda x: x.relu() - x.relu().mean(0, keepdim=True)), [-1.0, 1.0], [1.0, 2.0])
+    with pytest.raises(AffscoreError, match=r"the network fails on 2 samples of shape \(2,\)"):
+        along_segment(Of(lambda x: x.relu().view(1, 2)), [-1.0, 1.0], [1.0, 2.0])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_logits_that_are_infinite_in_a_later_segment(method):
+    huge = Of(lambda x: torch.relu(x * 1e200) * 1e120)
+    with pytest.raises(AffscoreError, match=r"NaN, infinite or above 1e\+140 on segment 1"):
+        along_segments(huge, [[-1.0], [0.0]], [[0.0], [1.0]], method)
+    with pytest.raises(AffscoreError, match=r"NaN, infinite or above 1e\+140 on segment 0 of path 1"):
+        along_paths(huge, [[[0.0], [-1.0]], [[0.0], [1.0]]], method, progress=False)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_starts_on_a_decision_boundary_are_no_randomness(method):
+    for seed in range(12):
+        torch.manual_seed(seed)
+        model = nn.Sequential(nn.Unflatten(1, (1, 3, 3)), nn.Conv2d(1, 4, 2), nn.ReLU(), nn.Flatten(), nn.Linear(16, 1))
+        model = model.double()
+        start, end = torch.randn(2, 9, dtype=torch.float64)
+        with torch.no_grad():
+            model[4].bias -= model(start[None])[0]  # up to rounding
+        assert along_segment(model, start, end, method).crossings == len(look(model, start, end, 201).units)
+
+
+@pytest.mark.parametrize("scale", [1e-14, 1e14])
+@pytest.mark.parametrize("method", METHODS)
+def test_units_of_one_layer_of_very_different_scales_are_an_error_and_no_other_number(scale, method):
+    torch.manual_seed(0)
+    first, second, last = nn.Linear(4, 10).double(), nn.Linear(4, 10).double(), nn.Linear(20, 3).double()
+
+    def mixed(x):
+        h = torch.relu(torch.cat([first(x), scale * second(x)], 1))
+        return last(torch.cat([h[:, :10], h[:, 10:] / scale], 1))
+
+    with pytest.raises(AffscoreError, match="numbers of one layer differ in scale"):
+        along_segment(Of(mixed), torch.randn(4), torch.randn(4), method)
+
+
+def test_logits_that_cancel_all_along():
+    torch.manual_seed(0)
+    weights, order = torch.randn(50, dtype=torch.float64), torch.randperm(50)
+    layer = nn.Linear(4, 50).double()
+
+    def cancelling(x):
+        h = layer(x).relu()
+        return (h * weights).sum(1, keepdim=True) - (h * weights)[:, order].sum(1, keepdim=True)
+
+    for method in METHODS:
+        found = along_segment(Of(cancelling), torch.randn(4), torch.randn(4), method)
+        assert found.count == 1
+        assert found.crossings > 10
+        assert np.abs(found.logits).max() < 1e-12
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_changes_within_rounding_of_an_end_is_at_the_end(method):
+    for near in (5e-13, 1 - 5e-13):
+        relu = nn.Sequential(_layer([[1.0], [1.0]], [-near, -0.5]), nn.ReLU())
+        np.testing.assert_allclose(along_segment(relu, [0.0], [1.0], method).unit_changes, [0.5])
+        pool = nn.Sequential(
+            _layer([[1.0], [0.0], [1.0], [0.0]], [-near, 0.0, -0.25, 0.0]),
+            nn.Unflatten(1, (1, 4)),
+            nn.MaxPool1d(2),
+            nn.Flatten(),
+        )
+        np.testing.assert_allclose(along_segment(pool, [0.0], [1.0], method).switch_changes, [0.25])
+
+
+def _layer(weight, bias):
+    layer = nn.Linear(1, len(weight)).double()
+    with torch.no_grad():
+        layer.weight.copy_(torch.tensor(weight))
+        layer.bias.copy_(torch.tensor(bias, dtype=torch.float64))
+    return layer

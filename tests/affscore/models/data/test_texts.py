@@ -1,0 +1,173 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import save_file as save_numbers
+from safetensors.torch import save_file
+
+from affscore import load_data
+from affscore.errors import AffscoreError
+from affscore.models import Preprocessing, TextPreprocessing
+from affscore.models.data.texts import TextFile
+
+LETTERS = TextPreprocessing(lambda text: [ord(letter) for letter in text], length=4)
+IDS = np.arange(24).reshape(6, 4)
+
+
+def test_a_text_is_cut_into_windows_that_do_not_overlap(tmp_path):
+    (tmp_path / "book.txt").write_text("abcdefghij", encoding="utf-8")
+    data = load_data(f"text:{tmp_path / 'book.txt'}", LETTERS)
+    assert (data.name, len(data), data.preprocessing.window) == ("text:book.txt", 2, 4)
+    assert ["".join(map(chr, window.tolist())) for window in data] == ["abcd", "efgh"]
+    assert data.notes == ["dropped 2 tokens at the end of text:book.txt, too few for a window of 4"]
+    exact = load_data(f"text:{tmp_path / 'book.txt'}", TextPreprocessing(LETTERS.tokenizer, length=5))
+    assert (len(exact), exact.notes) == (2, [])
+
+
+@given(st.text(min_size=1, max_size=60), st.integers(1, 20))
+def test_windows_put_together_are_the_text(text, length):
+    words = TextPreprocessing(LETTERS.tokenizer, length)
+    if len(text) < length:
+        with pytest.raises(AffscoreError, match=f"has {len(text)} tokens, fewer than one window of {length}"):
+            TextFile("text:x", None, text).prepared_for(words)
+        return
+    data = TextFile("text:x", None, text).prepared_for(words)
+    assert "".join(map(chr, data.samples.flatten().tolist())) == text[: len(text) // length * length]
+
+
+def test_the_tokenizer_of_the_spec_comes_first(tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0, "cat": 1}, unk_token="[UNK]"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    (tmp_path / "a@b").mkdir()
+    made.save(str(tmp_path / "a@b" / "words.json"))
+    (tmp_path / "a@b" / "my@book.txt").write_text("cat dog dog cat cat cat cat cat")
+    book = tmp_path / "a@b" / "my@book.txt"
+    data = load_data(f"text:{book}@{tmp_path / 'a@b' / 'words.json'}", LETTERS)
+    assert (data.name, data.samples.tolist()) == ("text:my@book.txt", [[1, 0, 0, 1], [1, 1, 1, 1]])
+    assert data.preprocessing.as_dict()["tokenizer"] == "words.json"
+    assert load_data(f"text:{book}@{tmp_path / 'a@b' / 'words.json'}").hashed == [book, tmp_path / "a@b" / "words.json"]
+    assert load_data(f"text:{book}", LETTERS)[0].tolist() == [99, 97, 116, 32]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file 'book.txt' holds no text"),
+        (b" \n\t\n", "the file 'book.txt' holds no text"),
+        (b"caf\xe9", r"'book.txt' is not a text in UTF-8 \(UnicodeDecodeError: .* position 3: .*\); save it as UTF-8"),
+        (b"\x89PNG\r\n\x1a\n", "is not a text in UTF-8"),
+        (b"abc", "the text 'text:book.txt' has 3 tokens, fewer than one window of 4"),
+    ],
+)
+def test_what_is_no_text(tmp_path, content, message):
+    (tmp_path / "book.txt").write_bytes(content)
+    with pytest.raises(AffscoreError, match=message):
+        load_data(f"text:{tmp_path / 'book.txt'}", LETTERS)
+
+
+def test_a_mark_at_the_beginning_and_windows_line_ends_are_no_text(tmp_path):
+    (tmp_path / "book.txt").write_bytes(b"\xef\xbb\xbfab\r\nc")
+    assert load_data(f"text:{tmp_path / 'book.txt'}", LETTERS)[0].tolist() == [97, 98, 10, 99]
+
+
+@pytest.mark.parametrize("kind", ["text", "tokens"])
+def test_files_that_are_not_there(tmp_path, kind):
+    with pytest.raises(AffscoreError, match=f"{kind}: needs a file, as in {kind}:path/to/file"):
+        load_data(f"{kind}:")
+    with pytest.raises(AffscoreError, match=r"file not found: '.*missing'"):
+        load_data(f"{kind}:{tmp_path / 'missing'}")
+    with pytest.raises(AffscoreError, match="there is a folder, not a file"):
+        load_data(f"{kind}:{tmp_path}")
+
+
+def test_a_text_alone_has_no_length(tmp_path):
+    (tmp_path / "book.txt").write_text("a text")
+    data = load_data(f"text:{tmp_path / 'book.txt'}")
+    with pytest.raises(AffscoreError, match=r"how many windows 'text:book.txt' has depends on the network"):
+        len(data)
+    with pytest.raises(AffscoreError, match="a text needs the tokenizer of the network"):
+        data[0]
+
+
+def save(folder, kind, array):
+    file = folder / f"ids.{kind}"
+    if kind == "npy":
+        np.save(file, array)
+    elif kind == "safetensors":
+        save_numbers({"input_ids": array.copy()}, file)  # that of PyTorch knows no uint16 in older versions
+    else:
+        torch.save(torch.from_numpy(array.copy()), file)
+    return file
+
+
+@pytest.mark.parametrize("kind", ["npy", "safetensors", "pt"])
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8, np.uint16])
+def test_token_ids_from_a_file(tmp_path, kind, dtype):
+    data = load_data(f"tokens:{save(tmp_path, kind, IDS.astype(dtype))}")
+    assert (data.name, len(data), data.samples.dtype) == (f"tokens:ids.{kind}", 6, torch.int64)
+    assert data.samples.tolist() == IDS.tolist()
+    prepared = data.prepared_for(TextPreprocessing(vocabulary=24, maximum=4))
+    assert prepared[5].tolist() == [20, 21, 22, 23]
+    assert prepared.preprocessing.window == 4
+
+
+@pytest.mark.parametrize("kind", ["safetensors", "pt"])
+def test_of_several_arrays_the_ids_are_taken(tmp_path, kind):
+    arrays = {"attention_mask": torch.ones(6, 4), "input_ids": torch.from_numpy(IDS)}
+    save_arrays = save_file if kind == "safetensors" else torch.save
+    save_arrays(arrays, tmp_path / f"ids.{kind}")
+    assert load_data(f"tokens:{tmp_path / f'ids.{kind}'}").samples.tolist() == IDS.tolist()
+    save_arrays({"a": arrays["input_ids"], "b": arrays["input_ids"].clone()}, tmp_path / f"ids.{kind}")
+    with pytest.raises(AffscoreError, match=r"holds several arrays \(a, b\); call the token ids input_ids"):
+        load_data(f"tokens:{tmp_path / f'ids.{kind}'}")
+
+
+@pytest.mark.parametrize("kind", ["npy", "safetensors", "pt"])
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (IDS.astype(float), r"integers \(N, length\), .* holds .*float64 of shape \(6, 4\)"),
+        (IDS > 3, r"bool of shape \(6, 4\)"),
+        (IDS[0], r"of shape \(4,\)"),
+        (IDS[:0], r"of shape \(0, 4\)"),
+        (IDS[:, :0], r"of shape \(6, 0\)"),
+    ],
+)
+def test_arrays_that_are_no_token_ids(tmp_path, kind, array, message):
+    with pytest.raises(AffscoreError, match=message):
+        load_data(f"tokens:{save(tmp_path, kind, array)}")
+
+
+@pytest.mark.parametrize(
+    ("expected", "message"),
+    [
+        (TextPreprocessing(vocabulary=20), "in the vocabulary of the network, from 0 to 19; these go from 0 to 23"),
+        (TextPreprocessing(maximum=3), "takes at most 3 tokens, these windows have 4"),
+        (Preprocessing(), "holds token ids, and the network expects images"),
+    ],
+)
+def test_token_ids_of_another_network(tmp_path, expected, message):
+    data = load_data(f"tokens:{save(tmp_path, 'npy', IDS)}")
+    with pytest.raises(AffscoreError, match=message):
+        data.prepared_for(expected)
+
+
+def test_a_file_of_another_kind(tmp_path):
+    (tmp_path / "ids.csv").write_text("1,2")
+    with pytest.raises(AffscoreError, match=r"read from a .npy, .safetensors or .pt file, got 'ids.csv'"):
+        load_data(f"tokens:{tmp_path / 'ids.csv'}")
+
+
+def test_a_pickle_is_not_executed(tmp_path):
+    class Harm:
+        def __reduce__(self):
+            return (tmp_path.joinpath("harmed").touch, ())
+
+    torch.save([Harm()], tmp_path / "ids.pt")
+    np.save(tmp_path / "ids.npy", np.array([Harm()], dtype=object), allow_pickle=True)
+    for kind in ("pt", "npy"):
+        with pytest.raises(AffscoreError, match="does not hold token ids that can be read safely"):
+            load_data(f"tokens:{tmp_path / f'ids.{kind}'}")
+    assert not (tmp_path / "harmed").exists()

@@ -1,0 +1,152 @@
+"""Files of one's own and what lies beside them: each sees its own folder, as it is now, and leaves nothing behind."""
+
+import importlib
+import os
+import sys
+
+import pytest
+import torch
+
+from affscore import AffscoreError, load_model, signature
+
+NET = """
+from torch import nn
+from affscore.models import Preprocessing
+{imports}
+
+def make():
+    {later}
+    network = nn.Sequential(nn.Conv2d(1, 8, 3), {name}())
+    network.preprocessing = Preprocessing(channels=1, size=8, resize=8, mean=(0.3,), std=(0.3,))
+    return network
+"""
+FORMS = {
+    "a module": ("helper.py", "import helper", "helper.Act"),
+    "a package": ("helper/__init__.py", "import helper", "helper.Act"),
+    "a part of a package": ("helper/inner.py", "import helper.inner", "helper.inner.Act"),
+    "a name": ("helper.py", "from helper import Act", "Act"),
+}
+
+
+def written(folder, act, form="a module", late=False):
+    """A file with a network, whose activation is a class in another file of the same folder."""
+    helper, line, name = FORMS[form]
+    (folder / helper).parent.mkdir(parents=True, exist_ok=True)
+    (folder / helper).write_text(f"from torch.nn import {act} as Act\n")
+    (folder / "net.py").write_text(
+        NET.format(imports="" if late else line, later=line if late else "pass", name=name), encoding="utf-8"
+    )
+    return f"{folder / 'net.py'}:make"
+
+
+def activation(spec):
+    return type(load_model(spec)[1]).__name__
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind(monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    modules, path = dict(sys.modules), list(sys.path)
+    yield
+    changed = {name for name in modules.keys() | sys.modules.keys() if modules.get(name) is not sys.modules.get(name)}
+    assert not {name for name in changed if name.startswith(("helper", "net"))}
+    assert sys.path == path
+    assert not sys.dont_write_bytecode
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("form", FORMS)
+def test_each_file_imports_from_its_own_folder(tmp_path, form, late):
+    a, b = written(tmp_path / "a", "ReLU", form, late), written(tmp_path / "b", "Sigmoid", form, late)
+    assert [activation(spec) for spec in (a, b, a)] == ["ReLU", "Sigmoid", "ReLU"]
+
+
+def test_the_signatures_of_two_such_files_differ(tmp_path):
+    a, b = written(tmp_path / "a", "ReLU"), written(tmp_path / "b", "Sigmoid")
+    options = {"n": 64, "images": 64, "criteria": False, "progress": False}
+    found = [signature(spec, "digits", **options) for spec in (a, b)]
+    assert [result.table["activation"].tolist() for result in found] == [["relu"], ["sigmoid"]]
+    assert found[0].scores[0] < found[1].scores[0]
+
+
+def test_files_are_read_as_they_are_now(tmp_path):
+    """An edit within the same second and of the same length: compiled code of before would look up to date."""
+    spec = written(tmp_path, "Tanh")
+    before = {file: file.stat() for file in tmp_path.iterdir()}
+    assert activation(spec) == "Tanh"
+    (tmp_path / "helper.py").write_text("from torch.nn import GELU as Act\n")
+    os.utime(tmp_path / "helper.py", ns=(before[tmp_path / "helper.py"].st_mtime_ns,) * 2)
+    assert activation(spec) == "GELU"
+    net = tmp_path / "net.py"
+    net.write_text(net.read_text().replace("helper.Act()", "nn.SiLU(   )"))
+    os.utime(net, ns=(before[net].st_mtime_ns,) * 2)
+    assert net.stat().st_size == before[net].st_size
+    assert activation(spec) == "SiLU"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["helper.py", "net.py"]
+
+
+def test_a_module_of_the_same_name_that_was_loaded_before(tmp_path):
+    """The user's own, from the folder where she works: it does not count for the file, and stays as it was."""
+    written(tmp_path / "here", "ReLU")
+    spec = written(tmp_path / "there", "Sigmoid")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(tmp_path / "here")
+        helper = importlib.import_module("helper")
+        try:
+            assert activation(spec) == "Sigmoid"
+            assert sys.modules["helper"] is helper
+            # the same file is not imported twice: its classes are those that the user declares as activations
+            assert type(load_model(f"{tmp_path / 'here' / 'net.py'}:make")[1]) is helper.Act
+        finally:
+            del sys.modules["helper"]
+
+
+def test_folders_beside_a_file_do_not_hide_packages(tmp_path):
+    spec = written(tmp_path, "ReLU")
+    for name in ("torch", "numpy", "json"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "random.py").write_text("raise RuntimeError('the standard library has one')\n")
+    torch = sys.modules["torch"]
+    assert activation(spec) == "ReLU"
+    assert sys.modules["torch"] is torch
+
+
+@pytest.mark.parametrize("line", ["import sys; sys.exit(0)", "import nothing_of_this_name", "def broken(:"])
+@pytest.mark.parametrize("where", ["net.py", "helper.py", "factory"])
+def test_files_that_fail_or_end_the_process(tmp_path, line, where):
+    spec = written(tmp_path, "ReLU")
+    file = tmp_path / ("net.py" if where == "factory" else where)
+    text = file.read_text()
+    file.write_text(text.replace("    pass\n", f"    {line}\n") if where == "factory" else f"{line}\n{text}")
+    with pytest.raises(AffscoreError, match=r"net\.py.* fails"):
+        load_model(spec)
+
+
+def test_each_file_has_the_modules_of_the_folder_that_it_adds_itself(tmp_path):
+    for folder, act in (("one", "ReLU"), ("two", "Tanh")):
+        source = tmp_path / folder / "src"
+        source.mkdir(parents=True)
+        (source / "blocks_of_mine.py").write_text(f"from torch import nn\nAct = nn.{act}\n")
+        (tmp_path / folder / "net.py").write_text(
+            "import os, sys\nfrom torch import nn\n"
+            "sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'src'))\n"
+            "from blocks_of_mine import Act\ndef make(): return nn.Sequential(nn.Linear(2, 2), Act())\n"
+        )
+    path = list(sys.path)
+    try:
+        found = [type(load_model(f"{tmp_path}/{folder}/net.py:make")[1]).__name__ for folder in ("one", "two")]
+    finally:
+        sys.path[:] = path
+    assert found == ["ReLU", "Tanh"]
+
+
+def test_a_network_whose_train_returns_nothing(tmp_path):
+    (tmp_path / "frozen.py").write_text(
+        "from torch import nn\n"
+        "class Net(nn.Sequential):\n"
+        "    def train(self, mode=True): super().train(mode)\n"
+        "def make(): return Net(nn.Linear(4, 4), nn.ReLU())\n"
+    )
+    model = load_model(f"{tmp_path}/frozen.py:make")
+    assert not model.training
+    assert len(signature(model, torch.randn(16, 4), n=16, progress=False).scores) == 1

@@ -1,0 +1,339 @@
+import json
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import save_file
+
+from affscore import AffscoreError, load_model, signature
+from affscore.models import Preprocessing, TextPreprocessing, card_of
+from affscore.models.card import fingerprint
+from affscore.models.sources.transformers_input import expected_of
+
+transformers = pytest.importorskip("transformers")
+
+WIDE = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+TEXT = {"vocab_size": 50, "max_position_embeddings": 24}
+CONFIGURATIONS = {
+    "bert": {"architectures": ["BertForMaskedLM"], **WIDE, **TEXT},
+    "gpt2": {"architectures": ["GPT2LMHeadModel"], "vocab_size": 50, "n_positions": 24, "n_embd": 16, "n_layer": 2,
+             "n_head": 2, "bos_token_id": 1, "eos_token_id": 2, "dtype": "bfloat16"},
+    "llama": {"architectures": ["LlamaForCausalLM"], **WIDE, **TEXT},
+    "t5": {"architectures": ["T5ForConditionalGeneration"], "vocab_size": 50, "d_model": 16, "d_kv": 8, "d_ff": 32,
+           "num_layers": 2, "num_heads": 2},
+    "vit": {"architectures": ["ViTForImageClassification"], **WIDE, "image_size": 32, "patch_size": 8},
+    "convnext": {"num_stages": 2, "hidden_sizes": [8, 16], "depths": [1, 1], "image_size": 32},
+}  # fmt: skip
+"""Networks of a few thousand parameters, as the config.json of a repository describes them."""
+
+ACTIVATIONS = {"bert": 3, "gpt2": 2, "llama": 2, "t5": 4, "vit": 2, "convnext": 2}
+"""Two layers each; BERT's head for masked words has one more, T5 two in its decoder."""
+
+TEXTS = ("bert", "gpt2", "llama", "t5")
+
+
+@pytest.fixture(params=CONFIGURATIONS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Makes a folder with a configuration, and with the weights of this seed unless it is None."""
+
+    def make(kind, seed=None, **changes):
+        place = tmp_path / kind
+        place.mkdir(exist_ok=True)
+        settings = {"model_type": kind, **CONFIGURATIONS[kind], **changes}
+        (place / "config.json").write_text(json.dumps(settings))
+        if seed is not None:
+            save_file(weights(place, seed), place / "model.safetensors")
+        return place
+
+    return make
+
+
+def weights(place, seed):
+    state = load_model(f"hf:{place}@random", seed).state_dict()
+    return {name: value.clone() for name, value in state.items()}  # tied weights share their memory
+
+
+def inputs(kind, n=8):
+    generator = torch.Generator().manual_seed(0)
+    if kind in TEXTS:
+        return torch.randint(0, 50, (n, 12), generator=generator)
+    return torch.randn(n, 3, 32, 32, generator=generator)
+
+
+def test_random_weights_from_a_configuration(kind, folder):
+    place = folder(kind)
+    before = torch.get_rng_state()
+    one, same, other = (load_model(f"hf:{spec}@random", seed) for spec, seed in
+                        ((place, 0), (place / "config.json", 0), (place, 1)))  # fmt: skip
+    assert torch.equal(torch.get_rng_state(), before)
+    assert fingerprint(one) == fingerprint(same) != fingerprint(other)
+    assert {parameter.dtype for parameter in one.parameters()} == {torch.float32}
+    assert not one.training
+    named = CONFIGURATIONS[kind].get("architectures", ["ConvNextModel"])[0]
+    assert type(one).__name__ == named
+    card = card_of(one)
+    assert (card.name, card.weights, card.family) == (f"hf:{kind}", "random", kind)
+    assert card.parameters == sum(parameter.numel() for parameter in one.parameters())
+
+
+def test_weights_of_a_folder_or_a_file(kind, folder, tmp_path):
+    place = folder(kind, seed=3)
+    trained = load_model(f"hf:{place}@random", seed=3)
+    assert fingerprint(load_model(f"hf:{place}")) == fingerprint(trained)
+    torch.save(trained.state_dict(), tmp_path / "mine.pth")
+    model = load_model(f"hf:{place / 'config.json'}@{tmp_path / 'mine.pth'}")
+    assert fingerprint(model) == fingerprint(trained)
+    assert card_of(model).weights == "mine.pth"
+
+
+@pytest.mark.parametrize("kind", CONFIGURATIONS)
+def test_signatures(kind, folder):
+    place = folder(kind, seed=1)
+    result = signature(f"hf:{place}", inputs(kind), n=8, criteria=False, progress=False)
+    assert len(result.scores) == ACTIVATIONS[kind]
+    assert bool(((result.scores > 0) & (result.scores <= 1)).all())
+    assert result.metadata["model"] == f"hf:{kind}"
+
+
+def test_a_text_is_read_with_the_tokenizer_beside_the_network(folder, tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    words = {"[UNK]": 0, **{letter: index for index, letter in enumerate("abcdefghij", 1)}}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Split("", "isolated")
+    place = folder("gpt2", seed=1)
+    tokenizer.save(str(place / "tokenizer.json"))
+    (tmp_path / "text.txt").write_text("".join("abcdefghij"[index % 7 * index % 10] for index in range(24 * 8)))
+    result = signature(f"hf:{place}", f"text:{tmp_path / 'text.txt'}", n=8, criteria=False, progress=False)
+    assert result.metadata["preprocessing"] == {
+        "tokenizer": "tokenizer.json", "length": 24, "vocabulary": 50, "maximum": 24
+    }  # fmt: skip
+    assert len(signature(f"hf:{place}", "random", n=8, criteria=False, progress=False).scores) == ACTIVATIONS["gpt2"]
+
+
+@pytest.mark.parametrize("wrapper", [lambda out: out, lambda out: (out, {"more": [out]}), lambda out: {"logits": out}])
+def test_nested_outputs_are_looked_through(wrapper):
+    class Network(torch.nn.Module):
+        def forward(self, x):
+            return wrapper(torch.relu(x))
+
+    result = signature(Network(), torch.randn(8, 4), n=8, criteria=False, progress=False)
+    assert len(result.scores) == 1
+
+
+def test_what_a_network_of_text_takes(folder):
+    expected = {"bert": (50, 24), "gpt2": (50, 24), "llama": (50, 24), "t5": (50, None)}
+    for kind in TEXTS:
+        model = load_model(f"hf:{folder(kind)}@random")
+        card = card_of(model)
+        assert (card.input, card.preprocessing_known) == ("tokens", True)
+        assert (card.preprocessing.vocabulary, card.preprocessing.maximum) == expected[kind]
+        assert card.preprocessing.tokenizer is None
+        assert card_of(type(model)(model.config)).preprocessing == TextPreprocessing(
+            vocabulary=expected[kind][0], maximum=expected[kind][1]
+        )
+    place = folder("bert")
+    (place / "tokenizer.json").write_text("{}")
+    assert card_of(load_model(f"hf:{place}@random")).preprocessing.tokenizer == str(place / "tokenizer.json")
+
+
+def test_what_a_network_of_images_takes(folder):
+    place = folder("vit")
+    assumed = card_of(load_model(f"hf:{place}@random"))
+    assert (assumed.input, assumed.preprocessing, assumed.preprocessing_known) == (
+        "image", Preprocessing(size=32, resize=32), False
+    )  # fmt: skip
+    in_memory = card_of(transformers.ViTForImageClassification(load_model(f"hf:{place}@random").config))
+    assert (in_memory.preprocessing, in_memory.preprocessing_known) == (assumed.preprocessing, False)
+    transformers.ViTImageProcessor(size={"height": 32, "width": 32}).save_pretrained(place)
+    stated = card_of(load_model(f"hf:{place}@random"))
+    assert stated.preprocessing_known
+    assert stated.preprocessing == Preprocessing(3, 32, 32, (0.5,) * 3, (0.5,) * 3)
+    about = stated.preprocessing.as_dict()
+    assert about.pop("transform").startswith("ViTImageProcessor {")
+    assert about == {"channels": 3, "size": 32, "mean": [0.5] * 3, "std": [0.5] * 3}
+    grey = card_of(load_model(f"hf:{folder('convnext', num_channels=1)}@random")).preprocessing
+    assert (grey.channels, grey.size) == (1, 32)
+
+
+def photo(height, width):
+    rows, columns = np.mgrid[:height, :width]
+    colours = [rows * 255 // height, columns * 255 // width, np.where(columns > rows, 240, 20)]
+    return Image.fromarray(np.stack(colours, axis=2).astype(np.uint8))
+
+
+PROCESSORS = {
+    "ViTImageProcessor": {},
+    "ConvNextImageProcessor": {"size": {"shortest_edge": 224}},
+    "ConvNextImageProcessor ": {"size": {"shortest_edge": 384}},
+    "DeiTImageProcessor": {},
+    "BeitImageProcessor": {"do_center_crop": True, "crop_size": {"height": 160, "width": 160}},
+    "MobileViTImageProcessor": {"size": {"shortest_edge": 288}},
+    "PoolFormerImageProcessor": {"crop_pct": None},
+    "CLIPImageProcessor": {},
+    "ViTImageProcessor ": {"rescale_factor": 1 / 127.5, "image_mean": [1.0] * 3, "image_std": [1.0] * 3},
+}
+
+
+@pytest.mark.parametrize("size", [(300, 420), (420, 300)])
+@pytest.mark.parametrize("name", PROCESSORS)
+def test_images_are_prepared_as_transformers_does(name, size, tmp_path, folder):
+    processor = getattr(transformers, name.strip())(**PROCESSORS[name])
+    processor.save_pretrained(tmp_path)
+    model = load_model(f"hf:{folder('vit')}@random")
+    ours, known = expected_of(model, lambda filename: tmp_path / filename)
+    assert known
+    theirs = processor(photo(*size), return_tensors="pt")["pixel_values"][0]
+    found = ours(photo(*size))
+    assert found.shape == theirs.shape
+    torch.testing.assert_close(found, theirs, rtol=0, atol=1e-6)
+    assert ours(torch.rand(1, 20, 20)).shape == theirs.shape
+
+
+def test_a_broken_preprocessor_config_is_named(folder):
+    place = folder("vit")
+    for content in ("{", "[]", '{"image_processor_type": "NoSuchProcessor"}'):
+        (place / "preprocessor_config.json").write_text(content)
+        with pytest.raises(AffscoreError, match=r"'preprocessor_config.json' does not say what") as caught:
+            load_model(f"hf:{place}@random")
+        assert "\n" not in str(caught.value)
+
+
+def test_weights_in_parts(folder, tmp_path):
+    place = folder("bert", seed=3)
+    state = weights(place, 3)
+    (place / "model.safetensors").unlink()
+    halves = [dict(list(state.items())[::2]), dict(list(state.items())[1::2])]
+    index = {}
+    for number, half in enumerate(halves):
+        save_file(half, place / f"part{number}.safetensors")
+        index |= dict.fromkeys(half, f"part{number}.safetensors")
+    (place / "model.safetensors.index.json").write_text(json.dumps({"weight_map": index}))
+    assert fingerprint(load_model(f"hf:{place}")) == fingerprint(load_model(f"hf:{place}@random", seed=3))
+    for bad in ({"weight_map": {"a": 3}}, {"weight_map": {}}, {}, []):
+        (place / "model.safetensors.index.json").write_text(json.dumps(bad))
+        with pytest.raises(AffscoreError, match=r"'model.safetensors.index.json' is no index"):
+            load_model(f"hf:{place}")
+
+
+def test_a_repository_in_the_cache_needs_no_network(repository, folder):
+    place = folder("bert", seed=3)
+    snapshot = repository("org/little-bert")
+    for file in place.iterdir():
+        (snapshot / file.name).write_bytes(file.read_bytes())
+    model = load_model("hf:org/little-bert")
+    assert fingerprint(model) == fingerprint(load_model(f"hf:{place}"))
+    assert (card_of(model).name, card_of(model).weights) == ("hf:org/little-bert", "DEFAULT")
+    (snapshot / "model.safetensors").unlink()
+    with pytest.raises(AffscoreError, match=r"model.safetensors of 'org/little-bert' is not in the cache") as caught:
+        load_model("hf:org/little-bert")
+    assert "get https://huggingface.co/org/little-bert/resolve/main/model.safetensors elsewhere" in str(caught.value)
+    assert load_model("hf:org/little-bert@random")
+    with pytest.raises(AffscoreError, match="did you mean org/little-bert"):
+        load_model("hf:org/litle-bert")
+    with pytest.raises(AffscoreError, match="did you mean hf:org/little-bert"):
+        load_model("little-bert")
+
+
+def test_without_a_network_the_sentence_says_which_file_and_where_it_is_soon(repository):
+    start = time.perf_counter()
+    with pytest.raises(AffscoreError, match=r"config.json of 'google/vit-base-patch16-224' is not in") as caught:
+        load_model("hf:google/vit-base-patch16-224")
+    assert time.perf_counter() - start < 60  # older versions of the hub try six times
+    message = str(caught.value)
+    assert "https://huggingface.co/google/vit-base-patch16-224" in message
+    assert message.endswith("give it as hf:FOLDER")
+    assert "\n" not in message
+
+
+def test_a_missing_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(AffscoreError, match=r'package transformers.*; pip install "affscore\[transformers\]"$'):
+        load_model("hf:google/vit-base-patch16-224")
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("hf:", "hf: needs a name"),
+        ("hf:a b", "there is no folder 'a b', and it is no name on the Hugging Face hub"),
+        ("hf:no/such/folder", "there is no folder or configuration 'no/such/folder'"),
+        ("hf:./none", "there is no folder or configuration './none'"),
+        ("hf:none.json", "there is no folder or configuration 'none.json'"),
+        ("hf:empty", "the folder 'empty' holds no config.json"),
+        ("hf:text.json", "'text.json' is not the configuration of a network"),
+        ("hf:list.json", "'list.json' is not the configuration of a network"),
+        ("hf:untyped.json", "it must be JSON with an entry model_type"),
+        ("hf:brt.json", "has no network of the type 'brt'; did you mean bert"),
+        ("hf:quantised.json@random", "the weights of this bert are quantised"),
+        ("hf:nonsense.json@random", "transformers cannot build hf:nonsense.json"),
+        ("hf:sound.json@random", "takes 'input_values'; only networks of images and of text"),
+        (
+            "hf:good.json",
+            r"there are no trained weights \(model.safetensors\) beside the configuration of hf:good.json",
+        ),
+        ("hf:good.json@rnd", "unknown weights 'rnd' for hf:good.json; did you mean random"),
+        ("hf:good.json@none.pth", "file not found: 'none.pth'"),
+    ],
+)
+def test_what_is_no_network(spec, message, tmp_path, monkeypatch, no_network):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    bert = {"model_type": "bert", **CONFIGURATIONS["bert"]}
+    files = {
+        "list": [1], "untyped": {"a": 1}, "brt": {"model_type": "brt"}, "good": bert,
+        "quantised": {**bert, "quantization_config": {"quant_method": "gptq"}},
+        "nonsense": {**bert, "hidden_size": 17},
+        "sound": {"model_type": "wav2vec2", **WIDE, "conv_dim": [8], "conv_stride": [2], "conv_kernel": [2],
+                  "num_conv_pos_embedding_groups": 2},
+    }  # fmt: skip
+    (tmp_path / "text.json").write_text("no JSON")
+    for name, content in files.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    with pytest.raises(AffscoreError, match=message) as caught:
+        load_model(spec)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: {**s, "cls.predictions.bias": torch.zeros(3)}, "are not those of this BertForMaskedLM"),
+        (lambda s: {k: v for k, v in s.items() if "layer.1" not in k}, r"BertForMaskedLM \(16 missing, 0 unknown"),
+        (lambda s: {"a": torch.zeros(2)}, r"missing, 1 unknown"),
+    ],
+)
+def test_weights_of_another_architecture(change, message, folder):
+    place = folder("bert", seed=3)
+    save_file(change(weights(place, 3)), place / "model.safetensors")
+    with pytest.raises(AffscoreError, match=message) as caught:
+        load_model(f"hf:{place}")
+    assert "\n" not in str(caught.value)
+
+
+def test_code_that_a_repository_brings_is_not_run(folder, monkeypatch):
+    place = folder(
+        "bert",
+        auto_map={"AutoConfig": "evil.Config", "AutoModel": "evil.Model"},
+        architectures=["EvilModel", "pipeline", "BertConfig"],
+        _attn_implementation="someone/kernel",
+    )
+    (place / "evil.py").write_text(f"open({str(place / 'run.txt')!r}, 'w')\nclass Config: pass\nclass Model: pass\n")
+    model = load_model(f"hf:{place}@random")
+    assert type(model).__name__ == "BertModel"
+    assert not (place / "run.txt").exists()
+
+
+def test_a_folder_with_an_at_in_its_name(folder, tmp_path):
+    place = folder("bert", seed=3)
+    other = tmp_path / "bert@home"
+    place.rename(other)
+    assert card_of(load_model(f"hf:{other}")).name == "hf:bert@home"
+    assert card_of(load_model(f"hf:{other}@random")).weights == "random"

@@ -1,0 +1,265 @@
+import argparse
+import io
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save, save_file
+from torch import nn
+
+from affscore import load_model
+from affscore.errors import AffscoreError
+from affscore.models.card import fingerprint
+from affscore.models.weight_files import load_weights, read_state_dict, read_weights
+
+
+def net(width=3):
+    return nn.Sequential(nn.Linear(2, width), nn.BatchNorm1d(width), nn.Linear(width, 1))
+
+
+@pytest.fixture
+def trained():
+    model = net()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.randn(parameter.shape))
+        model[1].running_mean.fill_(0.5)
+    return model
+
+
+class Call:
+    """Unpickling this calls a function."""
+
+    def __init__(self, function, *arguments):
+        self.called = function, arguments
+
+    def __reduce__(self):
+        return self.called
+
+
+WAYS = {
+    "weights.pth": lambda state, file: torch.save(state, file),
+    "old.pth": lambda state, file: torch.save(state, file, _use_new_zipfile_serialization=False),
+    "weights.safetensors": save_file,
+    "checkpoint.pth": lambda state, file: torch.save({"epoch": 7, "state_dict": state, "best": 0.9}, file),
+    "parallel.pth": lambda state, file: torch.save({f"module.{k}": v for k, v in state.items()}, file),
+    "parallel.safetensors": lambda state, file: save_file({f"module.{k}": v for k, v in state.items()}, file),
+    "both.pt": lambda state, file: torch.save({"state_dict": {f"module.{k}": v for k, v in state.items()}}, file),
+    "lightning.ckpt": lambda state, file: torch.save({"state_dict": {f"model.{k}": v for k, v in state.items()}}, file),
+    "without counts.pth": lambda state, file: torch.save(
+        {k: v for k, v in state.items() if "num_batches" not in k}, file
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_weights_come_back_however_they_were_saved(name, trained, tmp_path):
+    WAYS[name](trained.state_dict(), tmp_path / name)
+    model = net()
+    load_weights(model, tmp_path / name)
+    for key, value in trained.state_dict().items():
+        assert torch.equal(model.state_dict()[key], value)
+    assert fingerprint(model) == fingerprint(trained)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: {k: v for k, v in s.items() if k != "2.bias"}, r"\(1 missing, 0 unknown, .* '2.bias' is missing\)"),
+        (lambda s: {**s, "3.weight": torch.zeros(1)}, r"\(0 missing, 1 unknown, .* '3.weight' is not in the network\)"),
+        (lambda s: net(4).state_dict(), r"\(0 missing, 0 unknown, 7 of another shape: '0.bias' has shape \(4,\), not"),
+        (lambda s: {f"net.{k}": v for k, v in s.items() if k != "0.bias"}, r"\(8 missing, 8 unknown, .* is missing\)"),
+    ],
+)
+def test_weights_of_another_architecture_change_nothing(change, message, trained, tmp_path):
+    file = tmp_path / "other.pth"
+    torch.save(change(trained.state_dict()), file)
+    model = net()
+    before = fingerprint(model)
+    with pytest.raises(AffscoreError, match=f"the weights in 'other.pth' are not those of this architecture {message}"):
+        load_weights(model, file)
+    assert fingerprint(model) == before
+
+
+def test_a_whole_network_is_not_a_state_dictionary(tmp_path):
+    torch.save(net(), tmp_path / "whole.pth")
+    with pytest.raises(AffscoreError, match=r"save them with torch.save\(model.state_dict\(\), FILE\)"):
+        read_state_dict(tmp_path / "whole.pth")
+
+
+@pytest.mark.parametrize("content", [[1, 2], {}, {"a": 3}, torch.zeros(3), "text", {"state_dict": {"a": 1}}, None])
+def test_safe_contents_that_are_no_state_dictionary(content, tmp_path):
+    torch.save(content, tmp_path / "x.pth")
+    with pytest.raises(AffscoreError, match=r"'x.pth' holds no state dictionary \(names and tensors\), but a"):
+        read_state_dict(tmp_path / "x.pth")
+
+
+@pytest.mark.filterwarnings("ignore:Detected pickle protocol")
+@pytest.mark.parametrize("suffix", [".pth", ".safetensors"])
+@pytest.mark.parametrize("damage", ["empty", "cut off", "a page of a website", "a picture"])
+def test_a_file_that_holds_no_weights_changes_nothing(damage, suffix, trained, tmp_path):
+    content = io.BytesIO()
+    torch.save(trained.state_dict(), content)
+    whole = save(trained.state_dict()) if suffix == ".safetensors" else content.getvalue()
+    damaged = {"empty": b"", "cut off": whole[: len(whole) * 2 // 3], "a page of a website": b"<!DOCTYPE html><html>"}
+    file = tmp_path / f"file{suffix}"
+    file.write_bytes(damaged.get(damage, b"\x89PNG\r\n\x1a\n"))
+    model = net()
+    before, state = fingerprint(model), torch.get_rng_state()
+    with pytest.raises(AffscoreError, match=rf"'file{suffix}' does not hold weights that can be read safely") as caught:
+        load_weights(model, file)
+    assert "\n" not in str(caught.value)
+    assert fingerprint(model) == before
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_a_pickle_that_would_run_code_is_not_run(zipped, trained, tmp_path):
+    target = tmp_path / "run.txt"
+    evil = {**trained.state_dict(), "0.weight": Call(Path.write_text, target, "run")}
+    torch.save(evil, tmp_path / "evil.pth", _use_new_zipfile_serialization=zipped)
+    with pytest.raises(AffscoreError, match="does not hold weights that can be read safely"):
+        read_state_dict(tmp_path / "evil.pth")
+    assert not target.exists()
+
+
+CHANGES = {
+    "quantised": lambda value: torch.quantize_per_tensor(value, 0.1, 0, torch.qint8),
+    "sparse": lambda value: value.to_sparse(),
+    "meta": lambda value: value.to("meta"),
+    "integers": lambda value: value.to(torch.int8),
+    "complex numbers": lambda value: value.to(torch.complex64),
+    "booleans": lambda value: value.to(torch.bool),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", CHANGES)
+def test_weights_that_are_not_real_numbers_in_memory(kind, trained, tmp_path):
+    state = trained.state_dict()
+    torch.save({**state, "0.weight": CHANGES[kind](state["0.weight"])}, tmp_path / "x.pth")
+    plain = f"the weights in 'x.pth' must be plain numbers in memory, got a {kind} tensor"
+    sort = rf"'0.weight' holds {kind} \(.*\), the network has real numbers there"
+    with pytest.raises(AffscoreError, match=plain if kind in ("quantised", "sparse", "meta") else sort):
+        load_weights(net(), tmp_path / "x.pth")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_real_numbers_of_another_precision_are_taken(dtype, trained, tmp_path):
+    state = {
+        name: value.to(dtype) if value.is_floating_point() else value for name, value in trained.state_dict().items()
+    }
+    torch.save(state, tmp_path / "x.pth")
+    model = net()
+    load_weights(model, tmp_path / "x.pth")
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize("entry", ["state_dict", "model_state_dict", "model", "state_dict_ema", "model_ema"])
+def test_weights_under_the_usual_names(entry, trained, tmp_path):
+    state = {f"module._orig_mod.{name}": value for name, value in trained.state_dict().items()}
+    if entry == "model_ema":
+        state = {"n_averaged": torch.tensor(3), **state}
+    torch.save({entry: state, "epoch": 3, "optimizer": {"lr": 0.1}}, tmp_path / "x.pth")
+    loaded = read_state_dict(tmp_path / "x.pth")
+    assert loaded.keys() == trained.state_dict().keys()
+    assert all(torch.equal(loaded[name], state[f"module._orig_mod.{name}"]) for name in loaded)
+
+
+def test_two_sets_of_weights_in_a_file(trained, tmp_path):
+    torch.save({"model": trained.state_dict(), "model_ema": trained.state_dict()}, tmp_path / "both.pth")
+    with pytest.raises(AffscoreError, match=r"several state dictionaries \(model, model_ema\)"):
+        read_state_dict(tmp_path / "both.pth")
+
+
+@pytest.mark.parametrize("model", ["timm:test_resnet", "hf:bert"])
+def test_other_sources_read_files_in_the_same_way(model, tmp_path, monkeypatch):
+    pytest.importorskip({"timm": "timm", "hf": "transformers"}[model.partition(":")[0]])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bert").mkdir()
+    settings = {"model_type": "bert", "vocab_size": 9, "hidden_size": 8, "num_hidden_layers": 1,
+                "num_attention_heads": 1, "intermediate_size": 8}  # fmt: skip
+    (tmp_path / "bert" / "config.json").write_text(json.dumps(settings))
+    state = load_model(f"{model}@random").state_dict()
+    name = next(name for name, value in state.items() if value.is_floating_point() and value.ndim == 2)
+    target = tmp_path / "run.txt"
+    cases = {
+        "evil.pth": {**state, name: Call(Path.write_text, target, "run")},
+        "whole.pth": {**state, name: state[name].to(torch.int8)},
+        "shape.pth": {**state, name: torch.zeros(2, 2)},
+        "none.pth": {},
+    }
+    for file, content in cases.items():
+        torch.save(content, tmp_path / file)
+        with pytest.raises(AffscoreError, match=file) as caught:
+            load_model(f"{model}@{file}")
+        assert "\n" not in str(caught.value)
+    assert not target.exists()
+
+
+def test_what_is_not_there(tmp_path):
+    with pytest.raises(AffscoreError, match=r"file not found: .*missing.pth"):
+        read_state_dict(tmp_path / "missing.pth")
+    with pytest.raises(AffscoreError, match="there is a folder, not a file"):
+        read_state_dict(tmp_path)
+
+
+@pytest.mark.parametrize("where", ["is_file", "open"])
+def test_a_file_that_may_not_be_read(where, trained, tmp_path, monkeypatch):
+    torch.save(trained.state_dict(), tmp_path / "secret.pth")
+
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, where, refuse)
+    with pytest.raises(AffscoreError, match=r"'secret.pth' cannot be read \(Permission denied\)"):
+        read_state_dict(tmp_path / "secret.pth")
+
+
+def test_the_fingerprint_sees_every_number_name_and_type(trained):
+    first = fingerprint(trained)
+    assert first == fingerprint(trained)
+    assert fingerprint(trained.double()) != first
+    trained.float()
+    assert fingerprint(trained) == first
+    with torch.no_grad():
+        trained[2].weight[0, 0] = torch.nextafter(trained[2].weight[0, 0], torch.tensor(torch.inf))
+    assert fingerprint(trained) != first
+    assert fingerprint(nn.Sequential(nn.Identity(), nn.Linear(1, 1))) != fingerprint(nn.Sequential(nn.Linear(1, 1)))
+    assert len(fingerprint(nn.ReLU())) == 16
+    assert fingerprint(net().bfloat16())
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_what_checkpoints_hold_is_read(tmp_path, zipped):
+    """Schedules, options, shared and expanded tensors, parameters, types: as torch.save writes them."""
+    network = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.Linear(8, 2))
+    optimizer = torch.optim.Adam(network.parameters())
+    network(torch.zeros(1, 3, 10, 10).requires_grad_()).sum().backward()
+    optimizer.step()
+    schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, [3, 5])
+    content = {
+        "model": network.state_dict(),
+        "parameters": dict(network.named_parameters()),
+        "optimizer": optimizer.state_dict(),
+        "schedule": schedule.state_dict(),
+        "args": argparse.Namespace(lr=0.1, device=torch.device("cpu"), dtype=torch.float32),
+        "history": [(0.1, None), (0.2, True)],
+        "small": torch.zeros(3).expand(4, 3),
+        "many": [torch.zeros(2, dtype=dtype) for dtype in (torch.bfloat16, torch.bool, torch.int8)],
+    }
+    if zipped:  # torch.load cannot read these in the old format
+        content["many"].append(torch.zeros(2, dtype=torch.uint16))
+    assert isinstance(content["schedule"]["milestones"], Counter)
+    content["again"] = content["model"]
+    file = tmp_path / "checkpoint.pth"
+    torch.save(content, file, _use_new_zipfile_serialization=zipped)
+    found = read_weights(file)
+    assert found.keys() == content.keys()
+    assert found["schedule"] == content["schedule"]
+    assert str(found["optimizer"]) == str(content["optimizer"])
+    assert all(torch.equal(a, b) for a, b in zip(found["many"], content["many"], strict=True))
+    state = read_state_dict(file)
+    assert all(torch.equal(state[name], value) for name, value in network.state_dict().items())

@@ -1,0 +1,198 @@
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LinearRegression
+
+from affscore.errors import AffscoreError
+from affscore.network import debiased_cka, entropy, linear_cka, norm, r2
+from tests.affscore.transport.clouds import clouds, orthogonal, pairs, scales
+
+
+def naive_cka(x, y):
+    """Kornblith et al.: HSIC of the Gram matrices with the centring matrix, biased."""
+    n = len(x)
+    centring = np.eye(n) - np.ones((n, n)) / n
+    gram_x, gram_y = centring @ x @ x.T @ centring, centring @ y @ y.T @ centring
+    return np.trace(gram_x @ gram_y) / math.sqrt(np.trace(gram_x @ gram_x) * np.trace(gram_y @ gram_y))
+
+
+def naive_entropy(x):
+    total = 0.0
+    for sample in x:
+        d = len(sample)
+        counts, _ = np.histogram(sample, bins=d) if np.ptp(sample) > 0 else (np.array([d]), None)
+        for count in counts:
+            if count:
+                total -= count / d * math.log(count / d)
+    return total / len(x) + math.log(x.shape[1])
+
+
+@given(pairs())
+def test_cka_is_its_definition(pair):
+    x, y = pair
+    assert linear_cka(x, y) == pytest.approx(naive_cka(x, y), abs=1e-10)
+    assert 0.0 <= linear_cka(x, y) <= 1.0
+
+
+@given(clouds(), scales(), st.data())
+def test_cka_does_not_see_rotations_scales_and_shifts(x, scale, data):
+    q = data.draw(orthogonal(x.shape[1]))
+    assert linear_cka(x, scale * x @ q + 3.0 * scale) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_cka_of_one_coordinate_is_the_squared_correlation():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((50, 1))
+    y = x + rng.standard_normal((50, 1))
+    assert linear_cka(x, y) == pytest.approx(np.corrcoef(x.T, y.T)[0, 1] ** 2)
+
+
+def test_cka_of_uncorrelated_samples_is_zero_and_of_a_constant_undefined():
+    x = np.array([[1.0], [-1.0], [1.0], [-1.0]])
+    y = np.array([[1.0], [1.0], [-1.0], [-1.0]])
+    assert linear_cka(x, y) == 0.0
+    assert math.isnan(linear_cka(x, np.ones((4, 1))))
+
+
+@given(pairs())
+def test_norm_is_its_definition(pair):
+    x, y = pair
+    total = sum((x[i, j] - y[i, j]) ** 2 for i in range(len(x)) for j in range(x.shape[1]))
+    assert norm(x, y) == pytest.approx(math.sqrt(total), abs=1e-12)
+    assert norm(x, x) == 0.0
+
+
+@given(st.integers(1, 12), st.integers(2, 8), st.integers(0, 999))
+def test_entropy_is_its_definition(d, n, seed):
+    x = np.random.default_rng(seed).standard_normal((n, d))
+    assert entropy(x) == pytest.approx(naive_entropy(x), abs=1e-12)
+    assert math.log(d) - 1e-12 <= entropy(x) <= 2 * math.log(d) + 1e-12
+
+
+@pytest.mark.parametrize("d", [1, 2, 8, 64])
+def test_entropy_of_evenly_spread_and_of_constant_samples(d):
+    spread = np.tile(np.arange(d, dtype=float), (2, 1))
+    assert entropy(spread) == pytest.approx(2 * math.log(d))  # one value in each of d bins
+    assert entropy(np.full((3, d), 7.0)) == pytest.approx(math.log(d))
+
+
+@given(clouds(), scales())
+def test_entropy_does_not_see_powers_of_two(x, scale):
+    factor = 2.0 ** round(math.log2(scale))
+    assert entropy(factor * x) == entropy(x)
+
+
+@given(pairs())
+def test_r2_is_that_of_scikit_learn(pair):
+    x, y = pair
+    n, d = x.shape
+    expected = LinearRegression().fit(x, y).score(x, y)
+    assert r2(x, y) == pytest.approx(expected, abs=1e-8)
+    if d >= n:
+        assert r2(x, y) == pytest.approx(1.0, abs=1e-8)
+
+
+@pytest.mark.parametrize(("n", "d"), [(30, 5), (5, 5), (5, 30), (2, 1)])
+def test_r2_on_both_sides_of_the_number_of_samples(n, d):
+    rng = np.random.default_rng(n)
+    x, y = rng.standard_normal((n, d)), rng.standard_normal((n, d))
+    assert r2(x, y) == pytest.approx(LinearRegression().fit(x, y).score(x, y), abs=1e-10)
+    assert r2(x, 2 * x + 1) == pytest.approx(1.0)
+    assert (r2(x, y) < 0.9) == (n > d + 1)
+
+
+def test_r2_of_constants():
+    x = np.array([[0.0], [1.0], [3.0]])
+    assert r2(x, np.full((3, 1), 2.0)) == 1.0
+    assert r2(x, np.hstack([np.full((3, 1), 2.0), x**2])) == pytest.approx((1.0 + r2(x, x**2)) / 2)
+    assert r2(np.full((3, 1), 2.0), x) == 0.0
+
+
+@pytest.mark.parametrize("criterion", [linear_cka, debiased_cka, r2])
+def test_what_varies_by_rounding_only_is_constant(criterion):
+    """In float32 sigmoid(1e-7 z) is 0.5 or one of its neighbours: of a constant R2 is 1, and CKA is not defined."""
+    x = 1e-7 * torch.randn(512, 8, generator=torch.Generator().manual_seed(0))
+    y = torch.sigmoid(x)
+    assert len(y.unique()) > 2
+    assert criterion(x, y) == 1.0 if criterion is r2 else math.isnan(criterion(x, y))
+    assert criterion(x.double(), torch.sigmoid(x.double())) == pytest.approx(1.0, abs=1e-6)
+    mixed, still = (torch.cat([torch.relu(x), more], dim=1) for more in (y, torch.full_like(y, 0.5)))
+    assert criterion(x, mixed) == criterion(x, still)
+
+
+@pytest.mark.parametrize("shift", [0.0, 100.0])
+def test_r2_is_not_that_of_the_rounding_of_inputs_that_depend_on_each_other(shift):
+    """Eight channels that are combinations of three: in float32 they have eight dimensions, five of them rounding."""
+    rng = np.random.default_rng(6)
+    z, mix = rng.standard_normal((100, 3)), rng.standard_normal((3, 8))
+    y = np.maximum(z @ mix, 0.0)
+    rounded = (z @ mix + shift).astype(np.float32)
+    assert np.linalg.matrix_rank(rounded.astype(float)) == 8
+    expected = LinearRegression().fit(z, y).score(z, y)
+    assert r2(rounded, y) == pytest.approx(expected, abs=1e-4)
+
+
+@given(pairs(), st.lists(st.integers(-480, 0), min_size=24, max_size=24))
+def test_r2_does_not_see_the_units_of_single_coordinates(pair, exponents):
+    x, y = pair
+    units = 2.0 ** np.array(exponents[: x.shape[1]], dtype=float)
+    assert r2(x * units, y) == pytest.approx(r2(x, y), abs=1e-9)
+    assert r2(x, y * units) == pytest.approx(r2(x, y), abs=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e200, 1e300])
+def test_norm_has_every_size(scale):
+    assert norm([[3.0 * scale], [0.0]], [[0.0], [4.0 * scale]]) == pytest.approx(5.0 * scale)
+
+
+def test_r2_averages_over_coordinates_whatever_their_size():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((40, 2))
+    y = np.stack([1e6 * x[:, 0], rng.standard_normal(40)], axis=1)
+    parts = [r2(x, y[:, [j]]) for j in range(2)]
+    assert r2(x, y) == pytest.approx(np.mean(parts))
+    assert parts[0] == pytest.approx(1.0)
+    assert parts[1] < 0.3
+
+
+def hsic_by_its_definition(k, m):
+    """Song et al.: averages over quadruples of different samples."""
+    n, total, count = len(k), 0.0, 0
+    for a, b, c, d in permutations(range(n), 4):
+        total += k[a, b] * (m[a, b] + m[c, d] - 2 * m[a, c])
+        count += 1
+    return total / count
+
+
+def test_debiased_cka_is_that_of_the_definition():
+    rng = np.random.default_rng(3)
+    x, y = rng.standard_normal((7, 3)), rng.standard_normal((7, 5)) + 2
+    y[:, :3] += x
+    k, m = x @ x.T, y @ y.T
+    expected = hsic_by_its_definition(k, m) / np.sqrt(hsic_by_its_definition(k, k) * hsic_by_its_definition(m, m))
+    assert debiased_cka(x, y) == pytest.approx(expected, rel=1e-9)
+
+
+def test_debiased_cka_does_not_see_width_where_cka_does():
+    rng = np.random.default_rng(4)
+    x, y = rng.standard_normal((40, 400)), rng.standard_normal((40, 400))
+    assert linear_cka(x, y) > 0.85
+    assert abs(debiased_cka(x, y)) < 0.15  # four standard deviations: 780 pairs of samples
+
+
+def test_debiased_cka_where_it_is_not_defined():
+    x = np.random.default_rng(5).standard_normal((3, 2))
+    assert math.isnan(debiased_cka(x, x))
+    assert math.isnan(debiased_cka(np.ones((9, 2)), np.arange(18.0).reshape(9, 2)))
+
+
+@pytest.mark.parametrize("function", [linear_cka, norm, r2])
+def test_what_is_not_finite_is_refused(function):
+    x = np.ones((3, 2))
+    with pytest.raises(AffscoreError, match="must be finite, got 1 NaN or infinite of 6"):
+        function(x, np.array([[1.0, np.nan], [0.0, 1.0], [2.0, 3.0]]))

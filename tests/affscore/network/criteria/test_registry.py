@@ -1,0 +1,80 @@
+"""What holds of every criterion, also of one that is added; and how criteria are declared and chosen."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affscore import AffscoreError
+from affscore.network.columns import ALWAYS, CONSTANT, details
+from affscore.network.criteria import _MODULES, COLUMNS, CRITERIA, SCHEMA, choose_criteria
+from affscore.network.criteria.declaration import BatchSamples
+from affscore.network.scoring import score_pair
+from affscore.options import OF_THE_PAPERS, Options
+from tests.affscore.network.criteria.activations import pair
+
+
+@pytest.fixture(scope="module")
+def x():
+    return torch.randn(40, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) + 0.5
+
+
+def row_of(x, y, *names):
+    return score_pair(pair(x, y, dtype=x.dtype), Options(criteria=names))
+
+
+@pytest.mark.parametrize("name", CRITERIA)
+def test_its_columns_are_numbers_in_their_range(x, name):
+    row = row_of(x, x.relu(), name)
+    for field in CRITERIA[name].columns:
+        low, high = details(field)["within"]
+        assert low <= row[field.name] <= high
+
+
+@pytest.mark.parametrize("name", CRITERIA)
+def test_it_is_missing_with_the_flags_that_it_names_and_only_there(x, name):
+    constant = torch.ones_like(x)
+    rows = [row_of(constant, x, name), row_of(x, constant, name), row_of(x, x.relu(), name)]
+    assert [row["flag"] for row in rows] == [*CONSTANT, ""]
+    for row in rows:
+        for field in CRITERIA[name].columns:
+            assert math.isnan(row[field.name]) == (row["flag"] in CRITERIA[name].missing)
+
+
+def test_every_name_and_column_is_another_one():
+    assert len({*COLUMNS}) == len(COLUMNS)
+    declared = [criterion.name for module in _MODULES for criterion in module.__dict__.get("CRITERIA", ())]
+    assert sorted(declared) == sorted(CRITERIA)
+    assert "all" not in CRITERIA
+
+
+def test_the_schema_has_the_columns_of_all_criteria_before_the_last_one():
+    criteria = [field.name for criterion in CRITERIA.values() for field in criterion.columns]
+    always = [field.name for field in ALWAYS]
+    assert SCHEMA.names == [*always[:-1], *criteria, always[-1]]
+    assert [name for name, criterion in CRITERIA.items() if criterion.place] == [*OF_THE_PAPERS]
+
+
+def test_a_criterion_is_computed_where_it_is_defined_only(x):
+    def fail(seen):
+        raise AssertionError
+
+    criterion = replace(CRITERIA["cka"], of_samples=fail)
+    assert np.isnan(criterion.numbers("constant output", BatchSamples(pair(x, x)))["cka"])
+
+
+@pytest.mark.parametrize("wrong", ["ckaa", "", "cka,", "cka r2", ["ckaa"], ["cka", "philipp"], None, 1, [["cka"]]])
+def test_an_unknown_criterion_is_refused(wrong):
+    with pytest.raises(AffscoreError, match=r"criteria must be True, False, all, or names among cka, norm, .* got "):
+        choose_criteria(wrong)
+
+
+@given(st.lists(st.sampled_from([*CRITERIA, "all"]), min_size=1))
+def test_criteria_in_a_text_are_those_of_the_list(names):
+    expected = [name for name in CRITERIA if name in names or "all" in names]
+    assert [*choose_criteria(names)] == [*choose_criteria(",".join(names))] == [*choose_criteria(", ".join(names))]
+    assert [*choose_criteria(set(names))] == expected

@@ -1,0 +1,203 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from affscore import AffscoreError, Signature, load_results, load_signature, signature
+from affscore.models.paths import check_destination
+
+
+@pytest.fixture(scope="module")
+def result():
+    measured = signature("mini:digitsnet", "digits", n=24, images=48)
+    measured.notes.append("a note")
+    return measured
+
+
+def test_what_is_written_comes_back(result, tmp_path):
+    file = tmp_path / "result.parquet"
+    assert result.save(str(file)) == file
+    back = load_signature(file)
+    pd.testing.assert_frame_equal(back.table, result.table)
+    assert back.metadata == result.metadata
+    assert back.notes == result.notes
+    np.testing.assert_array_equal(back.scores, result.scores)
+    assert repr(back) == repr(result)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["result.parquet"]
+
+
+def test_missing_scores_come_back_as_missing(result, tmp_path):
+    table = result.table.assign(score=np.nan, flag="constant input")
+    Signature(table, result.metadata).save(tmp_path / "x.parquet")
+    back = load_signature(tmp_path / "x.parquet")
+    assert back.table["score"].isna().all()
+    assert (back.metadata, back.notes) == (result.metadata, [])
+
+
+def test_pandas_reads_it_without_this_package(result, tmp_path):
+    file = result.save(tmp_path / "x.parquet")
+    code = f"import sys, pandas; t = pandas.read_parquet({str(file)!r}); print(len(t), 'affscore' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["18", "False"]
+    kept = json.loads(pq.read_schema(file).metadata[b"affscore"])
+    assert kept["metadata"]["model"] == "mini:digitsnet"
+    assert [note["sentence"] for note in kept["notes"]] == result.notes
+    assert kept["notes"][-1] == {"sentence": "a note", "kind": "note", "value": None}
+
+
+def test_no_folder_of_the_machine_is_in_the_file(tmp_path):
+    folder = tmp_path / "private-folder" / "photos"
+    folder.mkdir(parents=True)
+    from PIL import Image
+
+    for index in range(4):
+        Image.new("L", (8, 8), 60 * index).save(folder / f"{index}.png")
+    source = tmp_path / "private-folder" / "own.py"
+    source.write_text(
+        "import torch\nfrom torch import nn\ndef make():\n    return nn.Sequential(nn.Conv2d(3, 2, 3), nn.ReLU())\n"
+    )
+    measured = signature(f"{source}:make", f"folder:{folder}", n=4)
+    file = measured.save(tmp_path / "x.parquet")
+    table = pq.read_table(file)
+    content = file.read_bytes() + str(table.to_pylist()).encode() + str(table.schema.metadata).encode()
+    for secret in (str(tmp_path), "private-folder", str(Path.home()), str(Path.cwd())):
+        if len(secret) > 1:
+            assert secret.encode() not in content
+    assert measured.metadata["model"] == "own.py:make"
+    assert measured.metadata["dataset"] == "folder:photos"
+
+
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt(), MemoryError()])
+@pytest.mark.parametrize("existing", [True, False])
+def test_a_write_that_fails_leaves_nothing_and_spares_what_was_there(result, tmp_path, monkeypatch, failure, existing):
+    file = tmp_path / "x.parquet"
+    if existing:
+        result.save(file)
+    before = file.read_bytes() if existing else None
+
+    def half(table, where, *args, **kwargs):
+        Path(where).write_bytes(b"PAR1 half a file")
+        raise failure
+
+    monkeypatch.setattr(pq, "write_table", half)
+    expected = AffscoreError if isinstance(failure, OSError) else type(failure)
+    with pytest.raises(expected, match="No space left on device" if expected is AffscoreError else None):
+        result.save(file)
+    assert [entry.name for entry in tmp_path.iterdir()] == (["x.parquet"] if existing else [])
+    if existing:
+        assert file.read_bytes() == before
+
+
+def test_a_file_is_replaced_as_a_whole(result, tmp_path, monkeypatch):
+    file = result.save(tmp_path / "x.parquet")
+    write = pq.write_table
+    seen = []
+
+    def watch(table, where, *args, **kwargs):
+        write(table, where, *args, **kwargs)
+        seen.append((Path(where) != file, len(load_signature(file).table)))
+
+    monkeypatch.setattr(pq, "write_table", watch)
+    Signature(result.table.head(9), result.metadata).save(file)
+    assert seen == [(True, 18)]  # until the very end the old file is there
+    assert len(load_signature(file).table) == 9
+
+
+def test_everybody_may_read_it(result, tmp_path):
+    assert result.save(tmp_path / "x.parquet").stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda f: None, "file not found: "),
+        (lambda f: f.mkdir(), "there is a folder, not a file"),
+        (lambda f: f.write_bytes(b""), "is not a Parquet file that can be read"),
+        (lambda f: f.write_bytes(b"layer,score\n1,2\n"), "is not a Parquet file that can be read"),
+        (lambda f: pq.write_table(pa.table({"a": [1]}), f), "is Parquet, but not a signature"),
+        (lambda f: pd.DataFrame({"score": [0.5]}).to_parquet(f), "is Parquet, but not a signature"),
+        (
+            lambda f: pq.write_table(pa.table({"a": [1]}).replace_schema_metadata({b"affscore": b"{"}), f),
+            "is Parquet, but not a signature",
+        ),
+        (
+            lambda f: pq.write_table(pa.table({"a": [1]}).replace_schema_metadata({b"affscore": b"[]"}), f),
+            "is Parquet, but not a signature",
+        ),
+    ],
+)
+def test_foreign_files(make, message, tmp_path):
+    file = tmp_path / "x.parquet"
+    make(file)
+    with pytest.raises(AffscoreError, match=message) as caught:
+        load_signature(file)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 0.999])
+def test_truncated_files(result, tmp_path, share):
+    file = result.save(tmp_path / "x.parquet")
+    content = file.read_bytes()
+    file.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(AffscoreError, match="is not a Parquet file that can be read"):
+        load_signature(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("result.xlsx", r"must end in .parquet.*, got 'result.xlsx'"),
+        ("result", "must end in .parquet"),
+        ("folder.parquet", "'folder.parquet' is a folder"),
+        ("missing/x.parquet", "there is no folder .*missing"),
+        (f"{'x' * 300}.parquet", r"cannot be written \(File name too long\)"),
+    ],
+)
+def test_places_that_cannot_be_written_are_found_out_first(result, tmp_path, name, message):
+    (tmp_path / "folder.parquet").mkdir()
+    for function in (check_destination, lambda path: result.save(path)):
+        with pytest.raises(AffscoreError, match=message):
+            function(tmp_path / name)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["folder.parquet"]
+
+
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="everything is allowed to the superuser")
+def test_a_folder_that_may_not_be_written_to(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(AffscoreError, match="may not be written to"):
+        check_destination(tmp_path / "x.parquet")
+    tmp_path.chmod(0o700)
+
+
+def test_the_longest_name_that_a_folder_can_hold(result, tmp_path):
+    file = tmp_path / f"{'x' * 247}.parquet"
+    assert len(load_signature(result.save(file))) == 9
+
+
+def test_a_name_alone_means_the_working_folder(result, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result.save("x.parquet")
+    assert (tmp_path / "x.parquet").is_file()
+
+
+def test_a_signature_is_written_as_its_ending_says(result, tmp_path):
+    table = pd.read_csv(result.save(tmp_path / "x.csv"))
+    assert table["score"].tolist() == pytest.approx(result.table["score"].tolist())
+    assert "affinity score" in result.save(tmp_path / "x.svg").read_text()
+    assert result.save(tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+    assert result.save(tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+@pytest.mark.parametrize("call", [load_signature, load_results, check_destination])
+@pytest.mark.parametrize("path", [3, ["a"], b"a.parquet"])
+def test_what_is_no_path_is_one_sentence(call, path):
+    with pytest.raises(AffscoreError, match=f"a path is a text or a pathlib.Path, got {type(path).__name__}"):
+        call(path)

@@ -1,0 +1,320 @@
+"""A network must keep images apart; where it does not, no score is given."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from affscore import AffscoreError, AffscoreWarning, load_data, load_model, signature
+from affscore.models import Preprocessing
+
+
+def tokens(n=32):
+    return torch.randn(n, 8, 6, generator=torch.Generator().manual_seed(0))
+
+
+class Doubled(nn.Module):
+    def forward(self, x):
+        return torch.relu(torch.cat([x, x.flip(-1)], 0))
+
+
+class Repeated(nn.Module):
+    def forward(self, x):
+        return torch.relu(x.repeat(2, 1, 1) + 0.1)
+
+
+class StatisticsOfTheBatch(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(8, track_running_stats=False)
+
+    def forward(self, x):
+        return torch.relu(self.norm(x))
+
+
+@pytest.mark.parametrize("network", [Doubled, Repeated, StatisticsOfTheBatch])
+@pytest.mark.parametrize("batch_size", [8, 32])
+def test_a_network_that_mixes_images_is_refused(network, batch_size):
+    with pytest.raises(AffscoreError, match=r"mixes samples|the first axis of a feature map"):
+        signature(network(), tokens(), n=32, batch_size=batch_size, progress=False)
+
+
+class Stacked(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x):
+        return torch.relu(torch.stack([x[:, t] for t in range(8)], self.dim))
+
+
+class Turned(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.equation = "ntc,ntd->ncd" if dim else "ntc,ntd->cnd"
+
+    def forward(self, x):
+        return torch.relu(torch.einsum(self.equation, x, x))
+
+
+@pytest.mark.parametrize(("network", "width"), [(Stacked, 6), (Turned, 6)])
+def test_what_comes_in_front_of_the_images_does_not_matter(network, width):
+    front, behind = (signature(network(dim), tokens(), n=32, criteria=False, progress=False) for dim in (0, 1))
+    assert front.scores == pytest.approx(behind.scores, abs=1e-6)
+    assert front.table["width"].tolist() == behind.table["width"].tolist() == [width]
+    guessed = [any("is a guess" in note for note in one.notes) for one in (front, behind)]
+    assert guessed == [True, True]  # nothing says where the channels of this input are
+
+
+@pytest.mark.parametrize("name", ["resnet18", "swin_t", "convnext_tiny", "shufflenet_v2_x0_5", "efficientnet_b0"])
+@pytest.mark.slow
+def test_networks_that_keep_them_apart_are_not(name):
+    images = torch.randn(4, 3, 64, 64, generator=torch.Generator().manual_seed(1))
+    result = signature(load_model(f"{name}@random"), images, n=4, criteria=False, progress=False)
+    assert not any("one image" in note for note in result.notes)
+
+
+class Standardised(nn.Module):
+    """Of one sample the standard deviation is NaN."""
+
+    def forward(self, x):
+        return torch.relu((x - x.mean(0)) / (x.std(0) + 1e-5))
+
+
+@pytest.mark.filterwarnings("ignore:std")
+@pytest.mark.parametrize(
+    "network", [Standardised(), nn.Sequential(nn.BatchNorm1d(9, track_running_stats=False), nn.ReLU())]
+)
+def test_a_network_that_mixes_samples_and_says_nothing_of_one_alone_is_refused(network):
+    rows = torch.randn(32, 9, generator=torch.Generator().manual_seed(0))
+    for batch_size in (3, 32):
+        with pytest.raises(AffscoreError, match=r"mixes samples.* \d samples alone give other numbers"):
+            signature(network, rows, n=32, batch_size=batch_size, progress=False)
+    with pytest.warns(AffscoreWarning, match=r"was not checked: .*one sample alone.* may depend on batch_size"):
+        signature(network, rows, n=32, batch_size=2, progress=False)
+
+
+@pytest.mark.parametrize(("least", "checked"), [(2, True), (4, True), (5, False)])
+def test_a_network_that_takes_no_single_image_is_checked_with_a_few_or_warned_of(least, checked):
+    class Several(nn.Module):
+        def forward(self, x):
+            if len(x) < least:
+                raise ValueError(f"{least} at least")
+            return torch.relu(x)
+
+    notes = signature(Several(), tokens(), n=32, progress=False).notes
+    assert checked != any(note.kind == "warning" and "was not checked" in note for note in notes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_scores_as_full_precision(dtype):
+    images = torch.randn(64, 3, 64, 64, generator=torch.Generator().manual_seed(2))
+    full = signature("resnet18@random", images, n=64, criteria=False, progress=False)
+    half = signature(load_model("resnet18@random").to(dtype), images, n=64, criteria=False, progress=False)
+    assert (half.table["flag"] == "").all()
+    np.testing.assert_allclose(half.scores, full.scores, atol=0.02)
+
+
+def test_a_network_that_draws_is_noted_and_the_seed_covers_it():
+    class Noisy(nn.Module):
+        def forward(self, x):
+            return torch.relu(nn.functional.dropout(x, 0.5, training=True))
+
+    state = torch.get_rng_state()
+    one, same, other = (signature(Noisy(), tokens(), n=32, seed=seed, progress=False) for seed in (1, 1, 2))
+    assert any("it draws random numbers or keeps a state" in note for note in one.notes)
+    assert one.scores.tolist() == same.scores.tolist() != other.scores.tolist()
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_what_is_assumed_is_said():
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+    assumed = signature(network, "digits", n=4, images=4, criteria=False, progress=False)
+    assert any("they went in with 8 x 8 pixels" in note for note in assumed.notes)
+    assert assumed.metadata["preprocessing"]["size"] == 8
+    network.preprocessing = Preprocessing(size=16, resize=16)
+    stated = signature(network, "digits", n=4, images=4, criteria=False, progress=False)
+    assert not any("does not say what it expects" in note for note in stated.notes)
+    assert stated.metadata["preprocessing"]["size"] == 16
+
+
+@pytest.mark.parametrize("wrap", [torch.utils.data.DataLoader, lambda data: torch.utils.data.Subset(data, range(64))])
+def test_a_wrapped_data_set_by_name_is_refused_unless_it_is_prepared(wrap):
+    with pytest.raises(AffscoreError, match=r"'digits' is wrapped in a .* would not be prepared"):
+        signature("mini:digitsnet", wrap(load_data("digits")), images=64, progress=False)
+
+
+def test_the_fingerprint_of_the_data_is_that_of_what_was_scored():
+    images = torch.randn(40, 3, 8, 8, generator=torch.Generator().manual_seed(3))
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+
+    def print_of(data, n, **options):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            result = signature(network, data, n=n, criteria=False, progress=False, **options)
+            return result.metadata["fingerprint_data"]
+
+    assert print_of(images, 16) == print_of(images[:32], 16)  # the last eight were dropped
+    assert print_of(images, 16) != print_of(images[:16], 16)
+    assert print_of(images[:16], 16) != print_of(images[:16].transpose(2, 3), 16)
+    assert print_of(images[:16], 16) == print_of(images[:16], 16, batch_size=5)
+    assert print_of(images[:16], 16) != print_of(images[:16].flip(0), 16)
+    changed = images[:16].clone()
+    changed[7, 2, 3, 4] = changed[7, 2, 3, 4].nextafter(torch.tensor(torch.inf))
+    assert print_of(images[:16], 16) != print_of(changed, 16)
+
+
+def test_the_fingerprint_of_the_data_names_its_algorithm():
+    """Older results, those that come with the package among them, have the SHA-256 of all numbers and no name."""
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+    about = signature(network, torch.zeros(4, 3, 4, 4).normal_(), n=4, progress=False).metadata
+    assert re.fullmatch("crc32:[0-9a-f]{16}", about["fingerprint_data"])
+
+
+def test_the_first_image_and_the_last_ones_go_without_the_others_and_again_only_if_they_give_other_numbers():
+    class Counting(nn.Module):
+        def __init__(self, noise):
+            super().__init__()
+            self.noise, self.alone = noise, []
+
+        def forward(self, x):
+            if len(x) < len(places):
+                self.alone.append([places.index(float(one[0, 0])) for one in x])
+            return torch.relu(x + self.noise * torch.randn_like(x))
+
+    places = tokens()[:, 0, 0].tolist()
+    for noise, passes in ((0.0, [[29, 30, 31, 0]]), (0.1, [[29, 30, 31, 0]] * 2)):
+        network = Counting(noise)
+        signature(network, tokens(), n=32, criteria=False, progress=False)
+        assert network.alone == passes
+
+
+def middle(x):
+    return torch.cat([x[:1], x[1:-1] + x.mean(0), x[-1:]])
+
+
+def with_the_first(x):
+    return x + x[:1]
+
+
+def with_the_last(x):
+    return x + x[-1:]
+
+
+def first_of_all(x):
+    return torch.cat([x[:1] + x.mean(0), x[1:]])
+
+
+def last_of_all(x):
+    return torch.cat([x[:-1], x[-1:] + x.mean(0)])
+
+
+def turned(x):
+    return x + x.flip(0)
+
+
+def from_behind(x):
+    return x.flip(0).cumsum(0).flip(0)
+
+
+def by_place(count):
+    return lambda x: x * (1 + torch.arange(len(x)) % count)[:, None]
+
+
+def in_pairs(x):
+    pairs = x[: len(x) // 2 * 2].unflatten(0, (-1, 2))
+    return torch.cat([pairs + pairs.flip(1), x[len(x) // 2 * 2 :][:, None].repeat(1, 2, 1)]).flatten(0, 1)[: len(x)]
+
+
+@pytest.mark.parametrize(
+    "mix",
+    [
+        middle,
+        with_the_first,
+        with_the_last,
+        first_of_all,
+        last_of_all,
+        turned,
+        from_behind,
+        by_place(2),
+        by_place(3),
+        by_place(5),
+        in_pairs,
+    ],
+)
+@pytest.mark.parametrize("batch_size", [3, 4, 8, 9, 16, 27, 64])
+def test_mixing_of_any_samples_is_refused(mix, batch_size):
+    class Mixing(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(5, 6)
+
+        def forward(self, x):
+            return torch.relu(mix(self.layer(x)))
+
+    with pytest.raises(AffscoreError, match="mixes samples"):
+        signature(Mixing(), torch.randn(64, 5), n=64, batch_size=batch_size, progress=False)
+
+
+def test_recurrent_layers_are_noted():
+    class Recurrent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lstm = nn.LSTM(6, 5, batch_first=True)
+
+        def forward(self, x):
+            return torch.relu(self.lstm(x)[0][:, -1])
+
+    notes = signature(Recurrent(), tokens(), n=32, progress=False).notes
+    assert any("the activations inside lstm" in note for note in notes)
+
+
+def test_a_network_that_fails_on_what_was_assumed_says_what_that_was():
+    network = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU())
+    with pytest.raises(
+        AffscoreError, match=r"fails on images .* 8 x 8 pixels, .* preprocessing = affscore.models.Prep"
+    ):
+        signature(network, "digits", n=4, images=4, criteria=False, progress=False)
+    with pytest.raises(AffscoreError, match=r"but got 3 channels instead$"):  # nothing was assumed of tensors
+        signature(network, torch.randn(4, 3, 8, 8), n=4, criteria=False, progress=False)
+    no_activation = nn.Sequential(nn.Conv2d(3, 4, 3))
+    with pytest.raises(AffscoreError, match=r"^no elementwise activation .*(?<!Preprocessing\(\.\.\.\))$"):
+        signature(no_activation, "digits", n=4, images=4, criteria=False, progress=False)
+
+
+def test_a_failure_of_ours_is_not_the_networks(monkeypatch):
+    def failing(self, *arguments):
+        raise ZeroDivisionError("ours")
+
+    class Fails(nn.Module):
+        def forward(self, x):
+            raise KeyError("its own")
+
+    monkeypatch.setattr("affscore.recorder.layout.Layout.observe", failing)
+    x = torch.randn(8, 3)
+    with pytest.raises(
+        AffscoreError, match=r"by itself, and not while it is followed .ZeroDivisionError: ours"
+    ) as ours:
+        signature(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), x, n=8, progress=False)
+    assert isinstance(ours.value.__cause__, ZeroDivisionError)
+    with pytest.raises(AffscoreError, match=r"the network Fails fails on .* KeyError") as its:
+        signature(Fails(), x, n=8, progress=False)
+    assert isinstance(its.value.__cause__, KeyError)
+
+
+def test_a_list_of_what_each_sample_gives_shows_that_they_are_apart():
+    class Lists(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(5, 6)
+
+        def forward(self, x):
+            return [torch.sigmoid(one) for one in torch.relu(self.layer(x))]
+
+    result = signature(Lists(), torch.randn(32, 5), n=32, criteria=False, progress=False)
+    assert result.summary[["activation", "width"]].to_numpy().tolist() == [["relu", 6], ["sigmoid", 6]]
+    assert any("one at a time" in note for note in result.notes)

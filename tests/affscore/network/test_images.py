@@ -1,0 +1,339 @@
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from PIL import Image
+from torch import nn
+from torch.utils.data import DataLoader, Dataset, IterableDataset, Sampler, TensorDataset
+
+from affscore import load_data, signature
+from affscore.errors import AffscoreError
+from affscore.models import Preprocessing, TextPreprocessing
+from affscore.models.card import ModelCard
+from affscore.network.images import image_stream
+from affscore.options import Options
+
+SMALL = Preprocessing(channels=1, size=8, resize=8, mean=(0.0,), std=(1.0,))
+IMAGES = torch.arange(10 * 3 * 2 * 2, dtype=torch.float32).view(10, 3, 2, 2)
+
+
+def stream(data, images=None, n=6, batch_size=4, seed=0):
+    return image_stream(data, ModelCard("", "", SMALL), Options(n, images, seed=seed), batch_size)
+
+
+def tensors(made):
+    """The only input of every chunk."""
+    return [chunk.numbers for chunk in made.chunks]
+
+
+class Labelled(Dataset):
+    def __init__(self, make):
+        self.make = make
+
+    def __len__(self):
+        return len(IMAGES)
+
+    def __getitem__(self, index):
+        return self.make(IMAGES[index])
+
+
+class Endless(IterableDataset):
+    def __iter__(self):
+        return iter(IMAGES)
+
+
+KINDS = {
+    "tensor": IMAGES,
+    "array": IMAGES.numpy(),
+    "array, read-only": np.broadcast_to(IMAGES.numpy(), IMAGES.shape),
+    "array, mirrored twice": np.ascontiguousarray(IMAGES.numpy()[..., ::-1])[..., ::-1],
+    "list": list(IMAGES),
+    "images": Labelled(lambda image: image),
+    "tuples": Labelled(lambda image: (image, 3)),
+    "dictionaries": Labelled(lambda image: {"pixel_values": image, "label": 3}),
+    "dictionaries of other things": Labelled(lambda image: {"label": torch.tensor(3), "pixel_values": image}),
+    "tensors and labels": TensorDataset(IMAGES, torch.zeros(10)),
+    "loader": DataLoader(IMAGES, batch_size=3),
+    "loader of tuples": DataLoader(TensorDataset(IMAGES, torch.zeros(10)), batch_size=7),
+    "iterable": Endless(),
+    "loader of an iterable": DataLoader(Endless(), batch_size=3),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("images", [None, 2, 5, 10])
+def test_every_kind_of_data_gives_its_images_in_its_order(kind, images):
+    made = stream(KINDS[kind], images)
+    chunks = tensors(made)
+    wanted = IMAGES if images is None else IMAGES[:images]
+    assert torch.equal(torch.cat(chunks), wanted)
+    assert made.total in (None, len(wanted))
+    if "loader" not in kind:
+        assert max(map(len, chunks)) <= 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_more_images_than_there_are(kind):
+    with pytest.raises(AffscoreError, match="the data has 10 samples, 11 were asked for"):
+        list(stream(KINDS[kind], 11).chunks)
+
+
+@pytest.mark.parametrize(("data", "name"), [(IMAGES, "tensor"), (IMAGES.numpy(), "ndarray"), (Endless(), "Endless")])
+def test_names(data, name):
+    assert stream(data).name == name
+
+
+def test_a_named_data_set_is_prepared_and_shuffled_by_the_seed():
+    digits = load_data("digits")
+    made = stream("digits", 20)
+    assert (made.name, made.total) == ("digits", 20)
+    chunks = tensors(made)
+    assert [len(chunk) for chunk in chunks] == [4] * 5
+    assert chunks[0].shape[1:] == (1, 8, 8)
+    order = digits.order(20, 0, 6)
+    assert order != sorted(order)
+    assert torch.equal(torch.cat(chunks), torch.stack([SMALL(digits[index]) for index in order]))
+    again = torch.cat(tensors(stream("digits", 20)))
+    other = torch.cat(tensors(stream("digits", 20, seed=1)))
+    assert torch.equal(torch.cat(chunks), again)
+    assert not torch.equal(again, other)
+
+
+def test_an_image_set_keeps_the_preprocessing_that_it_was_given():
+    own = Preprocessing(channels=3, size=4, resize=4)
+    assert tensors(stream(load_data("digits", own), 4))[0].shape == (4, 3, 4, 4)
+    assert tensors(stream(load_data("digits"), 4))[0].shape == (4, 1, 8, 8)
+
+
+def test_noise_has_no_end_and_gives_one_batch_where_nobody_says_how_many():
+    assert stream("random").total == 6
+    assert stream("random", 9).total == 9
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (3, "data must be the name of a data set, a tensor or array .* got int"),
+        (Path("photos"), "got PosixPath; for a folder of images give the text 'folder:photos'"),
+        (pd.Series(range(300), dtype=float), r"got \(300,\): of one number a sample it is \(N, 1\); .* x\[None\]"),
+        ({}, "the data must give tensors, got a dict without any"),
+        ((), "got a tuple without any"),
+        (None, "got NoneType"),
+        (torch.zeros(5), r"samples must have shape \(N, ...\), got \(5,\)"),
+        (torch.zeros(5, 3, 2, 2, dtype=torch.uint8), "floating point numbers .* got torch.uint8"),
+        (torch.zeros(5, 3).to(torch.float8_e5m2), "floating point numbers .* got torch.float8_e5m2"),
+        (np.zeros((5, 3), dtype=np.int64), "floating point numbers .* got torch.int64; .* or .astype.float. where"),
+        (np.array(["a", "b"]), "floating point numbers, got an array of type <U1"),
+        (np.array([None, 1]), "floating point numbers, got an array of type object"),
+        (torch.full((5, 3), torch.nan), "the data holds 15 NaN or infinite values"),
+        (np.array([[1.0, np.inf], [0.0, 1.0]]), "the data holds 1 NaN or infinite values"),
+    ],
+)
+def test_what_is_no_data(data, message):
+    with pytest.raises(AffscoreError, match=message):
+        stream(data)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda image: object(), "the data cannot be read in batches: TypeError: default_collate"),
+        (lambda image: ("text",), "the data must give tensors, got"),
+        (
+            lambda image: image if image[0, 0, 0] else image[:, :1],
+            "cannot be read in batches: RuntimeError: stack expects",
+        ),
+        (lambda image: image / 0, "the data holds .* NaN or infinite"),
+    ],
+)
+def test_items_that_are_no_images(make, message):
+    with pytest.raises(AffscoreError, match=message):
+        list(stream(Labelled(make)).chunks)
+
+
+def test_a_loader_that_drops_its_rest():
+    made = stream(DataLoader(IMAGES, batch_size=4, drop_last=True))
+    assert made.total is None
+    assert sum(len(chunk) for chunk in made.chunks) == 8
+
+
+def test_a_dataset_that_fails_is_not_silenced():
+    def broken(image):
+        raise KeyError("label")
+
+    with pytest.raises(AffscoreError, match="the data cannot be read in batches: KeyError: 'label'"):
+        list(stream(Labelled(broken)).chunks)
+
+
+def picture(image):
+    return Image.fromarray(image.permute(1, 2, 0).byte().numpy())
+
+
+@pytest.mark.parametrize("make", [picture, lambda i: (picture(i), 3), lambda i: {"image": picture(i), "label": 3}])
+def test_pictures_in_a_data_set_are_prepared(make):
+    made = stream(Labelled(make), 9)
+    assert made.preprocessing is None
+    found = torch.cat(tensors(made))
+    assert torch.equal(found, torch.stack([SMALL(picture(image)) for image in IMAGES[:9]]))
+    assert made.preprocessing is SMALL
+
+
+def test_pictures_in_a_stream_are_prepared():
+    class Photos(Endless):
+        def __iter__(self):
+            return map(picture, IMAGES)
+
+    assert torch.equal(torch.cat(tensors(stream(Photos()))), torch.stack([SMALL(picture(i)) for i in IMAGES]))
+
+
+def test_pictures_that_are_not_for_this_network():
+    with pytest.raises(AffscoreError, match="the network expects token ids, and the data holds pictures"):
+        list(image_stream(Labelled(picture), ModelCard("", "", TextPreprocessing(vocabulary=5)), Options(4), 4).chunks)
+
+
+def test_tensors_are_taken_as_they_are():
+    made = stream(Labelled(lambda image: image))
+    list(made.chunks)
+    assert made.preprocessing is None
+
+
+class NoLength(Labelled):
+    def __len__(self):
+        raise TypeError("streams have no length")
+
+
+class Negative(Labelled):
+    def __len__(self):
+        return -1
+
+
+@pytest.mark.parametrize("kind", [NoLength, Negative])
+def test_a_length_that_is_none(kind):
+    for data in (kind(lambda image: image), DataLoader(kind(lambda image: image), sampler=[0, 1])):
+        with pytest.raises(AffscoreError, match="the data does not say how long it is: "):
+            stream(data)
+
+
+def test_the_preprocessing_that_was_used_is_known():
+    own = Preprocessing(channels=3, size=4, resize=4)
+    assert stream(load_data("digits", own), 4).preprocessing is own
+    assert stream("digits", 4).preprocessing is SMALL
+    assert stream("random").preprocessing is SMALL
+    assert stream(IMAGES).preprocessing is None
+
+
+def test_a_list_of_lists_of_whole_numbers_is_a_table():
+    rows = [[row % 7, row % 3] for row in range(64)]
+    network = nn.Sequential(nn.Linear(2, 5), nn.ReLU())
+    one, other = (signature(network, data, n=32, progress=False) for data in (rows, pd.DataFrame(rows)))
+    assert one.scores.tolist() == other.scores.tolist()
+
+
+class Stream(IterableDataset):
+    def __init__(self, count, endless=False):
+        self.count, self.endless = count, endless
+
+    def __iter__(self):
+        samples = torch.arange(float(self.count)).view(-1, 1)
+        return itertools.cycle(samples) if self.endless else iter(samples)
+
+
+class Forever(Sampler):
+    """Goes round and round, and says nothing of its length."""
+
+    def __init__(self):
+        pass
+
+    def __iter__(self):
+        return itertools.cycle(range(7))
+
+
+class Silent(Forever):
+    def __len__(self):
+        raise NotImplementedError("as long as you like")
+
+
+SEVEN = TensorDataset(torch.arange(7.0).view(-1, 1))
+WITHOUT_END = {
+    "data set": Stream(7, endless=True),
+    "loader": DataLoader(Stream(7, endless=True), batch_size=4),
+    "worker": DataLoader(Stream(7, endless=True), batch_size=4, num_workers=1),
+    "sampler": DataLoader(SEVEN, batch_size=4, sampler=Forever()),
+}
+
+
+class TestNoLength:
+    SAYS = "the data has no length, and more than these 600 samples; images= says how many"
+
+    @pytest.mark.parametrize("kind", WITHOUT_END)
+    @pytest.mark.parametrize("images", [None, 5, 1000])
+    def test_data_without_end(self, kind, images):
+        made = stream(WITHOUT_END[kind], images)
+        read = torch.cat(tensors(made))
+        assert read.flatten().tolist() == [number % 7 for number in range(images or 600)]
+        assert made.notes == ([self.SAYS] if images is None else [])
+
+    @pytest.mark.parametrize("count", [1, 599, 600, 601])
+    def test_data_that_ends(self, count):
+        for data in (Stream(count), DataLoader(Stream(count), batch_size=4)):
+            made = stream(data)
+            assert sum(map(len, tensors(made))) == min(count, 600)
+            assert made.notes == ([self.SAYS] if count > 600 else [])
+
+    def test_data_with_a_length(self):
+        numbers = torch.arange(700.0).view(-1, 1)
+        for data in (numbers, TensorDataset(numbers), DataLoader(TensorDataset(numbers), 7, drop_last=True)):
+            made = stream(data)
+            assert (sum(map(len, tensors(made))), made.notes) == (700, [])
+
+    @pytest.mark.parametrize("data", [itertools.count(), (row for row in IMAGES), iter(IMAGES)])
+    def test_what_is_no_data_set(self, data):
+        with pytest.raises(AffscoreError, match=r"a Dataset or a DataLoader, got \w+"):
+            stream(data)
+
+    def test_a_sampler_that_fails_to_say(self):
+        loader = DataLoader(SEVEN, batch_size=4, sampler=Silent())
+        with pytest.raises(AffscoreError, match="the data does not say how long it is: NotImplementedError: as long"):
+            stream(loader)
+        assert sum(map(len, tensors(stream(loader, 9)))) == 9
+
+
+def small(*layers):
+    torch.manual_seed(0)
+    return nn.Sequential(*layers, nn.ReLU())
+
+
+@pytest.mark.parametrize(
+    ("network", "sample"),
+    [
+        (small(nn.Conv2d(3, 4, 3)), torch.randn(3, 32, 32)),
+        (small(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4)), torch.randn(3, 32, 32)),
+        (
+            small(nn.Conv2d(3, 4, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(-3), nn.Linear(4, 5)),
+            torch.randn(3, 32, 32).numpy(),
+        ),
+        (small(nn.Conv1d(3, 4, 3)), torch.randn(3, 32)),
+        (small(nn.Flatten(), nn.Linear(12, 4)), torch.randn(3, 4)),
+    ],
+)
+def test_a_forgotten_axis_of_samples_is_named(network, sample):
+    with pytest.raises(AffscoreError, match=r"takes all of the data as one sample x: give x\[None\]"):
+        signature(network, sample, criteria=False, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("network", "data"),
+    [
+        (small(nn.Conv2d(1, 4, 3)), torch.randn(8, 3, 32, 32)),  # another number of channels
+        (small(nn.Linear(4, 4)), torch.randn(8, 5)),
+        (small(nn.Flatten(), nn.Linear(12, 4)), torch.randn(2000, 4)),
+    ],
+)
+def test_other_errors_name_no_axis(network, data):
+    with pytest.raises(AffscoreError) as error:
+        signature(network, data, criteria=False, progress=False)
+    assert "x[None]" not in str(error.value)

@@ -1,0 +1,190 @@
+"""``torch.inference_mode``, around a call or in the network, changes no number and leaves nothing behind."""
+
+import re
+
+import pandas as pd
+import pytest
+import torch
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from affscore import AffscoreError, affinity_score, multiverse, signature, track
+from affscore.network import nonlinearity_coefficient
+from tests.affscore.network import hard_networks as hard
+
+INPUTS = torch.randn(32, 3, 8, 8, generator=torch.Generator().manual_seed(0))
+
+
+class Gated(nn.Module):
+    """Formulas in place of activations: x * sigmoid(x), and a softplus."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = hard.conv(), hard.conv(4, 5)
+
+    def forward(self, x):
+        y = self.first(x)
+        y = self.second(y * torch.sigmoid(y))
+        return torch.log(1 + torch.exp(y)) * 2
+
+
+class Attention(nn.Module):
+    """Tokens of an image attend to each other."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.attention = nn.Linear(3, 8), nn.MultiheadAttention(8, 2, batch_first=True)
+        self.ff = nn.Sequential(nn.LayerNorm(8), nn.Linear(8, 12), nn.GELU(), nn.Linear(12, 8))
+
+    def forward(self, x):
+        x = self.tokens(x.flatten(2).mT)
+        x = x + self.attention(x, x, x, need_weights=False)[0]
+        return x + self.ff(x)
+
+
+class Batchnormed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(hard.conv(), nn.BatchNorm2d(4), nn.ReLU(inplace=True), nn.Dropout(), hard.conv(4, 5))
+
+    def forward(self, x):
+        return nn.functional.hardswish(self.body(x))
+
+
+NETWORKS = {
+    "formulas": Gated, "attention": Attention, "norm": Batchnormed, "view": hard.InPlaceOnAView,
+    "items": hard.ItemAssignment, "out": hard.IntoABuffer, "branches": hard.ParallelBranches,
+    "gates": hard.SqueezeAndExcite, "in place": hard.InPlaceSum, "functional": hard.FunctionsOnly,
+    "shuffle": hard.ChunkAndShuffle,
+}  # fmt: skip
+
+
+def built(build):
+    torch.manual_seed(0)
+    return build()
+
+
+def rows(network, data, **options):
+    result = signature(network, data, **{"n": 16, "progress": False, "device": "cpu", **options})
+    return result.table.drop(columns="seconds", errors="ignore"), result.notes
+
+
+def assert_same(found, expected):
+    pd.testing.assert_frame_equal(found[0], expected[0])
+    assert found[1] == expected[1]
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_around_the_call(name):
+    expected = rows(built(NETWORKS[name]), INPUTS)
+    with torch.inference_mode():
+        found = rows(built(NETWORKS[name]), INPUTS)
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_on_forward(name):
+    class Decorated(NETWORKS[name]):
+        @torch.inference_mode()
+        def forward(self, x):
+            return super().forward(x)
+
+    expected, found = rows(built(NETWORKS[name]), INPUTS), rows(built(Decorated), INPUTS)
+    for table in (expected[0], found[0]):
+        del table["model"]
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_weights_and_data_that_were_made_in_it(name):
+    expected = rows(built(NETWORKS[name]), INPUTS)
+    with torch.inference_mode():
+        network, inputs = built(NETWORKS[name]), INPUTS.clone()
+    assert inputs.is_inference()
+    assert_same(rows(network, inputs), expected)
+    assert_same(rows(network, [*inputs]), (expected[0].assign(dataset="list"), expected[1]))
+
+
+OPTIONS = st.fixed_dictionaries({
+    "reduction": st.sampled_from(["mean", "sum", "flatten", "sample", "positions", "published"]),
+    "order": st.sampled_from(["activate-first", "reduce-first"]),
+    "covariance": st.sampled_from(["ledoit-wolf", "empirical"]),
+    "criteria": st.sampled_from([False, "all"]), "units": st.sampled_from(["activations", "blocks"]),
+    "batch_size": st.integers(1, 20),
+})  # fmt: skip
+
+
+@settings(deadline=None, max_examples=12, phases=[Phase.generate])
+@given(OPTIONS, st.sampled_from(sorted(NETWORKS)))
+def test_under_every_choice(options, name):
+    network = built(NETWORKS[name])
+    try:
+        expected = rows(network, INPUTS, **options)
+    except AffscoreError as error:
+        with torch.inference_mode(), pytest.raises(AffscoreError, match=re.escape(str(error))):
+            rows(network, INPUTS, **options)
+        return
+    with torch.inference_mode():
+        assert_same(rows(network, INPUTS, **options), expected)
+
+
+class Caching(nn.Module):
+    """Writes to a buffer and to an attribute when it runs, as a cache of keys and values does."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(5, 4)
+        self.register_buffer("latest", torch.zeros(4))
+        self.seen = None
+
+    def forward(self, x):
+        y = torch.relu(self.layer(x))
+        self.latest.copy_(y[0])
+        self.seen = y
+        return y
+
+
+def test_a_training_goes_on_after_a_measurement_in_it():
+    model, samples = built(Caching), torch.randn(32, 5)
+    with torch.inference_mode():
+        tracker = track(model, samples, every=1)
+        assert tracker.step()
+    model(samples).sum().backward()
+    assert model.layer.weight.grad.isfinite().all()
+
+
+def test_the_generators_are_left_alone():
+    network = built(Batchnormed)
+    torch.manual_seed(3)
+    expected = torch.rand(2)
+    torch.manual_seed(3)
+    with torch.inference_mode():
+        signature(network, INPUTS, n=16, reduction="sample", criteria=False, progress=False)
+    assert torch.equal(torch.rand(2), expected)
+
+
+def test_a_score():
+    x = torch.randn(30, 4, generator=torch.Generator().manual_seed(1))
+    expected = affinity_score(x, x.relu())
+    with torch.inference_mode():
+        found, of_its_own = affinity_score(x, x.relu()), x.clone()
+    assert found == expected
+    assert affinity_score(of_its_own, of_its_own.relu()) == expected
+
+
+def test_derivatives():
+    x = torch.randn(30, 4, generator=torch.Generator().manual_seed(1))
+    expected = nonlinearity_coefficient(torch.sin, x)
+    with torch.inference_mode():
+        found = nonlinearity_coefficient(torch.sin, x), nonlinearity_coefficient(torch.sin, x.clone())
+    assert found == (expected, expected)
+    assert expected > 0.5
+
+
+def test_a_multiverse():
+    network = built(Batchnormed)
+    expected = multiverse(network, INPUTS, n=16, progress=False)
+    with torch.inference_mode():
+        found = multiverse(network, INPUTS, n=16, progress=False)
+    pd.testing.assert_frame_equal(found.scores, expected.scores)

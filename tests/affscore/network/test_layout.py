@@ -1,0 +1,443 @@
+import pytest
+import torch
+import torch.nn.functional as F
+import torchvision
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from affscore import signature
+from affscore.recorder import block_kinds
+from affscore.recorder.axes import Part, channels_last
+from affscore.recorder.layout import Layout
+from tests.affscore.network.seen import seen_in
+
+CHANNELS = 8
+
+
+def channel_axis(layout, tensor):
+    return layout.place(tensor).channel_axis
+
+
+class Followed:
+    """A tensor and the layout that watches what is done to it; the entries of channel k are k + noise below 0.1."""
+
+    def __init__(self, channels_last, side=8, images=2):
+        self.layout = Layout()
+        generator = torch.Generator().manual_seed(0)
+        noise = torch.rand(images, side, side, CHANNELS, generator=generator) / 10
+        values = noise + torch.arange(CHANNELS)
+        self.tensor = values if channels_last else values.permute(0, 3, 1, 2).contiguous()
+        source = torch.zeros_like(self.tensor)
+        self.layout.observe(F.linear if channels_last else F.conv2d, [source], self.tensor)
+
+    def do(self, function, *args, **kwargs):
+        output = function(self.tensor, *args, **kwargs)
+        self.layout.observe(function, [self.tensor], output, args=(self.tensor, *args), kwargs=kwargs)
+        self.tensor = output
+
+    def axis(self):
+        return channel_axis(self.layout, self.tensor)
+
+    def true_axis(self):
+        """The one axis along which whole parts change, by 1 from one channel to the next."""
+        floor = self.tensor.floor()
+        axes = [
+            axis for axis in range(1, floor.ndim) if floor.shape[axis] == CHANNELS and (floor.diff(dim=axis) == 1).all()
+        ]
+        assert len(axes) == 1
+        return axes[0]
+
+
+STEPS = {
+    "permute": lambda f, order: f.do(torch.permute, (0, *[1 + i for i in order if i < f.tensor.ndim - 1])),
+    "contiguous": lambda f, _: f.do(torch.Tensor.contiguous),
+    "double": lambda f, _: f.do(torch.mul, 1.0),
+    "relu": lambda f, _: f.do(torch.relu),
+    "relu in place": lambda f, _: f.do(torch.relu_),
+    "slice": lambda f, _: f.do(torch.narrow, 0, 0, 1) if len(f.tensor) > 1 else None,
+}
+
+
+@given(
+    channels_last=st.booleans(),
+    steps=st.lists(st.tuples(st.sampled_from(sorted(STEPS)), st.permutations(range(3))), max_size=6),
+)
+def test_the_channels_are_followed_where_no_shape_tells_them_apart(channels_last, steps):
+    followed = Followed(channels_last)
+    for name, order in steps:
+        STEPS[name](followed, order)
+    assert followed.axis() == followed.true_axis()
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_tokens(channels_last):
+    followed = Followed(channels_last, side=6)
+    if channels_last:
+        followed.do(torch.flatten, 1, 2)  # (N, H W, C)
+    else:
+        followed.do(torch.flatten, 2)  # (N, C, H W)
+    assert followed.axis() == followed.true_axis() == (2 if channels_last else 1)
+    followed.do(torch.transpose, 1, 2)
+    assert followed.axis() == followed.true_axis() == (1 if channels_last else 2)
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_pooling_and_averaging(channels_last):
+    followed = Followed(channels_last)
+    if not channels_last:
+        followed.do(F.max_pool2d, 2)
+        assert followed.axis() == 1
+        followed.do(F.adaptive_avg_pool2d, 1)
+        assert followed.axis() == 1
+        followed.do(torch.flatten, 1)
+    else:
+        followed.do(torch.mean, dim=(1, 2))
+    assert followed.axis() == 1
+
+
+@pytest.mark.parametrize("dim", [1, 2, -2])
+def test_a_mean_over_one_of_two_axes_of_a_length(dim):
+    followed = Followed(channels_last=True)  # (N, 8, 8, C = 8)
+    followed.do(torch.mean, dim)
+    assert followed.axis() == followed.true_axis() == 2
+    followed.do(torch.permute, (0, 2, 1))
+    followed.do(torch.unsqueeze, 1)
+    followed.do(torch.sum, 1)
+    assert followed.axis() == followed.true_axis() == 1
+
+
+@pytest.mark.parametrize(
+    ("function", "shape", "axis"),
+    [
+        (F.conv1d, (2, 5, 7), 1),
+        (F.conv3d, (2, 5, 7, 7, 7), 1),
+        (F.batch_norm, (2, 5, 7), 1),
+        (F.group_norm, (2, 5, 7, 7), 1),
+        (F.linear, (2, 7, 7, 5), 3),
+        (F.layer_norm, (2, 7, 5), 2),
+        (F.scaled_dot_product_attention, (2, 4, 7, 5), 3),
+    ],
+)
+def test_operations_that_make_channels(function, shape, axis):
+    layout, output = Layout(), torch.zeros(shape)
+    layout.observe(function, [torch.zeros(shape)], output)
+    place = layout.place(output)
+    assert (place.image_axis, place.channel_axis, place.axes, place.guessed) == (0, axis, (), False)
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "guessed"),
+    [
+        ((2, 3), 1, False),
+        ((2, 7, 3), 2, True),
+        ((2, 3, 8, 8), 1, True),
+        ((2, 3, 4, 4, 4), 1, True),
+        ((2, 3, 1, 1), 1, False),
+        ((2,), 1, False),
+    ],
+)
+def test_what_is_assumed_of_an_unknown_tensor(shape, axis, guessed):
+    place = Layout().place(torch.zeros(shape))
+    assert (place.channel_axis, place.guessed) == (axis, guessed)
+
+
+@pytest.mark.parametrize(
+    ("module", "shape", "axis"),
+    [
+        (nn.Conv1d(7, 2, 1), (2, 7, 3), 1),
+        (nn.ConvTranspose2d(3, 2, 1), (2, 3, 8, 8), 1),
+        (nn.Linear(3, 2), (2, 7, 8, 3), 3),
+        (nn.InstanceNorm1d(7), (2, 7, 3), 1),
+        (nn.GroupNorm(1, 7), (2, 7, 3), 1),
+        (nn.LayerNorm(3), (2, 7, 8, 3), 3),
+        (nn.AdaptiveAvgPool1d(1), (2, 7, 3), 1),
+        (nn.AvgPool2d(2), (2, 7, 3), None),  # an image without channels
+        (nn.LayerNorm((8, 3)), (2, 7, 8, 3), None),
+        (torchvision.models.convnext.LayerNorm2d(7), (2, 7, 8, 3), None),
+        (nn.Identity(), (2, 7, 3), None),
+    ],
+)
+def test_a_module_takes_its_channels_where_its_class_says(module, shape, axis):
+    layout, x = Layout(), torch.zeros(shape)
+    guess = layout.place(x)
+    if (found := block_kinds.channel_axis(module)) is not None:
+        layout.taken(x, found)
+    assert layout.place(x) == guess if axis is None else layout.place(x).channel_axis == axis
+    assert layout.place(x).guessed == (axis is None)
+    known = torch.zeros(2, 5, 5)
+    layout.observe(F.conv1d, [torch.zeros(2, 3, 5)], known)
+    layout.taken(known, -1)
+    assert layout.place(known).channel_axis == 1
+
+
+def test_a_linear_layer_that_takes_the_features_of_heads_leaves_the_heads_channels():
+    layout, tokens = Layout(), torch.zeros(2, 7, 6)
+    layout.observe(F.linear, [torch.zeros(2, 7, 6)], tokens)
+    layout.observe(torch.unflatten, [tokens], heads := tokens.unflatten(2, (3, 2)))
+    assert layout.place(heads, -1) == layout.place(heads)
+    assert layout.place(heads).channels == 6
+    assert layout.place(heads, 1).channels == 7
+
+
+def test_a_sum_keeps_the_axis_of_what_is_known():
+    layout = Layout()
+    known, table = torch.zeros(2, 6, 6, 6), torch.zeros(6)
+    layout.observe(F.linear, [torch.zeros(2, 6, 6, 3)], known)
+    for inputs in ([known, table], [table, known], [torch.zeros(2, 6, 6, 6), known]):
+        output = known + table
+        layout.observe(torch.add, inputs, output)
+        assert channel_axis(layout, output) == 3
+
+
+def test_a_norm_over_several_axes_makes_no_channels():
+    layout, features = Layout(), torch.zeros(2, 3, 4, 5)
+    layout.observe(F.conv2d, [torch.zeros(2, 1, 4, 5)], features)
+    for shape, axis in (((3, 4, 5), 1), ((5,), 3)):
+        layout.observe(F.layer_norm, [features], output := features + 1, args=(features, shape))
+        assert channel_axis(layout, output) == axis
+
+
+def test_tensors_are_not_kept_alive():
+    layout = Layout()
+    for _ in range(3):
+        output = torch.zeros(2, 3, 4, 4)
+        layout.observe(F.conv2d, [torch.zeros(2, 1, 4, 4)], output)
+    del output
+    assert len(layout._axes) == 0
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_matrix_from_the_left_makes_channels_in_the_middle_if_they_were_there(known):
+    """W z of (N, C, L), as some write a convolution with kernels of one; z R of (N, C, L) makes other positions."""
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = nn.Conv1d(3, 3, 1) if known else nn.Identity()
+            self.left, self.right = nn.Parameter(torch.randn(5, 3)), nn.Parameter(torch.randn(7, 4))
+
+        def forward(self, x):
+            y = torch.relu(self.left @ self.first(x))  # (N, 5, 7)
+            return torch.tanh(torch.matmul(y, self.right))  # (N, 5, 4)
+
+    _, recorder = seen_in(Net(), torch.randn(6, 3, 7))
+    found = [(call.channel_axis, call.positions, call.guessed) for call in recorder.calls]
+    # of three axes of which nothing is known the last holds the channels, and z R makes new ones of them
+    assert found == ([(1, 7, False), (1, 4, False)] if known else [(2, 5, True), (2, 5, False)])
+
+
+EINSUMS = {
+    "ntc, cd -> ntd": ((4, 6, 3), (3, 5), 0, (2,)),
+    "ntc, cd -> tnd": ((4, 6, 3), (3, 5), 1, (2,)),
+    "ntc, dc -> ndt": ((4, 6, 3), (5, 3), 0, (1,)),
+    "dc, ntc -> dtn": ((5, 3), (4, 6, 3), 2, (0,)),
+    "ntc, c -> cnt": ((4, 6, 3), (3,), 1, (0,)),
+    "ntc, chd -> nthd": ((4, 6, 3), (3, 2, 5), 0, (2, 3)),
+    "ntc, chd -> hntd": ((4, 6, 3), (3, 2, 5), 1, (0, 3)),
+    "ntc, ts -> nsc": ((4, 6, 3), (6, 5), 0, (2,)),  # a guess: nothing says that these are tokens
+    "ntc, cd": ((4, 6, 3), (3, 5), 1, (0,)),
+    "...c, cd -> ...d": ((4, 6, 3), (3, 5), 0, (2,)),
+    "n...c, chd": ((4, 6, 3), (3, 2, 5), 3, (1, 2)),
+}
+
+
+@pytest.mark.parametrize(("equation", "axes"), EINSUMS.items(), ids=EINSUMS)
+def test_einsum_with_a_weight(equation, axes):
+    *shapes, images, channels = axes
+    place = 0 if equation.startswith(("n", ".")) else 1
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.randn(shapes[1 - place]))
+
+        def forward(self, x):
+            operands = [x, self.weight] if place == 0 else [self.weight, x]
+            return torch.relu(torch.einsum(equation, *operands))
+
+    _, recorder = seen_in(Net(), torch.randn(shapes[place]))
+    (call,) = recorder.calls
+    guessed = equation in ("ntc, c -> cnt", "ntc, ts -> nsc")
+    assert (call.image_axis, call.channel_axis, call.guessed) == (images, channels[-1], guessed)
+    if len(channels) > 1:
+        held = [axis for axis, parts in enumerate(call.axes) if parts[0].role == "channel"]
+        assert held == list(channels)
+
+
+def test_products_of_matrices_on_merged_tokens():
+    """As GPT-2 writes a linear layer: addmm of (N tokens, C), then back."""
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight, self.bias = nn.Parameter(torch.randn(3, 5)), nn.Parameter(torch.zeros(5))
+
+        def forward(self, x):
+            y = torch.addmm(self.bias, x.view(-1, 3), self.weight).view(*x.shape[:-1], 5)
+            return torch.relu(y)
+
+    for images in (1, 5, 6):
+        _, recorder = seen_in(Net(), torch.randn(images, 5, 3))
+        (call,) = recorder.calls
+        assert (call.image_axis, call.channel_axis, call.positions) == (0, 2, 5)
+
+
+def test_a_single_image_is_everywhere():
+    layout = Layout(1)
+    scores = torch.zeros(2, 6, 6)  # heads of one image
+    layout.observe(torch.Tensor.view, [scores], apart := scores.view(1, 2, 6, 6))
+    assert layout.place(apart).image_axis == 0
+
+
+# Linear attention, with all the ways in which q, k and v are cut into heads. N = 5 sequences of T = 6 tokens.
+N, T, HEADS, FEATURES = 5, 6, 2, 3
+
+
+def apart(qkv, n):
+    return [z.view(n, T, HEADS, FEATURES) for z in qkv.chunk(3, -1)]
+
+
+HEAD_LAYOUTS = {
+    "(N, heads, T, D)": lambda z, n: [q.transpose(1, 2) for q in apart(z, n)],
+    "(N, heads, T, D), fused": lambda z, n: z.reshape(n, T, 3, HEADS, FEATURES).permute(2, 0, 3, 1, 4),
+    "(N, T, heads, D)": lambda z, n: z.unflatten(-1, (3, HEADS, FEATURES)).unbind(2),
+    "(N, T, heads, D) a copy": lambda z, n: z.transpose(0, 1).reshape(T, n, 3, HEADS, FEATURES).permute(2, 1, 0, 3, 4),
+    "(N, heads, D, T)": lambda z, n: [q.transpose(1, 2).reshape(n, HEADS, FEATURES, T) for q in z.chunk(3, -1)],
+    "(N heads, T, D)": lambda z, n: [q.transpose(1, 2).reshape(n * HEADS, T, FEATURES) for q in apart(z, n)],
+    "(N heads, D, T)": lambda z, n: [q.permute(0, 2, 3, 1).flatten(0, 1) for q in apart(z, n)],
+    "(heads, N, T, D)": lambda z, n: [q.movedim(2, 0) for q in apart(z, n)],
+    "(heads N, T, D)": lambda z, n: [q.permute(2, 0, 1, 3).reshape(HEADS * n, T, FEATURES) for q in apart(z, n)],
+    "(T, N heads, D)": lambda z, n: z.transpose(0, 1).reshape(T, n * HEADS, 3 * FEATURES).chunk(3, -1),
+    "(N, T heads, D)": lambda z, n: [q.flatten(1, 2) for q in apart(z, n)],
+    "an einsum": lambda z, n: [torch.einsum("nthd->nhtd", q) for q in apart(z, n)],
+    "swapaxes and contiguous": lambda z, n: [q.swapaxes(1, 2).contiguous() for q in apart(z, n)],
+}
+
+
+class Heads(nn.Module):
+    """What linear attention does to q and k, and a sum over the tokens."""
+
+    def __init__(self, how):
+        super().__init__()
+        torch.manual_seed(0)
+        self.qkv, self.how = nn.Linear(8, 3 * HEADS * FEATURES), how
+
+    def forward(self, x):
+        q, k, _ = self.how(self.qkv(x), len(x)) if self.how else self.qkv(x).chunk(3, -1)
+        return F.elu(q) + 1, torch.relu(k)
+
+
+@pytest.mark.parametrize("n", [N, 1])
+@pytest.mark.parametrize("how", HEAD_LAYOUTS)
+def test_heads_and_their_features_are_the_channels(how, n):
+    """The rows are those of a tensor (N, tokens, heads x features), up to the order of the columns."""
+    x = torch.randn(n, T, 8, generator=torch.Generator().manual_seed(1))
+    fused = "T, N heads" in how  # there, head h has the columns h of q, k and v one behind the other
+    with torch.no_grad():
+        plain = Heads(None).qkv(x)
+        order = torch.arange(3 * HEADS * FEATURES).view(HEADS, 3, FEATURES).transpose(0, 1).flatten()
+        inputs = (plain[..., order] if fused else plain).chunk(3, -1)
+    listener, recorder = seen_in(Heads(HEAD_LAYOUTS[how]), x)
+    assert len(recorder.calls) == 2
+    for call, features, expected in zip(recorder.calls, listener.inputs, inputs, strict=False):
+        assert not call.guessed
+        assert call.positions == T
+        together = channels_last(features, call.axes)
+        assert together.shape[0] == n
+        assert together.shape[-1] == HEADS * FEATURES
+        rows = together.flatten(1, -2)
+        assert torch.equal(rows.sort(-1).values, expected.sort(-1).values)
+        columns, wanted = (z.flatten(0, 1).T.tolist() for z in (rows, expected))
+        assert sorted(columns) == sorted(wanted)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "flatten"])
+def test_the_score_of_heads_is_that_of_channels(reduction):
+    x = torch.randn(64, T, 8, generator=torch.Generator().manual_seed(1))
+    options = {"n": 64, "reduction": reduction, "criteria": False, "progress": False}
+    (one, other) = (signature(Heads(how), x, **options) for how in (None, HEAD_LAYOUTS["(N heads, T, D)"]))
+    assert one.summary["width"].tolist() == other.summary["width"].tolist()
+    assert one.scores == pytest.approx(other.scores, abs=1e-6)
+
+
+def test_a_linear_layer_of_each_head_keeps_the_heads():
+    """Feature maps that are learned: W q of every head; while a layer over the tokens makes channels of them."""
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.head = nn.Linear(8, HEADS * FEATURES), nn.Linear(FEATURES, 4)
+            self.tokens = nn.Linear(T, 7)
+
+        def forward(self, x):
+            y = self.first(x).view(-1, T, HEADS, FEATURES).transpose(1, 2)
+            y = torch.relu(F.layer_norm(self.head(y), (4,)))  # (N, heads, T, 4)
+            return torch.tanh(self.tokens(y.transpose(2, 3)))  # (N, heads, 4, 7)
+
+    _, recorder = seen_in(Net(), torch.randn(N, T, 8))
+    first, second = recorder.calls
+    assert [first.axes[axis][0].role for axis in range(4)] == ["image", "channel", "", "channel"]
+    assert (second.axes, second.channel_axis, second.positions) == ((), 3, HEADS * 4)
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+def test_scores_of_attention(heads):
+    """Between tokens and tokens the heads are left as channels; with a single one there is only a guess."""
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.qkv = nn.Linear(8, 3 * 6)
+
+        def forward(self, x):
+            q, k, v = self.qkv(x).chunk(3, -1)
+            if heads > 1:
+                q, k, v = (z.unflatten(-1, (heads, -1)).transpose(1, 2) for z in (q, k, v))
+            return torch.tanh(torch.relu(q @ k.transpose(-1, -2)) @ v)
+
+    _, recorder = seen_in(Net(), torch.randn(N, T, 8))
+    scores, mixed = recorder.calls
+    if heads == 1:
+        assert (scores.guessed, scores.channel_axis, scores.positions) == (True, 2, T)
+        assert (mixed.guessed, mixed.channel_axis, mixed.positions) == (False, 2, T)
+    else:
+        assert (scores.guessed, scores.channel_axis, scores.positions) == (False, 1, T * T)
+        assert mixed.axes[1:] == ((Part(2, "channel"),), (Part(T, ""),), (Part(3, "channel"),))
+
+
+def test_channels_in_groups_are_put_together_again():
+    """As a channel shuffle does it, and with an activation in between."""
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv2d(3, 6, 1)
+
+        def forward(self, x):
+            y = torch.relu(self.conv(x).unflatten(1, (2, 3)).transpose(1, 2))
+            return torch.tanh(y.flatten(1, 2))
+
+    listener, recorder = seen_in(Net(), torch.randn(4, 3, 5, 5))
+    grouped, shuffled = recorder.calls
+    assert channels_last(listener.inputs[0], grouped.axes).shape == (4, 5, 5, 6)
+    assert (shuffled.axes, shuffled.channel_axis, shuffled.positions) == ((), 1, 25)
+
+
+class Bare(nn.Module):
+    """Nothing that runs says where the channels are."""
+
+    def forward(self, x):
+        return torch.tanh(torch.relu(x)) + torch.sigmoid(x).square()
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((16, 6, 3), 2), ((16, 3, 4, 4), 1)])
+def test_a_guess_is_noted(shape, axis):
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(2))
+    options, named = {"n": 16, "criteria": False, "progress": False}, str(shape).replace("16", "N")
+    (note,) = (note for note in signature(Bare(), x, **options).notes if "guess" in note)
+    assert note.startswith(f"the axis of the channels is a guess for relu of layer '(root)' (axis {axis} of {named})")
+    linear = nn.Sequential(nn.Linear(shape[-1], 4), Bare())
+    assert not any("guess" in note for note in signature(linear, x, **options).notes)
+    assert not any("guess" in note for note in signature(Bare(), x, reduction="flatten", **options).notes)
+    assert not any("guess" in note for note in signature(Bare(), x.flatten(1), **options).notes)

@@ -1,0 +1,761 @@
+"""The penalty sees the scores of a signature, its gradients are right, and training with it moves the scores."""
+
+import copy
+import gc
+import io
+import math
+import warnings
+import weakref
+from collections import UserDict
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
+
+import affscore
+from affscore import AffinityPenalty, AffscoreError, AffscoreWarning
+from affscore.network.passes import Watched
+from tests.affscore.network.test_padding import OtherMask, texts
+from tests.affscore.network.test_padding import net as padded_net
+
+
+class Mixed(nn.Module):
+    """In place, functional, from a formula, one module called twice, and channels last."""
+
+    def __init__(self):
+        super().__init__()
+        self.convolution, self.relu = nn.Conv2d(1, 6, 3, padding=1), nn.ReLU(inplace=True)
+        self.more, self.tokens, self.last = nn.Conv2d(6, 5, 3), nn.Linear(5, 7), nn.Linear(7, 3)
+
+    def forward(self, x):
+        x = self.relu(self.more(self.relu(self.convolution(x))))
+        x = F.gelu(self.tokens(x.flatten(2).transpose(1, 2)))
+        x = F.relu_(self.tokens.weight.mean() + x)
+        return self.last((torch.sigmoid(x) * x).mean(dim=1))
+
+
+class Turn(nn.Module):
+    """No elementwise function, whose best coupling is not the pairing."""
+
+    def forward(self, x):
+        return torch.sin(5 * x)
+
+
+class Noise(nn.Module):
+    """Draws in evaluation mode, too."""
+
+    def forward(self, x):
+        return x + torch.randn_like(x)
+
+
+LAYERS = ["relu", "relu", "(root)", "(root)", "(root)"]
+
+
+def mixed(dtype=torch.float32):
+    torch.manual_seed(0)
+    return Mixed().to(dtype).train()
+
+
+def images(n=24, dtype=torch.float32):
+    return torch.randn(n, 1, 6, 6, generator=torch.Generator().manual_seed(1), dtype=dtype)
+
+
+def plain(dtype=torch.float32, activation=nn.ReLU):
+    torch.manual_seed(0)
+    layers = nn.Sequential(nn.Linear(5, 8), activation(), nn.Linear(8, 6), nn.Tanh(), nn.Linear(6, 3))
+    return layers.to(dtype).train()
+
+
+def samples(n=32, dtype=torch.float32):
+    return torch.randn(n, 5, generator=torch.Generator().manual_seed(4), dtype=dtype)
+
+
+def raw_scores(network, x):
+    """As a measurement of the network has them."""
+    return affscore.track(network, x, n=len(x)).table["raw"].to_numpy()
+
+
+def gradients(loss, network):
+    network.zero_grad()
+    loss.backward()
+    return [None if weights.grad is None else weights.grad.clone() for weights in network.parameters()]
+
+
+# The scores ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("build", "x"),
+    [
+        (mixed, images()),
+        pytest.param(lambda: affscore.load_model("mini:resnet18"), torch.randn(16, 1, 32, 32), marks=pytest.mark.slow),
+        pytest.param(lambda: affscore.load_model("mini:vit_b_16"), torch.randn(16, 1, 32, 32), marks=pytest.mark.slow),
+    ],
+    ids=["mixed", "resnet", "vit"],
+)
+def test_the_scores_are_those_of_a_measurement_of_the_same_batch(build, x):
+    network = build()
+    network.eval()
+    expected = raw_scores(network, x)
+    network.training = True  # and not its batch norms, which would see other numbers
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(x)
+        value = penalty().item()
+    np.testing.assert_allclose(penalty.scores, expected, atol=1e-10)
+    assert value == pytest.approx((expected.mean() - 0.5) ** 2, rel=1e-6)
+
+
+def test_they_are_those_of_a_signature():
+    network, x = mixed(), images()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(x)
+        penalty()
+    signature = affscore.signature(network, x, n=len(x))
+    np.testing.assert_allclose(penalty.scores.clamp(min=0), signature.table["paired"], atol=1e-10)
+    assert signature.table["layer"].tolist() == LAYERS
+
+
+def test_a_number_is_a_target_of_the_mean_and_a_signature_of_each_score():
+    network, x = plain(), samples()
+    target = affscore.signature(plain(activation=nn.GELU), x, n=len(x))
+    for given, numbers in ((target, target.summary["paired"]), ([0.5, 0.25], [0.5, 0.25]), (0.7, 0.7)):
+        with AffinityPenalty(network, given, weight=3.0) as penalty:
+            network(x)
+            value = penalty().item()
+        scores = penalty.scores.numpy()
+        difference = scores.mean() - 0.7 if given == 0.7 else scores - np.array(numbers)
+        assert value == pytest.approx(3 * (difference**2).mean(), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("layers", "chosen"), [(["relu"], [0, 1]), ([2], [2]), (["(root)", 0], [2, 3, 4, 0]), (None, [0, 1, 2, 3, 4])]
+)
+def test_layers(layers, chosen):
+    network, x = mixed(), images()
+    expected = raw_scores(network, x)
+    target = [0.1, 0.2, 0.3, 0.4, 0.5]
+    for given in (target, [target[index] for index in chosen]):
+        with AffinityPenalty(network, given, layers=layers) as penalty:
+            network(x)
+            value = penalty().item()
+        np.testing.assert_allclose(penalty.scores, expected[chosen], atol=1e-10)
+        assert value == pytest.approx(np.mean((expected - target)[chosen] ** 2), rel=1e-6)
+
+
+@pytest.mark.parametrize(("layers", "chosen"), [(["3", "1"], [1, 0]), ([1, "1"], [1, 0]), (["1", "3"], [0, 1])])
+def test_targets_are_paired_with_layers_in_their_order(layers, chosen):
+    network, x = plain(), samples()
+    expected = raw_scores(network, x)[chosen]
+    with AffinityPenalty(network, [0.9, 0.1], layers=layers) as penalty:
+        network(x)
+        assert penalty().item() == pytest.approx(np.mean((expected - [0.9, 0.1]) ** 2), rel=1e-6)
+
+
+def test_a_signature_of_the_whole_network_is_paired_by_activation():
+    network, x = plain(), samples()
+    with AffinityPenalty(network, affscore.signature(network, x, n=len(x)), layers=["3", "1"]) as penalty:
+        network(x)
+        assert penalty().item() == pytest.approx(0, abs=1e-12)
+        assert penalty.scores[0] != pytest.approx(penalty.scores[1].item(), abs=0.01)
+
+
+@pytest.mark.parametrize("options", [{"covariance": "empirical"}, {"coupling": "fixed"}])
+def test_options(options):
+    network, x = plain(), samples()
+    with AffinityPenalty(network, 0.5, **options) as penalty:
+        network(x)
+        penalty()
+    how = {"coupling": "exact"} if options.get("coupling") == "fixed" else options
+    expected = affscore.track(network, x, n=len(x), **how).table["raw"]
+    np.testing.assert_allclose(penalty.scores, expected, atol=1e-8)
+
+
+def test_the_scores_of_a_signature_that_fit_the_coupling_are_taken():
+    network, x = nn.Sequential(nn.Linear(5, 6), Turn()).train(), samples()
+    signature = affscore.signature(network, x, n=len(x), activations=[Turn])
+    assert signature.scores[0] > signature.summary["paired"][0] + 0.01
+    found = affscore.multiverse(network, x, n=len(x), reductions="mean", activations=[Turn])
+    paired = found.signature(coupling="paired")
+    for coupling, targets in (("paired", [signature, paired]), ("fixed", [signature])):
+        for target in targets:
+            with AffinityPenalty(network, target, coupling=coupling, activations=[Turn]) as penalty:
+                network(x)
+                assert penalty().item() == pytest.approx(0, abs=1e-10)
+
+
+@pytest.mark.parametrize("spoil", [0.0, 1e6])
+@pytest.mark.parametrize("how", ["by name", "by position", "in parts"])
+def test_padding_does_not_count(spoil, how):
+    network, data = padded_net(spoil).train(), texts()
+    expected = affscore.signature(network, data, n=24, criteria=False).summary["paired"]
+    with AffinityPenalty(network, 0.5) as penalty:
+        for part in (slice(10), slice(10, 24)) if how == "in parts" else (slice(24),):
+            ids, mask = data["input_ids"][part], data["attention_mask"][part]
+            network(ids, mask) if how == "by position" else network(input_ids=ids, attention_mask=mask)
+        found = gradients(penalty(), network)
+        np.testing.assert_allclose(penalty.scores, expected, atol=1e-6)
+        assert all(bool(one.isfinite().all()) for one in found[1:5])
+        with pytest.raises(AffscoreError, match="all padding"):
+            network(data["input_ids"], torch.zeros_like(data["attention_mask"]))
+
+
+class PaddedInParts(nn.Module):
+    """The network of padded texts, in a network that does not say what it takes; a checkpoint has its first part."""
+
+    def __init__(self, checkpoints=False):
+        super().__init__()
+        self.inner, self.checkpoints = padded_net(), checkpoints
+
+    def forward(self, input_ids, attention_mask):
+        def first(ids):
+            return F.gelu(self.inner.up(self.inner.words(ids)))
+
+        features = checkpoint(first, input_ids, use_reentrant=False) if self.checkpoints else first(input_ids)
+        return torch.tanh(self.inner.pool(features[:, 0]))
+
+
+def test_padding_and_checkpoints():
+    found = []
+    for checkpoints in (False, True):
+        network = PaddedInParts(checkpoints).train()
+        network.preprocessing = network.inner.preprocessing
+        with AffinityPenalty(network, 0.5) as penalty:
+            found.append(gradients(network(**texts()).square().mean() + penalty(), network))
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_padding_of_a_network_that_does_not_say_that_it_is_of_token_ids_does_not_count_unless_asked_for():
+    network, data = PaddedInParts().train(), texts()
+    expected = affscore.signature(network.inner, data, n=24, criteria=False).summary["paired"]
+    with AffinityPenalty(network, 0.5, mask=None) as penalty:
+        network(**data)
+        penalty()
+        assert penalty.scores[0] != pytest.approx(expected[0], abs=1e-4)
+    with AffinityPenalty(network, 0.5) as penalty, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        network(**data)
+        penalty()
+    np.testing.assert_allclose(penalty.scores, expected, atol=1e-6)
+
+
+def test_a_mask_in_a_dictionary_marks_padding():
+    network, data = padded_net().train(), texts()
+    expected = affscore.signature(network, data, n=24, criteria=False).summary["paired"]
+    own = network.forward
+    network.forward = lambda batch: own(**batch)
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(data)
+        penalty()
+    np.testing.assert_allclose(penalty.scores, expected, atol=1e-6)
+
+
+def test_what_the_network_declares_counts():
+    network, x = nn.Sequential(nn.Linear(5, 6), Turn(), nn.ReLU()).train(), samples()
+    network.declared_activations = [Turn]
+    for given, count in (({}, 2), ({"activations": ()}, 1)):
+        with AffinityPenalty(network, 0.5, **given) as penalty:
+            network(x)
+            penalty()
+        assert len(penalty.scores) == count == len(affscore.signature(network, x, n=32, **given))
+
+
+# The gradients ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", [0.9, [0.9, 0.2, 0.3, 0.4, 0.9]])
+def test_gradients_reach_the_weights_and_are_those_of_finite_differences(target):
+    network, x = mixed(torch.float64), images(10, torch.float64)
+    penalty = AffinityPenalty(network, target)
+
+    def value(*weights):
+        with torch.no_grad():
+            for own, given in zip(network.parameters(), weights, strict=True):
+                own.copy_(given)
+        network(x)
+        return penalty().item()
+
+    network(x)
+    loss = penalty()
+    assert loss.dtype == torch.float64
+    found = gradients(loss, network)
+    start, generator = [own.detach().clone() for own in network.parameters()], torch.Generator().manual_seed(2)
+    for index, gradient in enumerate(found):
+        if gradient is None:
+            assert index >= 6  # behind the last activation
+            continue
+        for _ in range(3):
+            direction = torch.zeros_like(gradient)
+            entry = int(torch.randint(gradient.numel(), (), generator=generator))
+            direction.view(-1)[entry] = 1e-5
+            ends = [[w + sign * direction if i == index else w for i, w in enumerate(start)] for sign in (1, -1)]
+            slope = (value(*ends[0]) - value(*ends[1])) / 2e-5
+            assert gradient.view(-1)[entry].item() == pytest.approx(slope, rel=1e-4, abs=1e-7)
+    assert sum(gradient is not None and bool(gradient.any()) for gradient in found) >= 5
+
+
+def test_two_passes_are_one_batch():
+    network, x = mixed(), images()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(x)
+        whole = gradients(penalty(), network)
+        scores = penalty.scores
+        for part in x.split(10):
+            network(part)
+        parts = gradients(penalty(), network)
+        torch.testing.assert_close(penalty.scores, scores, rtol=0, atol=1e-7)
+    for one, other in zip(parts, whole, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
+
+
+def test_accumulation_calls_it_for_each_part():
+    network, x = mixed(), images()
+    with AffinityPenalty(network, 0.5) as penalty:
+        for part in x.split(12):
+            (network(part).square().mean() + penalty()).backward()
+            assert len(penalty.scores) == 5
+
+
+@pytest.mark.parametrize("where", ["inside", "around"])
+def test_checkpoints_change_nothing(where):
+    network, x = plain(), samples()
+    with AffinityPenalty(network, 0.5) as penalty:
+        expected = gradients(network(x).square().mean() + penalty(), network)
+        if where == "around":
+            with set_checkpoint_early_stop(False):  # the whole forward runs again, and then its pass is complete
+                loss = checkpoint(network, x, use_reentrant=False).square().mean() + penalty()
+        else:
+            hidden, other = network[2].forward, lambda x: checkpoint(hidden, x, use_reentrant=False)
+            network[2].forward = other
+            loss = network(x).square().mean() + penalty()
+        for one, before in zip(gradients(loss, network), expected, strict=True):
+            torch.testing.assert_close(one, before)
+        with pytest.raises(AffscoreError, match="no forward pass"):
+            penalty()  # what ran within backward() is no pass
+
+
+def test_autocast():
+    """The scores are those of the rounded activations; gradients reach the weights."""
+    network, x = mixed(), images()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(x)
+        penalty()
+        exact = penalty.scores
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            network(x)
+            loss = penalty()
+    assert loss.dtype == torch.float32
+    assert 0 < (penalty.scores - exact).abs().max().item() < 0.02
+    assert all(bool(gradient.isfinite().all()) for gradient in gradients(loss, network)[:6])
+
+
+def test_a_pass_that_went_through_backward_before():
+    network, x = plain(), samples()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(x).sum().backward()
+        with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+            (network(x).sum() + penalty()).backward()
+        network(x).sum().backward(retain_graph=True)
+        assert gradients(penalty(), network)[0].any()  # what is kept can be used
+
+
+def test_no_graph_outlives_its_pass():
+    network, x = plain(), samples()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(x)
+        kept = weakref.ref(penalty._passes[0].pairs[0].x)
+        penalty.reset()
+        gc.collect()
+        assert kept() is None
+
+
+# The training ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", [0.5, 0.97])
+def test_training_moves_the_mean_score_to_the_target_from_both_sides(target):
+    network, x = plain(), samples()
+    optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
+    with AffinityPenalty(network, target, weight=10.0) as penalty:
+        means = []
+        for _ in range(60):
+            optimiser.zero_grad()
+            (network(x).square().mean() + penalty()).backward()
+            optimiser.step()
+            means.append(penalty.scores.mean().item())
+    assert 0.6 < means[0] < 0.9
+    assert abs(means[-1] - target) < 0.25 * abs(means[0] - target)
+
+
+def test_without_weight_the_training_is_the_same_to_the_last_bit():
+    trained = []
+    for watched in (False, True):
+        network, x = plain(), samples()
+        network[2] = nn.Sequential(nn.BatchNorm1d(8), nn.Dropout(), Noise(), network[2]).train()
+        penalty = AffinityPenalty(network, 0.2, weight=0.0) if watched else None
+        optimiser = torch.optim.SGD(network.parameters(), lr=0.1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # noise is no mixing of samples
+            for _ in range(5):
+                optimiser.zero_grad()
+                loss = network(x).square().mean()
+                (loss + penalty() if penalty else loss).backward()
+                optimiser.step()
+        trained.append([*network.state_dict().values(), torch.rand(1)])
+    for one, other in zip(*trained, strict=True):
+        assert torch.equal(one, other)
+
+
+# What does not count ------------------------------------------------------------------------------------------
+
+
+def test_evaluations_do_not_count():
+    network, x = plain(), samples()
+    with AffinityPenalty(network, 0.5) as penalty:
+        with torch.no_grad():
+            network(x)
+        network.eval()
+        network(x)
+        affscore.track(network.train(), x, n=32)
+        with pytest.raises(AffscoreError, match="no forward pass since the last call"):
+            penalty()
+        network(x)
+        penalty.reset()
+        with pytest.raises(AffscoreError, match="no forward pass since the last call"):
+            penalty()
+
+
+def test_it_leaves_the_network_as_it_was():
+    network, x = plain(), samples()
+    before, expected = dict(vars(network)), network(x)
+    with AffinityPenalty(network, 0.5) as penalty:
+        assert torch.equal(network(x), expected)
+        with pytest.raises(RuntimeError, match="shapes"):
+            network(x[:, :2])
+        penalty()  # the pass that failed is none
+    penalty.remove()
+    assert vars(network) == before
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in network.modules())
+    own = network.forward
+    network.forward = lambda x: own(2 * x)
+    patched = network.forward
+    AffinityPenalty(network, 0.5).remove()
+    assert network.forward is patched
+
+
+def test_copies_have_no_penalty_and_run_their_own_weights():
+    network, x = plain(), samples()
+    with AffinityPenalty(network, 0.5) as penalty:
+        file = io.BytesIO()
+        torch.save(network, file)
+        file.seek(0)
+        copies = [copy.deepcopy(network), torch.load(file, weights_only=False)]
+        for one in copies:
+            assert not isinstance(one.forward, Watched)
+            assert torch.equal(one(x), network(x))
+            penalty.reset()
+            nn.init.zeros_(one[4].weight)
+            nn.init.zeros_(one[4].bias)
+            assert not one(x).any()
+            with pytest.raises(AffscoreError, match="no forward pass"):
+                penalty()
+
+
+class Experts(nn.Module):
+    """Two experts, which see the tokens of all samples in the order of the experts; or each sample by itself."""
+
+    def __init__(self, mixes=True):
+        super().__init__()
+        self.up, self.router, self.hidden, self.mixes = nn.Linear(5, 8), nn.Linear(8, 2), nn.Linear(8, 6), mixes
+        self.norm, self.drop = nn.BatchNorm1d(8), nn.Dropout(0.2)
+
+    def forward(self, x, scale, kind="relu", mask=None):
+        tokens = self.drop(self.norm(self.up(x).flatten(0, 1)))
+        order = self.router(tokens).argmax(dim=1).argsort(stable=True) if self.mixes else torch.arange(len(tokens))
+        return getattr(torch, kind)(self.hidden(tokens[order]).unflatten(0, (len(x), -1)) * scale)
+
+
+def test_a_network_that_mixes_samples_is_warned_of_once():
+    x = torch.randn(24, 4, 5, generator=torch.Generator().manual_seed(0))
+    scales = torch.tensor(2.0), torch.arange(6.0) + 1  # count no samples
+    for mixes, scale, more in ((True, scales[0], {}), (False, scales[0], {"mask": x}), (False, scales[1], {})):
+        torch.manual_seed(0)
+        network, sizes = Experts(mixes).train(), list[int]()
+        network.up.register_forward_hook(lambda _, args, output, sizes=sizes: sizes.append(len(args[0])))
+        with AffinityPenalty(network, 0.5) as penalty, warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            for _ in range(2):
+                network(x, scale, kind="tanh", **more)
+                penalty().backward()
+        assert max(sizes[:-2]) == 8
+        assert sizes[-2:] == [24, 24]  # it is looked at before the first pass alone
+        if mixes:
+            assert str(given[0].message).startswith("the network Experts mixes samples")
+            assert given[0].filename == __file__
+            with pytest.raises(AffscoreError, match="the network Experts mixes samples"):
+                affscore.signature(network, x, forward=lambda net, x: net(x, 2.0), criteria=False)
+        assert len(given) == mixes
+        assert network.training
+        assert network.norm.num_batches_tracked == 2
+
+
+@pytest.mark.parametrize("wrap", [lambda x: {"x": x}, lambda x: UserDict(x=x), lambda x: SimpleNamespace(x=x)])
+def test_what_cannot_be_cut_is_not_said_to_be_mixed(wrap):
+    network, x = plain(), samples()
+    own = network.forward
+    network.forward = lambda batch, more: own(batch["x"] if hasattr(batch, "keys") else batch.x)
+    with AffinityPenalty(network, 0.5) as penalty, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        network(wrap(x), x)
+        penalty().backward()
+
+
+def test_padding_that_another_mask_marks_is_warned_of_once():
+    network, features, mask = OtherMask().train(), torch.randn(12, 3, 4), torch.arange(36).reshape(12, 3) % 4 == 0
+    with AffinityPenalty(network, 0.5), warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        network(features, mask)
+        network(features, pad_mask=mask)
+    assert len(given) == 1
+    assert str(given[0].message).startswith("the padding that pad_mask may mark counts")
+    assert given[0].filename == __file__
+
+
+def test_padding_of_an_encoder_with_a_decoder_is_refused():
+    network, data = padded_net().train(), texts()
+    network.config = SimpleNamespace(is_encoder_decoder=True)
+    with AffinityPenalty(network, 0.5) as penalty:
+        with pytest.raises(AffscoreError, match="the padding of an encoder from that of its decoder"):
+            network(**data)
+        network(data["input_ids"], torch.ones_like(data["attention_mask"]))
+        assert bool(penalty().isfinite())
+
+
+# Refusals ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": 1.5}, r"target must be a Signature, a number in \[0, 1\]"),
+        ({"target": []}, r"target must be a Signature, a number in \[0, 1\]"),
+        ({"target": "high"}, "target must be a Signature, a number"),
+        ({"target": True}, "target must be a Signature, a number"),
+        ({"target": [[0.5], [0.5, 0.5]]}, "target must be a Signature, a number"),
+        ({"weight": -1}, "weight must be a number of at least 0, got -1"),
+        ({"weight": "1"}, "weight must be a number"),
+        ({"layers": "relu"}, "layers must be a list"),
+        ({"layers": [0.5]}, "layers must be a list of names or places"),
+        ({"layers": ["1", "3", "1"]}, "layers must name each activation once"),
+        ({"covariance": "none"}, "covariance must be"),
+        ({"coupling": "exact"}, 'coupling must be "paired" or "fixed"'),
+        ({"activations": "relu"}, "activations must be a list"),
+    ],
+)
+def test_arguments_that_make_no_sense(options, message):
+    network = plain()
+    with pytest.raises(AffscoreError, match=message):
+        AffinityPenalty(network, **{"target": 0.5, **options})
+    assert "forward" not in vars(network)
+
+
+def test_networks_that_cannot_be_watched():
+    for wrapped, message in (
+        (nn.DataParallel(plain()), "in DataParallel cannot be seen"),
+        (torch.jit.trace(plain(), samples()), "TorchScript"),
+        ("resnet18", "must be a torch.nn.Module"),
+    ):
+        with pytest.raises(AffscoreError, match=message):
+            AffinityPenalty(wrapped, 0.5)
+    network = plain()
+    with AffinityPenalty(network, 0.5), pytest.raises(AffscoreError, match="has a penalty already"):
+        AffinityPenalty(network, 0.5)
+    linear = nn.Linear(5, 2)
+    with AffinityPenalty(linear, 0.5), pytest.raises(AffscoreError, match="no activation was seen"):
+        linear(samples())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("training", [False, True])
+def test_an_export_is_of_the_network_alone(strict, training):
+    network, x = plain().train(training), samples()
+    with AffinityPenalty(network, 0.5) as penalty:
+        exported = torch.export.export(network, (x,), strict=strict).module()
+        with pytest.raises(AffscoreError, match="no forward pass"):
+            penalty()
+    assert torch.equal(exported(x), network(x))
+
+
+@pytest.mark.slow
+def test_a_compiled_network_is_refused():
+    network = plain()
+    with pytest.raises(AffscoreError, match="in OptimizedModule cannot be seen"):
+        AffinityPenalty(torch.compile(network), 0.5)
+    with AffinityPenalty(network, 0.5), pytest.raises(AffscoreError, match="cannot be compiled"):
+        torch.compile(network, backend="eager")(samples())
+
+
+@pytest.mark.parametrize(
+    ("options", "x", "message"),
+    [
+        ({"target": [0.5, 0.5, 0.5]}, samples(), r"the target has 3 scores for 2 activations; .*resampled"),
+        ({"target": 0.5, "layers": ["9"]}, samples(), "no activation '9' among the 2 .*, whose layers are '1', '3'"),
+        ({"target": 0.5, "layers": [2]}, samples(), "no activation 2 among the 2"),
+        ({"target": 0.5, "layers": ["1", 0]}, samples(), "layers chooses relu of layer '1' twice, by 0 too"),
+        ({"target": 0.5}, samples(1), r"relu of layer '1' .*at least 2 samples.*DataLoader\(\.\.\., drop_last=True\)"),
+        ({"target": 0.5}, samples() * math.nan, "relu of layer '1' .*must be finite"),
+    ],
+)
+def test_calls_that_make_no_sense(options, x, message):
+    network = plain()
+    with AffinityPenalty(network, **options) as penalty:
+        network(x)
+        with pytest.raises(AffscoreError, match=message):
+            penalty()
+
+
+def test_few_samples_are_warned_of_once():
+    network = plain()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(samples(8))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            penalty()
+        network(samples(2))
+        with pytest.warns(AffscoreWarning, match=r"2 samples in a batch are too few .*drop_last=True") as caught:
+            penalty()
+        assert caught[0].filename == __file__
+        network(samples(2))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            penalty()
+
+
+def test_frozen_weights_are_no_silent_constant():
+    network, x = plain(), samples()
+    for layer in network[:3]:
+        layer.requires_grad_(False)
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(x)
+        with pytest.raises(AffscoreError, match="the penalty has no gradient, since no weight"):
+            penalty()
+        network[2].requires_grad_(True)  # the weights in front of one are enough
+        network(x)
+        assert gradients(penalty(), network)[2].any()
+
+
+def test_a_target_that_requires_gradients_gets_none():
+    network, target = plain(), torch.tensor([0.5, 0.25], dtype=torch.bfloat16, requires_grad=True)
+    with AffinityPenalty(network, target) as penalty:
+        network(samples())
+        penalty().backward()
+    assert target.grad is None
+
+
+def test_signatures_that_are_no_target():
+    network, x = plain(), samples()
+
+    def message(target, **options):
+        with pytest.raises(AffscoreError) as error:
+            AffinityPenalty(network, target, **options)
+        assert "forward" not in vars(network)
+        return str(error.value)
+
+    measured = affscore.signature(network, x, n=len(x), criteria=False)
+    assert "covariance='ledoit-wolf', and the penalty's" in message(measured, covariance="empirical")
+    for options in ({"reduction": "sum"}, {"order": "reduce-first"}, {"covariance": "empirical"}):
+        other = affscore.signature(network, x, n=len(x), criteria=False, **options)
+        ((name, value),) = options.items()
+        assert f"a signature with {name}={value!r}" in message(other)
+        AffinityPenalty(network, other.scores).remove()  # as the message says
+    blocks = affscore.signature(network, x, n=len(x), criteria=False, units="blocks")
+    assert "a signature with units='blocks'" in message(blocks)
+    paired = affscore.multiverse(network, x, n=len(x), reductions="mean").signature(coupling="paired")
+    assert "with coupling='paired', and the penalty's scores are of" in message(paired, coupling="fixed")
+    dead = affscore.Signature(measured.table.copy(), measured.metadata)
+    dead.table.loc[1, ["score", "raw", "paired", "flag"]] = [math.nan, math.nan, math.nan, "constant input"]
+    for coupling in ("paired", "fixed"):
+        assert "without a score of tanh of layer '3' (constant input)" in message(dead, coupling=coupling)
+    old = affscore.Signature(measured.table.drop(columns="paired"), measured.metadata)
+    assert "without paired scores" in message(old)
+    assert AffinityPenalty(network, old, coupling="fixed").remove() is None
+
+
+def test_the_recipe_for_a_signature_of_another_length_works():
+    network, x = plain(), samples()
+    deeper = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 6), nn.Tanh(), nn.Linear(6, 6), nn.ReLU())
+    target = affscore.signature(deeper, x, n=len(x), criteria=False)
+    for coupling in ("paired", "fixed"):
+        with AffinityPenalty(network, target, coupling=coupling) as penalty:
+            network(x)
+            with pytest.raises(AffscoreError, match="3 scores for 2 activations") as error:
+                penalty()
+        recipe = str(error.value).partition("length: ")[2]
+        brought = eval(recipe, {"affscore": affscore, "target": target})
+        with AffinityPenalty(network, brought, coupling=coupling) as penalty:
+            network(x)
+            penalty().backward()
+
+
+def test_why_there_is_no_pass():
+    network, x = plain(), samples()
+    penalty = AffinityPenalty(network, 0.5)
+    network[1](network[0](x))
+    with pytest.raises(AffscoreError, match="of which others call only parts"):
+        penalty()
+    penalty.remove()
+    network(x)
+    with pytest.raises(AffscoreError, match="the penalty was removed"):
+        penalty()
+
+
+def test_a_part_without_gradients():
+    class Frozen(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = nn.Linear(5, 4), nn.Linear(4, 3)
+
+        def forward(self, x):
+            with torch.no_grad():
+                x = torch.relu(self.first(x))
+            return torch.tanh(self.second(x))
+
+    network = Frozen()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(samples())
+        with pytest.raises(AffscoreError, match="relu of layer '\\(root\\)' runs without gradients"):
+            penalty()
+    with AffinityPenalty(network, 0.5, layers=[1]) as penalty:
+        network(samples())
+        penalty().backward()
+    assert network.first.weight.grad is None
+    assert bool(network.second.weight.grad.any())
+
+
+def test_passes_with_other_activations():
+    class Moody(nn.Module):
+        def forward(self, x):
+            return torch.relu(x) if len(x) > 4 else torch.tanh(torch.relu(x))
+
+    network = Moody()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(samples(8))
+        network(samples(4))
+        with pytest.raises(AffscoreError, match="ran different activations"):
+            penalty()
+
+
+def test_a_signature_is_brought_to_a_length_by_straight_lines():
+    scores = [0.2, 0.8, 0.5]
+    assert affscore.network.resampled(scores, 3).tolist() == scores
+    np.testing.assert_allclose(affscore.network.resampled(scores, 5), [0.2, 0.5, 0.8, 0.65, 0.5])
+    assert affscore.network.resampled(scores, 2).tolist() == [0.2, 0.5]
+    assert affscore.network.resampled([0.4], 3).tolist() == [0.4] * 3
+    for wrong, length in (([], 3), (scores, 0), ([scores], 3)):
+        with pytest.raises(AffscoreError, match="expected a row of scores and a length"):
+            affscore.network.resampled(wrong, length)

@@ -1,0 +1,547 @@
+import gc
+import warnings
+import weakref
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.overrides import _get_current_function_mode_stack
+
+import affscore
+from affscore.recorder import recording
+from affscore.recorder.functions import ACTIVATIONS
+from tests.affscore.network import hard_networks as hard
+from tests.affscore.network.seen import Seen, seen_in
+from tests.affscore.network.torchvision_networks import (
+    MODULES,
+    NAMES,
+    activations_and_depths,
+    input_of,
+    without_numbers,
+)
+
+
+def negative(x):
+    return -x
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", FutureWarning)  # TorchScript is on its way out; there are networks with it
+    scripted = torch.jit.script(negative)
+
+
+# Two images of 3 x 8 x 8 in; (layer, call, activation, depth, kind, channel axis) of every activation out.
+EXPECTED = {
+    "ReusedReLU": (hard.ReusedReLU, [("relu", 0, "relu", 1, "hidden", 1), ("relu", 1, "relu", 2, "hidden", 1)]),
+    "InPlaceOnAView": (
+        hard.InPlaceOnAView,
+        [("(root)", 0, "relu", 1, "hidden", 1), ("(root)", 1, "tanh", 2, "hidden", 1)],
+    ),
+    "FunctionsOnly": (
+        hard.FunctionsOnly,
+        [
+            ("(root)", 0, "tanh", 1, "hidden", 1),
+            ("(root)", 1, "sigmoid", 2, "hidden", 1),
+            ("(root)", 2, "gelu", 3, "hidden", 1),
+        ],
+    ),
+    "InPlaceSum": (hard.InPlaceSum, [("(root)", 0, "relu", 1, "hidden", 1), ("(root)", 1, "relu", 2, "after-sum", 1)]),
+    "ChunkAndShuffle": (
+        hard.ChunkAndShuffle,
+        [("(root)", 0, "relu", 1, "hidden", 1), ("(root)", 1, "sigmoid", 2, "hidden", 1)],
+    ),
+    "ItemAssignment": (
+        hard.ItemAssignment,
+        [("(root)", 0, "relu", 1, "hidden", 1), ("(root)", 1, "tanh", 2, "hidden", 1)],
+    ),
+    "ActivationOfATable": (hard.ActivationOfATable, [("(root)", 0, "relu", 1, "hidden", 1)]),
+    "SqueezeAndExcite": (
+        hard.SqueezeAndExcite,
+        [
+            ("(root)", 0, "relu", 1, "hidden", 1),
+            ("(root)", 1, "silu", 2, "squeeze", 1),
+            ("(root)", 2, "sigmoid", 3, "gate", 1),
+            ("(root)", 3, "tanh", 4, "hidden", 1),
+        ],
+    ),
+    "ChannelsLastMLP": (
+        hard.ChannelsLastMLP,
+        [("mlp.1", 0, "gelu", 1, "hidden", 3), ("(root)", 0, "relu", 2, "hidden", 1)],
+    ),
+    "Conv1dAndTokens": (
+        hard.Conv1dAndTokens,
+        [("(root)", 0, "relu", 1, "hidden", 1), ("(root)", 1, "relu", 2, "hidden", 2)],
+    ),
+    "PermutedBackAndForth": (
+        hard.PermutedBackAndForth,
+        [("(root)", i, "relu", i + 1, "hidden", axis) for i, axis in enumerate([3, 1, 3, 1])],
+    ),
+    "Checkpointed": (
+        partial(hard.Checkpointed, reentrant=False),
+        [("block.1", 0, "relu", 1, "hidden", 1), ("(root)", 0, "tanh", 2, "hidden", 1)],
+    ),
+    "Checkpointed, reentrant": (
+        partial(hard.Checkpointed, reentrant=True),
+        [("block.1", 0, "relu", 1, "hidden", 1), ("(root)", 0, "tanh", 2, "hidden", 1)],
+    ),
+    "FunctionalCall": (
+        hard.FunctionalCall,
+        [("block.1", 0, "relu", 1, "hidden", 1), ("(root)", 0, "tanh", 2, "hidden", 1)],
+    ),
+    "SharedUnderTwoNames": (
+        hard.SharedUnderTwoNames,
+        [("one.1", 0, "relu", 1, "hidden", 1), ("one.1", 1, "relu", 2, "hidden", 1)],
+    ),
+    "Recursive": (hard.Recursive, [("(root)", i, "relu", i + 1, "hidden", 1) for i in range(3)]),
+    "CustomFunction": (
+        hard.CustomFunction,
+        [("(root)", 0, "silu", 1, "hidden", 1), ("(root)", 1, "relu", 2, "hidden", 1)],
+    ),
+    "IntoABuffer": (hard.IntoABuffer, [("(root)", 0, "relu", 1, "hidden", 1), ("(root)", 1, "tanh", 2, "hidden", 1)]),
+    "ParallelBranches": (
+        hard.ParallelBranches,
+        [
+            ("(root)", 0, "relu", 1, "hidden", 1),
+            ("(root)", 1, "relu", 2, "hidden", 1),
+            ("long.1", 0, "relu", 2, "hidden", 1),
+            ("long.3", 0, "relu", 3, "hidden", 1),
+            ("(root)", 2, "tanh", 4, "hidden", 1),
+        ],
+    ),
+}
+
+
+class Deaf:
+    """A listener that looks at nothing."""
+
+    def before(self, call, x, apply):
+        pass
+
+    def after(self, call, y):
+        pass
+
+    def forget(self, call):
+        pass
+
+
+def calls_without_numbers(name):
+    model, x = without_numbers(name), input_of(name)
+    with torch.no_grad(), recording(model, Deaf()) as recorder:
+        recorder.start(x)
+        model(x)
+    return model, x, recorder
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
+def test_activations_and_depths_are_those_of_the_symbolic_graph(name):
+    model, _, recorder = calls_without_numbers(name)
+    assert [(call.activation, call.depth) for call in recorder.calls] == activations_and_depths(model)
+
+
+@pytest.mark.parametrize("name", ["alexnet", "resnet50", "mobilenet_v2", "mobilenet_v3_small", "mnasnet0_5", "swin_t"])
+@pytest.mark.slow
+def test_counts_are_those_of_forward_hooks_where_all_activations_are_modules(name):
+    model, x, recorder = calls_without_numbers(name)
+    hooked = []
+    for path, module in model.named_modules():
+        if type(module) in MODULES:
+            kind = MODULES[type(module)]
+            module.register_forward_hook(lambda m, i, o, found=(path, kind): hooked.append(found))
+    model(x)
+    assert [(call.layer, call.activation) for call in recorder.calls] == hooked
+
+
+@pytest.mark.parametrize(("name", "silus", "gates"), [("efficientnet_b0", 49, 16), ("efficientnet_b1", 69, 23)])
+def test_gates_of_squeeze_and_excite(name, silus, gates):
+    _, _, recorder = calls_without_numbers(name)
+    kinds = [(call.activation, call.kind) for call in recorder.calls]
+    assert kinds.count(("sigmoid", "gate")) == gates
+    assert kinds.count(("silu", "squeeze")) == gates
+    # every block has two, but for those that do not widen; stem and head are in no block
+    assert kinds.count(("silu", "first")) == gates
+    assert kinds.count(("silu", "hidden")) == 2
+    assert kinds.count(("silu", "second")) == silus - 2 * gates - 2
+    # one after the other in every block: down, up
+    squeezes = [call.index for call in recorder.calls if call.kind == "squeeze"]
+    assert [call.index for call in recorder.calls if call.kind == "gate"] == [index + 1 for index in squeezes]
+
+
+@pytest.mark.parametrize(
+    ("name", "widths"),
+    [
+        ("vit_b_16", [3072] * 12),
+        ("swin_t", [384] * 2 + [768] * 2 + [1536] * 6 + [3072] * 2),
+        ("convnext_tiny", [384] * 3 + [768] * 3 + [1536] * 9 + [3072] * 3),
+        ("alexnet", [64, 192, 384, 256, 256, 4096, 4096]),
+        ("resnet18", [64] * 5 + [128] * 4 + [256] * 4 + [512] * 4),
+    ],
+)
+def test_widths(name, widths):
+    model, x = without_numbers(name), input_of(name)
+    listener, _ = seen_in(model, x)
+    pairs = zip(listener.calls, listener.inputs, strict=True)
+    assert [features.shape[call.channel_axis] for call, features in pairs] == widths
+
+
+def test_positions_count_what_a_channel_is_averaged_over():
+    _, _, recorder = calls_without_numbers("convnext_tiny")
+    assert [call.positions for call in recorder.calls] == [56**2] * 3 + [28**2] * 3 + [14**2] * 9 + [7**2] * 3
+    _, _, recorder = calls_without_numbers("vit_b_16")
+    assert {call.positions for call in recorder.calls} == {197}
+
+
+@pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")
+@pytest.mark.parametrize(("make", "expected"), EXPECTED.values(), ids=EXPECTED)
+def test_hard_networks(make, expected):
+    model = make()
+    listener, recorder = seen_in(model, torch.randn(2, 3, 8, 8))
+    assert [
+        (call.layer, call.call, call.activation, call.depth, call.kind, call.channel_axis) for call in recorder.calls
+    ] == expected
+    assert listener.calls == recorder.calls
+    assert recorder.independent_of_input == (1 if isinstance(model, hard.ActivationOfATable) else 0)
+
+
+@pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")
+@pytest.mark.parametrize(("make", "expected"), EXPECTED.values(), ids=EXPECTED)
+def test_the_input_is_seen_before_an_in_place_activation_overwrites_it(make, expected):
+    model = make()
+    listener, _ = seen_in(model, torch.randn(2, 3, 8, 8))
+    for call, x, y in zip(listener.calls, listener.inputs, listener.outputs, strict=True):
+        torch.testing.assert_close(getattr(F, call.activation, getattr(torch, call.activation, None))(x), y)
+        assert not torch.equal(x, y)
+
+
+@pytest.mark.parametrize("width", [(8, 8, 8), (4, 9, 5)])
+def test_memory_in_channels_last_order_does_not_mislead(width):
+    c, h, w = width
+    model = nn.Sequential(nn.Conv2d(3, c, 1), nn.ReLU()).to(memory_format=torch.channels_last)
+    x = torch.randn(2, 3, h, w).to(memory_format=torch.channels_last)
+    listener, recorder = seen_in(model, x)
+    assert listener.inputs[0].is_contiguous(memory_format=torch.channels_last)
+    assert recorder.calls[0].channel_axis == 1
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_the_fast_path_of_a_transformer_layer_does_not_hide_its_activation(norm_first, activation):
+    layer = nn.TransformerEncoderLayer(
+        8, 2, dim_feedforward=16, activation=activation, batch_first=True, norm_first=norm_first
+    )
+    encoder = nn.TransformerEncoder(layer, 3, enable_nested_tensor=False)
+    before = torch.backends.mha.get_fastpath_enabled()
+    _, recorder = seen_in(encoder, torch.randn(4, 5, 8))
+    assert [(c.layer, c.activation, c.depth, c.channel_axis, c.positions) for c in recorder.calls] == [
+        (f"layers.{i}", activation, i + 1, 2, 5) for i in range(3)
+    ]
+    assert torch.backends.mha.get_fastpath_enabled() == before
+
+
+OPTIONS = {"threshold": (0.1, 20.0), "prelu": (torch.tensor([0.25]),)}
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), ACTIVATIONS.items(), ids=[f"{name}-{i}" for i, name in enumerate(ACTIVATIONS.values())]
+)
+def test_every_spelling_of_an_activation_is_seen_once(function, name):
+    class Net(nn.Module):
+        def forward(self, x):
+            return function(2 * x, *OPTIONS.get(name, ()))
+
+    x = torch.randn(4, 3)
+    listener, recorder = seen_in(Net(), x)
+    assert [call.activation for call in recorder.calls] == [name]
+    assert torch.equal(listener.inputs[0], 2 * x)
+
+
+NOT_ELEMENTWISE = {"Softmax", "Softmin", "LogSoftmax", "Softmax2d"}
+
+
+@pytest.mark.parametrize("name", sorted({*torch.nn.modules.activation.__all__} - {"MultiheadAttention"}))
+def test_every_activation_module_of_pytorch_is_seen_once(name):
+    options = {"Threshold": (0.1, 20.0), "Softmax": (1,), "Softmin": (1,), "LogSoftmax": (1,)}
+    _, recorder = seen_in(nn.Sequential(getattr(nn, name)(*options.get(name, ()))), torch.randn(2, 4, 6, 6))
+    assert [call.layer for call in recorder.calls] == ([] if name in NOT_ELEMENTWISE else ["0"])
+
+
+def test_keyword_input():
+    class Net(nn.Module):
+        def forward(self, x):
+            return F.relu(input=torch.sigmoid(input=x) - 0.5, inplace=True)
+
+    listener, recorder = seen_in(Net(), torch.randn(3, 4))
+    assert [call.activation for call in recorder.calls] == ["sigmoid", "relu"]
+    assert (listener.inputs[1] < 0).any()
+    assert (listener.outputs[1] >= 0).all()
+
+
+def test_a_forward_that_raises_leaves_nothing_behind(images):
+    model = hard.Raising().eval()
+    before = torch.backends.mha.get_fastpath_enabled()
+    listener = Seen()
+
+    def run():
+        with torch.no_grad(), recording(model, listener) as recorder:
+            recorder.start(images)
+            model(images)
+
+    with pytest.raises(RuntimeError, match="the head is broken"):
+        run()
+    assert not _get_current_function_mode_stack()
+    assert torch.backends.mha.get_fastpath_enabled() == before
+    assert [len(module._forward_hooks) for module in model.modules()] == [0] * len(list(model.modules()))
+    assert len(model.head._forward_pre_hooks) == 1  # the network's own
+    model.broken = False
+    _, recorder = seen_in(model, images)
+    assert [call.layer for call in recorder.calls] == ["block.1", "(root)"]
+
+
+def test_attention_has_no_elementwise_activation():
+    attention = nn.MultiheadAttention(8, 2, batch_first=True)
+    x = torch.randn(2, 5, 8)
+    _, recorder = seen_in(attention, x, x, x)
+    assert recorder.calls == []
+
+
+def test_the_path_is_right_again_after_an_error_that_the_network_catches(images):
+    class Forgiving(hard.Raising):
+        def forward(self, x):
+            y = self.block(x)
+            try:
+                y = self.head(y)
+            except RuntimeError:
+                y = torch.sigmoid(y)
+            return y
+
+    _, recorder = seen_in(Forgiving(), images)
+    assert [call.layer for call in recorder.calls] == ["block.1", "(root)"]
+
+
+def test_a_second_pass_starts_from_nothing(images):
+    model = hard.ParallelBranches().eval()
+    with torch.no_grad(), recording(model, Deaf()) as recorder:
+        passes = []
+        for chunk in (images, images[:3]):
+            recorder.start(chunk)
+            model(chunk)
+            passes.append([(call.index, call.layer, call.call, call.depth) for call in recorder.calls])
+    assert passes[0] == passes[1]
+
+
+def test_what_a_listener_computes_is_not_recorded(images):
+    class Busy(Deaf):
+        def before(self, call, x, apply):
+            torch.relu(x)
+            apply(x.clone())
+
+    model = hard.ReusedReLU().eval()
+    with torch.no_grad(), recording(model, Busy()) as recorder:
+        recorder.start(images)
+        model(images)
+    assert len(recorder.calls) == 2
+
+
+def test_feature_maps_are_not_kept_alive():
+    alive = []
+
+    class Watching(Deaf):
+        def after(self, call, y):
+            alive.append(weakref.ref(y))
+
+    model = nn.Sequential(*[nn.Sequential(nn.Linear(4, 4), nn.ReLU()) for _ in range(5)])
+    x = torch.randn(2, 4)
+    with torch.no_grad(), recording(model, Watching()) as recorder:
+        recorder.start(x)
+        model(x)
+        gc.collect()
+        assert [ref() for ref in alive] == [None] * 5
+
+
+def test_the_gradient_is_not_disturbed(images):
+    model = hard.InPlaceSum()
+    model(images).square().sum().backward()
+    plain = [parameter.grad.clone() for parameter in model.parameters()]
+    model.zero_grad()
+    with recording(model, Deaf()) as recorder:
+        recorder.start(images)
+        output = model(images)
+    output.square().sum().backward()
+    for parameter, gradient in zip(model.parameters(), plain, strict=True):
+        assert torch.equal(parameter.grad, gradient)
+
+
+def test_a_way_that_cannot_be_followed_is_noticed(images):
+    class Hidden(nn.Module):
+        def forward(self, x):
+            return torch.relu(scripted(torch.relu(x)))
+
+    with torch.no_grad(), recording(model := Hidden(), Deaf()) as recorder:
+        recorder.start(images)
+        assert recorder.flow.lost(model(images))
+        assert (len(recorder.calls), recorder.independent_of_input) == (1, 1)
+        recorder.start(images)
+        assert not recorder.flow.lost(hard.FunctionsOnly()(images))
+        assert not recorder.flow.lost("no tensor at all")
+
+
+def test_what_comes_back_from_numpy_is_followed(images):
+    class ThroughNumPy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("table", torch.ones(len(images), 1, 1, 1))
+
+        def forward(self, x):
+            return torch.relu(torch.from_numpy(torch.relu(x).numpy() - 0.1)) + torch.tanh(self.table)
+
+    with torch.no_grad(), recording(model := ThroughNumPy(), Deaf()) as recorder:
+        recorder.start(images)
+        assert not recorder.flow.lost(model(images))
+        assert [call.depth for call in recorder.calls] == [1, 2]
+        assert recorder.flow.outside == {"(root)"}
+        assert recorder.independent_of_input == 1
+
+
+def test_an_activation_that_raises_is_none():
+    class Tries(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+
+        def forward(self, x):
+            x = self.layer(x)
+            try:
+                F.prelu(x, torch.ones(99))
+            except RuntimeError:
+                x = torch.tanh(x)
+            return x
+
+    result = affscore.signature(Tries(), torch.randn(32, 4), n=32, progress=False)
+    assert result.table["activation"].tolist() == ["tanh"]
+    assert result.table["call"].tolist() == [0]
+
+
+def test_a_prelu_of_a_constant_whose_slopes_depend_on_the_samples_is_none():
+    class Slopes(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.register_buffer("constant", torch.ones(1, 4))
+
+        def forward(self, x):
+            z = torch.relu(self.layer(x))
+            return z + F.prelu(self.constant, z.mean(dim=0))
+
+    result = affscore.signature(Slopes(), torch.randn(32, 4), n=32, progress=False)
+    assert result.table["activation"].tolist() == ["relu"]
+
+
+def test_hooks_that_only_watch_are_no_activations(images):
+    watched, changed = hard.conv(), hard.conv(4, 4)
+    watched.register_forward_pre_hook(lambda module, args: torch.tanh(args[0]).mean().item() and None)
+    watched.register_forward_hook(lambda module, args, output: torch.relu(output).mean().item() and None)
+    changed.register_forward_pre_hook(lambda module, args: (torch.sigmoid(args[0]),))
+    changed.register_forward_hook(lambda module, args, output: torch.relu_(output) is None or None)
+    _, recorder = seen_in(nn.Sequential(watched, nn.Tanh(), changed), images)
+    assert [(call.layer, call.activation) for call in recorder.calls] == [
+        ("1", "tanh"),
+        ("2", "sigmoid"),
+        ("2", "relu"),
+    ]
+    assert [call.depth for call in recorder.calls] == [1, 2, 3]
+
+
+def test_parts_of_a_tensor_that_change_in_place_keep_their_depths(images):
+    class Halves(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = hard.conv(3, 6)
+
+        def forward(self, x):
+            y = self.layer(x)
+            torch.relu_(y[:, :2])
+            y[:, 2:4] = torch.tanh(torch.sigmoid(y[:, 2:4]))
+            torch.relu_(y[:, 4:])
+            torch.relu_(y[:, 2:4])
+            return torch.tanh(y)
+
+    _, recorder = seen_in(Halves(), images)
+    assert [call.depth for call in recorder.calls] == [1, 1, 2, 1, 3, 4]
+
+
+class Swish(nn.Module):
+    def forward(self, x):
+        return x * torch.sigmoid(x)
+
+
+def test_calls_in_inference_mode_are_the_same(images):
+    class Inside(nn.Sequential):
+        @torch.inference_mode()
+        def forward(self, x):
+            y = x + super().forward(x) * torch.sigmoid(super().forward(x))
+            y[y < 0] = 0
+            return y.mul_(y.sigmoid())
+
+    found = []
+    for mode in (torch.no_grad(), torch.inference_mode()):
+        for kind in (Inside, nn.Sequential):
+            with mode, recording(model := nn.Sequential(kind(hard.conv(3, 3)), Swish()), Deaf()) as recorder:
+                recorder.start(images)
+                model(images)
+            found.append([(call.layer, call.activation, call.depth) for call in recorder.calls])
+    assert found[0] == found[2]
+    assert [call[1] for call in found[0]] == ["sigmoid", "relu", "silu", "silu"]
+    assert found[1] == found[3] == [("1", "silu", 1)]
+
+
+def test_storage_is_not_needed():
+    class Sparse(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.table = nn.Linear(5, 8), torch.eye(7).to_sparse()
+
+        def forward(self, x):
+            mixed = [torch.sparse.mm(self.table, one.to_sparse()).to_dense() for one in self.layer(x)]
+            return torch.relu(torch.stack(mixed))
+
+    _, recorder = seen_in(Sparse(), torch.randn(4, 7, 5))
+    assert [(call.activation, call.channels) for call in recorder.calls] == [("relu", 8)]
+
+
+def test_a_function_that_writes_into_out_is_not_run_again():
+    def gated(x):
+        gate = torch.empty_like(x)
+        torch.sigmoid(x, out=gate)
+        before = gate.clone()
+        y = x * gate
+        assert torch.equal(gate, before)
+        return y
+
+    class Gated(nn.Module):
+        def forward(self, x):
+            return gated(x)
+
+    _, recorder = seen_in(Gated(), torch.randn(4, 7))
+    assert [call.activation for call in recorder.calls] == ["silu"]
+
+
+def test_numpy_functions_of_a_tensor_are_noted():
+    class Ufunc(nn.Module):
+        def forward(self, x):
+            return torch.relu(x) + torch.as_tensor(np.tanh(x))
+
+    _, recorder = seen_in(Ufunc(), torch.randn(4, 7))
+    assert "numbers leave PyTorch" in recorder.elsewhere
+
+
+@pytest.mark.parametrize("make", [lambda x: x.to_sparse(), lambda x: torch.nested.as_nested_tensor([*x])])
+def test_tensors_without_axes_are_refused(make):
+    class Odd(nn.Module):
+        def forward(self, x):
+            return torch.relu(make(x))
+
+    with pytest.raises(affscore.AffscoreError, match="runs on a nested or sparse tensor"):
+        affscore.signature(Odd(), torch.randn(8, 7), n=8, progress=False)

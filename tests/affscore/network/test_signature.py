@@ -1,0 +1,619 @@
+import json
+import re
+
+import numpy as np
+import pytest
+import torch
+import torchvision
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+from torchvision.models.convnext import CNBlockConfig, ConvNeXt
+from torchvision.models.swin_transformer import SwinTransformer
+from torchvision.models.vision_transformer import VisionTransformer
+
+from affscore import AffscoreError, affinity_score, load_data, load_model, signature
+from affscore.models import TextPreprocessing, card_of, digits
+from affscore.network import entropy, linear_cka, norm, r2
+from affscore.network.criteria import CRITERIA
+from tests.affscore.network import hard_networks as hard
+from tests.affscore.network.torchvision_networks import MODULES
+from tests.affscore.transport import textbook
+
+
+def pictures(count, channels=3, side=64, dtype=torch.float64):
+    return torch.randn(count, channels, side, side, generator=torch.Generator().manual_seed(1), dtype=dtype)
+
+
+def small_net():
+    return nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.ReLU(), nn.Conv2d(6, 5, 3), nn.Tanh())
+
+
+def scores(model, data, **options):
+    return signature(model, data, **{"n": 32, "criteria": False, **options}).scores
+
+
+class Hooked:
+    """The slow way: what goes into and comes out of every activation module, by forward hooks, copied."""
+
+    def __init__(self, model):
+        self.pairs, self.model = [], model
+        for module in model.modules():
+            if type(module) in MODULES:
+                module.register_forward_pre_hook(lambda m, args: self.pairs.append([args[0].clone()]))
+                module.register_forward_hook(lambda m, args, y: self.pairs[-1].append(y.clone()))
+
+    def scores(self, images, positions, widest):
+        """Equation 5 as it is printed, of averages over the axes ``positions``; NaN where it would take minutes."""
+        self.pairs.clear()
+        with torch.no_grad():
+            self.model(images)
+        return np.array([self.score(*pair, positions, widest) for pair in self.pairs])
+
+    @staticmethod
+    def score(x, y, positions, widest):
+        if x.ndim > 2:
+            x, y = x.mean(dim=positions), y.mean(dim=positions)
+        return max(textbook.affinity(x.double().numpy(), y.double().numpy()), 0.0) if x.shape[1] <= widest else np.nan
+
+
+def tiny_vit():
+    return VisionTransformer(image_size=32, patch_size=8, num_layers=2, num_heads=2, hidden_dim=16, mlp_dim=40)
+
+
+def tiny_swin():
+    return SwinTransformer([4, 4], embed_dim=12, depths=[1, 2], num_heads=[2, 2], window_size=[4, 4])
+
+
+def tiny_convnext():
+    return ConvNeXt([CNBlockConfig(12, 24, 2), CNBlockConfig(24, None, 1)])
+
+
+TORCHVISION = {
+    "resnet18": (torchvision.models.resnet18, (2, 3)),
+    "squeezenet1_1": (torchvision.models.squeezenet1_1, (2, 3)),
+    "mobilenet_v3_small": (torchvision.models.mobilenet_v3_small, (2, 3)),
+    "shufflenet_v2_x0_5": (torchvision.models.shufflenet_v2_x0_5, (2, 3)),
+    "vit": (tiny_vit, (1,)),
+    "swin": (tiny_swin, (1, 2)),
+    "convnext": (tiny_convnext, (1, 2)),
+}
+
+
+def assert_same_scores(found, expected, atol=1e-8):
+    """A score is a root of a cost: where the cost is next to zero, the root has half of its digits."""
+    known = ~np.isnan(expected)
+    assert len(found) == len(expected)
+    np.testing.assert_allclose((1 - found[known]) ** 2, (1 - expected[known]) ** 2, rtol=0, atol=atol)
+    low = known & (expected < 0.999)
+    np.testing.assert_allclose(found[low], expected[low], rtol=0, atol=1e-6)
+    assert low.sum() > 0.2 * len(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("build", "positions"), TORCHVISION.values(), ids=TORCHVISION)
+def test_agrees_with_hooks_and_the_formula_as_it_is_printed(build, positions):
+    """In float64, where only the mathematics is left to differ."""
+    model = build().double().eval()
+    images = pictures(32, side=32 if build is tiny_vit else 64)
+    found = scores(model, images, n=32)
+    assert_same_scores(found, Hooked(model).scores(images, positions, widest=200))
+
+
+def test_agrees_with_hooks_on_a_trained_network():
+    model = load_model("mini:digitsnet")
+    images = torch.stack([*load_data("digits", card_of(model).preprocessing)][:100])
+    found = scores(model, images, n=100)
+    # float32: the order of a sum is worth 1e-7
+    assert_same_scores(found, Hooked(model).scores(images, (2, 3), widest=64), atol=1e-7)
+    assert len(found) == 9
+
+
+def test_the_signature_of_the_digits_network_is_measured_on_the_held_out_digits():
+    model = load_model("mini:digitsnet")
+    named = signature(model, "digits", n=100, images=100, criteria=False)
+    order = load_data("digits").order(100, 0, 100)
+    held_out, _ = digits("test")
+    prepared = torch.stack([card_of(model).preprocessing(held_out[index]) for index in order])
+    np.testing.assert_allclose(named.scores, scores(model, prepared, n=100), rtol=0, atol=1e-6)
+    assert named.metadata["dataset"] == "digits"
+    assert (named.scores > 0.5).all()
+    assert (named.scores < 1).all()
+
+
+def test_the_table_has_a_row_for_every_activation_and_batch():
+    result = signature(small_net(), pictures(64), n=32)
+    table = result.table
+    assert list(table.columns) == [
+        "model", "weights", "dataset", "index", "layer", "call", "activation", "kind", "depth", "width", "batch", "n",
+        "reduction", "order", "covariance", "coupling", "score", "raw", "paired", "effective_width", "pairing_optimal",
+        "decided_by", "bound_exceeded", "flag",
+        "cka", "norm", "sparsity_before", "sparsity_after", "entropy_before", "entropy_after", "r2", "seconds",
+    ]  # fmt: skip
+    assert table[["batch", "index"]].to_numpy().tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert table["layer"].tolist() == ["2", "4"] * 2
+    assert table["width"].tolist() == [6, 5] * 2
+    assert set(table["model"]) == {"Sequential"}
+    assert set(table["weights"]) == {"in memory"}
+    assert not table.isna().any().any()
+    assert len(result) == len(result.scores) == 2
+    columns = {column.name for criterion in CRITERIA.values() for column in criterion.columns}
+    assert not columns & set(signature(small_net(), pictures(8), n=8, criteria=False).table)
+
+
+def test_criteria_are_those_of_the_reduced_pair_and_sparsity_of_the_feature_maps():
+    model, images = small_net().double().eval(), pictures(32)
+    result = signature(model, images, n=32)
+    hooked = Hooked(model)
+    with torch.no_grad():
+        model(images)
+    x, y = hooked.pairs[0]
+    row = result.table.iloc[0]
+    x_mean, y_mean = x.mean(dim=(2, 3)), y.mean(dim=(2, 3))
+    expected = {
+        "cka": linear_cka(x_mean, y_mean),
+        "norm": norm(x_mean, y_mean),
+        "entropy_before": entropy(x_mean),
+        "entropy_after": entropy(y_mean),
+        "r2": r2(x_mean, y_mean),
+    }
+    assert row[list(expected)].to_dict() == pytest.approx(expected, abs=1e-9)
+    assert row["sparsity_before"] == pytest.approx(float((x.abs() <= 1e-3).double().mean()))
+    assert row["sparsity_after"] == pytest.approx(float((y.abs() <= 1e-3).double().mean()))
+    assert row["sparsity_after"] > 0.2 > row["sparsity_before"]
+
+
+def test_the_mean_and_the_standard_deviation_are_over_batches():
+    model, images = small_net(), pictures(96)
+    result = signature(model, images, n=32, criteria=False)
+    single = np.array([scores(model, chunk) for chunk in images.split(32)])
+    np.testing.assert_allclose(result.scores, single.mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(result.summary["score_std"], single.std(axis=0, ddof=1), atol=1e-6)
+    assert (result.summary["score_std"] > 1e-4).all()
+    assert "3 x 32 images" in repr(result)
+
+
+DENSE = nn.Sequential(nn.Linear(5, 4), nn.ReLU())
+EMBEDDED = nn.Sequential(nn.Embedding(7, 4), nn.ReLU())
+EMBEDDED.preprocessing = TextPreprocessing(vocabulary=7)
+SAMPLES = {
+    "images": (small_net, pictures(70), "images"),
+    "pictures of a loader": (small_net, DataLoader(pictures(70), batch_size=16), "images"),
+    "a data set of images by name": (lambda: "mini:digitsnet", "digits", "images"),
+    "rows": (lambda: DENSE, torch.randn(70, 5), "samples"),
+    "rows with labels": (lambda: DENSE, (torch.randn(70, 5), torch.zeros(70, dtype=torch.int64)), "samples"),
+    "sequences": (lambda: DENSE, torch.randn(70, 9, 5), "samples"),
+    "tokens": (lambda: EMBEDDED, torch.randint(0, 7, (70, 6)), "samples"),
+    "several inputs": (lambda: nn.Bilinear(5, 3, 4), (torch.randn(70, 5), torch.randn(70, 3)), "samples"),
+}
+
+
+@pytest.mark.parametrize(("model", "data", "items"), SAMPLES.values(), ids=SAMPLES)
+def test_samples_are_called_images_only_where_they_are(model, data, items):
+    options = {"forward": lambda network, batch: network(*batch).relu()} if isinstance(model(), nn.Bilinear) else {}
+    result = signature(model(), data, n=32, images=70, criteria=False, **options)
+    assert f", 2 x 32 {items}, scores" in repr(result)
+    assert any(f"the last 6 {items} were dropped" in note for note in result.notes)
+    assert (result.metadata["items"], result.metadata["images"]) == (items, 64)
+
+
+def test_a_result_of_before_does_not_say_what_its_samples_are():
+    result = signature(DENSE, torch.randn(32, 5), n=32, criteria=False)
+    del result.metadata["items"]
+    assert ", 1 x 32 images, scores" in repr(result)
+
+
+@pytest.mark.parametrize("data", [torch.randn(32, 5), [[0.5, 1, 2, 3, 4]] * 32, "random"])
+def test_data_have_the_name_that_they_are_given(data):
+    model = DENSE if not isinstance(data, str) else "mini:digitsnet"
+    result = signature(model, data, n=32, criteria=False, data_name="measured on Monday")
+    assert result.metadata["dataset"] == "measured on Monday"
+    assert set(result.table["dataset"]) == {"measured on Monday"}
+    assert " on measured on Monday: " in repr(result)
+
+
+@pytest.mark.parametrize("name", ["", "  ", 3, ["a"]])
+def test_a_name_of_data_is_a_text(name):
+    with pytest.raises(AffscoreError, match="data_name must be a text that names the data, got"):
+        signature(DENSE, torch.randn(32, 5), n=32, data_name=name)
+
+
+def test_the_standard_deviation_of_a_single_batch_is_missing():
+    assert signature(small_net(), pictures(32), n=32, criteria=False).summary["score_std"].isna().all()
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 32, 1000])
+@pytest.mark.parametrize("reduction", ["mean", "sample", "flatten"])
+@pytest.mark.slow
+def test_the_batch_size_does_not_matter(batch_size, reduction):
+    """Up to 1e-6: PyTorch sums in another order for other sizes of a chunk."""
+    model, images = small_net(), pictures(70, side=12)
+    whole = scores(model, images, n=35, batch_size=35, reduction=reduction)
+    np.testing.assert_allclose(
+        scores(model, images, n=35, batch_size=batch_size, reduction=reduction), whole, rtol=0, atol=1e-6
+    )
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not():
+    def run(seed):
+        result = signature("mini:digitsnet@random", "digits", n=32, images=32, seed=seed, reduction="sample")
+        return result.table.drop(columns="seconds"), {k: v for k, v in result.metadata.items() if k != "created"}
+
+    (first, about), (again, about_again), (other, about_other) = run(0), run(0), run(1)
+    assert first.equals(again)
+    assert about == about_again
+    assert not np.isclose(first["score"], other["score"]).any()
+    assert about["fingerprint_weights"] != about_other["fingerprint_weights"]
+    assert about["fingerprint_data"] != about_other["fingerprint_data"]
+
+
+def test_the_seed_of_sample_alone_changes_the_positions():
+    model, images = small_net(), pictures(32)
+    first, other = (scores(model, images, reduction="sample", seed=seed) for seed in (0, 1))
+    assert not np.isclose(first, other).any()
+    assert np.array_equal(scores(model, images, seed=0), scores(model, images, seed=1))
+
+
+def test_a_last_batch_that_is_shorter_is_dropped_and_said():
+    model, images = small_net(), pictures(80)
+    result = signature(model, images, n=32, criteria=False)
+    assert any("the last 16 images were dropped: they do not fill a batch of 32" in note for note in result.notes)
+    assert repr(result).endswith("\n2 notes: .notes")
+    assert result.metadata["images"] == 64
+    np.testing.assert_allclose(result.scores, scores(model, images[:64]), atol=1e-6)
+
+
+def test_a_single_batch_that_is_shorter_is_used():
+    result = signature(small_net(), pictures(10), n=32, criteria=False)
+    assert not any("dropped" in note for note in result.notes)
+    assert (result.metadata["images"], set(result.table["n"])) == (10, {10})
+
+
+def test_mean_and_sum_give_the_same_scores():
+    model, images = small_net().double(), pictures(32)
+    np.testing.assert_allclose(scores(model, images, reduction="sum"), scores(model, images), atol=1e-9)
+
+
+def test_orders_and_covariances_are_different_measurements():
+    model, images = small_net().double(), pictures(32)
+    base = scores(model, images)
+    assert (np.abs(scores(model, images, order="reduce-first") - base) > 1e-3).all()
+    assert (np.abs(scores(model, images, covariance="empirical") - base) > 1e-4).all()
+    first, other = (
+        scores(model, images, reduction="sample", order=order) for order in ("activate-first", "reduce-first")
+    )
+    assert np.array_equal(first, other)
+    table = signature(model, images, n=32, reduction="sample", order="reduce-first", covariance="empirical").table
+    assert set(table["order"]) == {"activate-first"}
+    assert set(table["covariance"]) == {"empirical"}
+    assert set(table["reduction"]) == {"sample"}
+
+
+def test_published_differs_where_channels_come_last_and_only_there():
+    images = pictures(32)
+    model = tiny_convnext().double()
+    mean, published = (signature(model, images, n=32, reduction=r, criteria=False) for r in ("mean", "published"))
+    assert mean.summary["width"].tolist() == [48, 48, 96]
+    assert published.summary["width"].tolist() == [16, 16, 8]
+    convolutional = small_net().double()
+    np.testing.assert_allclose(
+        scores(convolutional, images, reduction="published"), scores(convolutional, images), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "flatten", "sample", "published"])
+@pytest.mark.parametrize("order", ["activate-first", "reduce-first"])
+@pytest.mark.slow
+def test_in_place_and_out_of_place_networks_have_the_same_signature(reduction, order, images):
+    def build(inplace):
+        torch.manual_seed(0)
+        return nn.Sequential(
+            nn.Conv2d(3, 4, 3), nn.ReLU(inplace), nn.Flatten(), nn.Linear(144, 6), nn.SiLU(inplace), nn.Linear(6, 4),
+            nn.ReLU6(inplace),
+        )  # fmt: skip
+
+    options = {"n": 8, "reduction": reduction, "order": order}
+    assert np.array_equal(scores(build(True), images, **options), scores(build(False), images, **options))
+    assert len(scores(build(True), images, **options)) == 3
+
+
+KINDS = {
+    "array": lambda x, size: x.numpy(),
+    "dataset": lambda x, size: TensorDataset(x, torch.zeros(len(x))),
+    "list of dictionaries": lambda x, size: [{"image": image, "label": 1} for image in x],
+    "loader": lambda x, size: DataLoader(TensorDataset(x, torch.zeros(len(x))), batch_size=size),
+    "loader of dictionaries": lambda x, size: DataLoader([{"image": image} for image in x], batch_size=size),
+}
+
+
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+def test_the_kind_of_data_does_not_matter(make):
+    model, images = small_net().double(), pictures(64, side=16)
+    expected = signature(model, images, n=32, criteria=False)
+    result = signature(model, make(images, 10), n=32, criteria=False, batch_size=9)
+    np.testing.assert_allclose(result.scores, expected.scores, atol=1e-9)
+    assert result.metadata["fingerprint_data"] == expected.metadata["fingerprint_data"]
+
+
+def test_images_limits_how_many_are_used():
+    model, images = small_net(), pictures(64, side=16)
+    result = signature(model, images, n=16, images=32, criteria=False)
+    assert result.metadata["images"] == 32
+    np.testing.assert_allclose(result.scores, scores(model, images[:32], n=16), atol=1e-6)
+
+
+def test_images_come_in_any_precision():
+    model, images = small_net(), pictures(32)
+    np.testing.assert_allclose(scores(model, images), scores(model, images.float()), atol=1e-6)
+    np.testing.assert_allclose(scores(model.double(), images.float()), scores(model, images), atol=1e-4)
+
+
+def test_a_network_in_half_precision():
+    images = pictures(64, side=16)
+    reference = scores(small_net(), images, n=64)
+    torch.manual_seed(0)
+    model = small_net()
+    reference = scores(model, images, n=64)
+    np.testing.assert_allclose(scores(model.bfloat16(), images, n=64), reference, atol=0.05)
+
+
+def test_a_network_on_every_device(device):
+    model, images = load_model("mini:digitsnet"), pictures(64, 1, 32, torch.float32)
+    result = signature(model, images, n=64, device=str(device), criteria=False)
+    assert result.metadata["device"] == device.type
+    np.testing.assert_allclose(result.scores, scores(model, images, n=64, device="cpu"), atol=1e-3)
+    assert next(model.parameters()).device.type == "cpu"
+    model(images).sum().backward()  # it can still be trained
+
+
+def test_the_network_is_as_before():
+    model = small_net().train()
+    model[1].eval()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    states = [module.training for module in model.modules()]
+    parameters = list(model.parameters())
+    signature(model, pictures(32), n=32, criteria=False)
+    assert [module.training for module in model.modules()] == states
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert all(a is b for a, b in zip(model.parameters(), parameters, strict=True))
+    assert all(parameter.requires_grad and parameter.grad is None for parameter in parameters)
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+
+
+def test_a_network_in_training_mode_is_measured_in_evaluation_mode():
+    model = nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.Dropout(0.5), nn.ReLU()).train()
+    images = pictures(32, side=16)
+    assert np.array_equal(scores(model, images), scores(model.eval(), images))
+
+
+def test_a_network_that_caches_a_table_can_still_be_trained(images):
+    class Caching(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.table = hard.conv(), None
+
+        def forward(self, x):
+            if self.table is None:
+                self.table = torch.linspace(0, 1, 4)[:, None, None] + 0.5
+            return torch.relu(self.conv(x) * self.table)
+
+    model = Caching()
+    signature(model, images, n=8)
+    model(images).sum().backward()
+    assert model.conv.weight.grad.any()
+
+
+def test_data_that_the_network_overwrites_is_a_copy(images):
+    kept = images.clone()
+    model = nn.Sequential(nn.ReLU(inplace=True), nn.Conv2d(3, 4, 3), nn.ReLU())
+    signature(model, images, n=8)
+    assert torch.equal(images, kept)
+
+
+def test_the_global_generator_is_left_alone():
+    before = torch.get_rng_state()
+    signature("mini:digitsnet@random", pictures(8, 1, 32), n=8, reduction="sample")
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_wrapped_networks():
+    model, images = small_net(), pictures(32)
+    expected = scores(model, images)
+    assert np.array_equal(scores(nn.DataParallel(model), images), expected)
+    assert np.array_equal(scores(torch.compile(model, backend="eager"), images), expected)
+
+
+def test_compiled_parts_run_uncompiled():
+    model, images = small_net(), pictures(32)
+    expected = scores(model, images)
+    inner = nn.Sequential(model[:3], torch.compile(model[3:], backend="eager"))
+    assert np.array_equal(scores(inner, images), expected)
+    model.compile(backend="eager")
+    assert np.array_equal(scores(model, images), expected)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:FutureWarning")
+def test_torchscript_is_refused():
+    with pytest.raises(AffscoreError, match="TorchScript"):
+        signature(torch.jit.script(small_net()), pictures(8))
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:FutureWarning")
+def test_a_scripted_function_inside_a_network_is_noticed(images):
+    scripted = torch.jit.script(swish)
+
+    class Net(nn.Module):
+        def forward(self, x):
+            return torch.relu(scripted(torch.relu(x)))
+
+    with pytest.raises(AffscoreError, match="the activations of Net cannot all be seen"):
+        signature(Net(), images, n=8)
+
+
+def swish(x):
+    return x * torch.sigmoid(x)
+
+
+def test_an_activation_that_does_not_depend_on_the_images_is_counted_and_has_no_score(images):
+    result = signature(hard.ActivationOfATable(), images, n=8, criteria=False)
+    assert len(result) == 1
+    assert result.notes[0] == "1 activation calls do not depend on the samples and have no score"
+
+
+def test_a_constant_output_is_affine_and_flagged(images):
+    model = nn.Sequential(hard.conv(), nn.ReLU(), hard.conv(4, 4), nn.Sigmoid())
+    nn.init.constant_(model[0].bias, -1e3)
+    summary = signature(model, images, n=8).summary
+    assert summary["flag"].tolist() == ["constant output", "constant output"]
+    assert summary["score"].tolist() == [1.0, 1.0]
+
+
+def test_a_constant_input_is_flagged_and_has_no_score(images):
+    """After an instance norm the mean over the positions is the bias, for every image."""
+    norm = nn.InstanceNorm2d(4, affine=True)
+    nn.init.ones_(norm.bias)
+    model = nn.Sequential(hard.conv(), norm, nn.ReLU(), hard.conv(4, 4), nn.ReLU())
+    result = signature(model, images, n=8)
+    assert result.summary["flag"].tolist() == ["constant input", ""]
+    assert np.isnan(result.scores).tolist() == [True, False]
+    assert "2 activations" in repr(result)
+    assert not np.isnan(scores(model, images, n=8, reduction="sample")).any()
+
+
+@pytest.mark.parametrize("bias", [0.0, 0.003, -1.0])
+@pytest.mark.parametrize(
+    "options", [{}, {"batch_size": 1}, {"reduction": "sum"}, {"criteria": "r2"}, {"dtype": torch.float64}], ids=str
+)
+def test_what_cancels_up_to_rounding_is_constant(bias, options):
+    """The terms of the mean after an instance norm are of size 1: their rounding is no signal, and mixes no samples."""
+    options = dict(options)
+    dtype = options.pop("dtype", torch.float32)
+    for layer in (nn.InstanceNorm2d(4, affine=True), nn.GroupNorm(4, 4)):
+        nn.init.constant_(layer.bias, bias)
+        model = nn.Sequential(hard.conv(), layer, nn.ReLU(), hard.conv(4, 4), nn.ReLU()).to(dtype)
+        found = signature(
+            model, pictures(64, side=16, dtype=dtype), n=64, **{"criteria": False, "progress": False, **options}
+        )
+        assert found.summary["flag"].tolist() == ["constant input", ""]
+        assert np.isnan(found.scores).tolist() == [True, False]
+
+
+def test_one_channel_that_cancels_leaves_the_others_as_they_are():
+    """A mean that is small against its terms, and no rounding, counts as ever."""
+    x = pictures(64, channels=4, side=16)
+    odd = x - x.mean(dim=(2, 3), keepdim=True)
+    odd[:, 1:] += x[:, 1:].mean(dim=(2, 3), keepdim=True) * 1e-3
+    found = signature(nn.ReLU(), odd, n=64, criteria=False, progress=False)
+    y = odd.relu().mean(dim=(2, 3)).double()
+    reference = odd.mean(dim=(2, 3)).double()
+    reference[:, 0] = 0.0
+    assert found.scores[0] == pytest.approx(affinity_score(reference, y).value, abs=1e-5)
+
+
+def test_nan_in_the_weights_is_found_at_the_first_activation_that_sees_it():
+    model = small_net()
+    with torch.no_grad():
+        model[3].weight[2, 0, 0, 0] = torch.nan
+    message = r"the input of tanh of layer '4' \(call 0\) holds 32 NaN or infinite of 160 reduced values"
+    with pytest.raises(AffscoreError, match=message):
+        signature(model, pictures(32), n=32)
+    assert not model[0]._forward_hooks
+
+
+def test_nan_in_the_images():
+    images = pictures(32)
+    images[3, 0, 0, :5] = torch.nan
+    with pytest.raises(AffscoreError, match="the data holds 5 NaN or infinite values"):
+        signature(small_net(), images)
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "message"),
+    [
+        (small_net, pictures(8, channels=1), r"the network Sequential fails on images of shape \(8, 1, 64, 64\)"),
+        (small_net, pictures(8, side=3), "the network Sequential fails on images"),
+        (lambda: nn.Conv2d(3, 4, 3), pictures(8), "no elementwise activation was seen in Conv2d"),
+        (lambda: nn.Sequential(nn.LazyConv2d(4, 3), nn.ReLU()), pictures(8), "is lazy.*send one image"),
+        (lambda: small_net().to("meta"), pictures(8), "device meta"),
+        (lambda: nn.Sequential(hard.conv(), nn.Softmax(1)), pictures(8), "no elementwise activation was seen"),
+        (lambda: "mini:digitsnet", pictures(8), "the network mini:digitsnet fails on images"),
+        (lambda: lambda x: x, pictures(8), "model must be a torch.nn.Module"),
+        (small_net, pictures(1), "at least 2 samples, got 1"),
+        (small_net, pictures(0), "the data holds no sample"),
+        (hard.Raising, pictures(8), "the network Raising fails .* RuntimeError: the head is broken"),
+        (lambda: hard.Counting(1, 2), pictures(70), "must run the same activations for every sample"),
+    ],
+)
+def test_bad_networks_and_data_give_one_sentence(model, data, message):
+    made = model()
+    with pytest.raises(AffscoreError, match=message) as caught:
+        signature(made, data)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value)[0].islower()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n": 1}, "n must be an integer of at least 2, got 1"),
+        ({"n": "64"}, "n must be an integer of at least 2, got '64'"),
+        ({"n": 2.5}, "n must be an integer"),
+        ({"images": 1}, "images must be an integer of at least 2, got 1"),
+        ({"images": 9}, "the data has 8 samples, 9 were asked for"),
+        ({"batch_size": 0}, "batch_size must be an integer of at least 1, got 0"),
+        ({"batch_size": True}, "batch_size must be an integer of at least 1, got True"),
+        ({"seed": -1}, "seed must be an integer of at least 0, got -1"),
+        ({"reduction": "max"}, "reduction must be one of mean, sum, flatten, sample, positions, published, got 'max'"),
+        ({"order": "both"}, "order must be one of activate-first, reduce-first, got 'both'"),
+        ({"covariance": "oas"}, "covariance must be .* got 'oas'"),
+        ({"device": "gpu"}, "the device 'gpu' cannot be used here"),
+    ],
+)
+def test_bad_options_give_one_sentence(options, message):
+    with pytest.raises(AffscoreError, match=message) as caught:
+        signature(small_net(), pictures(8), **{"n": 8, **options})
+    assert "\n" not in str(caught.value)
+
+
+def test_a_network_that_fails_is_as_before_and_works_once_it_is_repaired(images):
+    model = hard.Raising().train()
+    states = [module.training for module in model.modules()]
+    with pytest.raises(AffscoreError):
+        signature(model, images, n=8)
+    assert [module.training for module in model.modules()] == states
+    assert not any(module._forward_hooks for module in model.modules())
+    model.broken = False
+    assert signature(model, images, n=8).summary["layer"].tolist() == ["block.1", "(root)"]
+
+
+def test_numpy_integers_are_numbers():
+    result = signature(small_net(), pictures(16), n=np.int64(16), batch_size=np.int32(5), seed=np.int64(3))
+    assert json.loads(json.dumps(result.metadata))["n"] == 16
+
+
+def test_the_metadata_says_how_it_was_made():
+    result = signature("mini:digitsnet", "digits", n=32, images=64, reduction="sum", criteria=False, seed=5)
+    about = result.metadata
+    wanted = {
+        "model": "mini:digitsnet", "weights": "DEFAULT", "dataset": "digits", "reduction": "sum",
+        "order": "activate-first", "covariance": "ledoit-wolf", "n": 32, "images": 64, "seed": 5, "batch_size": 64,
+    }  # fmt: skip
+    assert {key: about[key] for key in wanted} == wanted
+    assert {"affscore", "python", "torch", "torchvision", "numpy", "scipy", "pillow"} <= set(about["versions"])
+    assert about["preprocessing"]["size"] == 32
+    assert (about["criteria"], about["dtype"]) == ([], "torch.float32")
+    assert re.fullmatch("[0-9a-f]{16}", about["fingerprint_weights"])
+    assert json.loads(json.dumps(about)) == about
+
+
+def test_a_network_by_name_with_random_weights_on_noise():
+    result = signature("squeezenet1_1@random", "random", n=6, criteria=False)
+    assert len(result) == 26
+    assert (result.metadata["weights"], result.metadata["images"]) == ("random", 6)
+
+
+@pytest.mark.parametrize("progress", [True, False])
+def test_progress(progress, capsys):
+    signature(small_net(), pictures(8), n=8, progress=progress)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert ("8/8" in captured.err) == progress

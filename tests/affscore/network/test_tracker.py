@@ -1,0 +1,680 @@
+"""A tracker does not change a training, and what it records is what a signature measures."""
+
+import copy
+import functools
+import itertools
+import random
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, IterableDataset, TensorDataset
+
+import affscore
+from affscore import AffscoreError, AffscoreWarning, load_record, track
+from affscore.network.columns import misfits
+from affscore.network.record import COLUMNS
+from affscore.options import Specification
+
+from .trainings import Augmented, Moody, Training, network, probe, same
+
+REPOSITORY = __file__.rpartition("/tests/")[0]
+
+
+def small():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 6), nn.Tanh(), nn.Linear(6, 3))
+
+
+def samples(n=32):
+    return torch.randn(n, 5, generator=torch.Generator().manual_seed(4))
+
+
+def labelled():
+    """With an accuracy: NaN in its place would make two states differ."""
+    return samples(), torch.arange(32) % 3
+
+
+def without_times(record):
+    return {name: value for name, value in record.metadata.items() if name != "created"}
+
+
+class TestTheTraining:
+    def undisturbed(self, steps=12):
+        training = Training()
+        training.run(steps)
+        return training.everything()
+
+    @pytest.mark.parametrize("between", [False, True], ids=["after a step", "among gradients"])
+    @pytest.mark.parametrize("options", [{}, {"reduction": "sample", "coupling": "exact", "criteria": True}])
+    def test_it_is_the_same_to_the_last_bit(self, options, between):
+        training = Training()
+        with track(training.model, probe(), every=1, **options) as tracker:
+            training.run(12, tracker, between)
+        assert tracker.table["step"].nunique() == 13
+        assert same(training.everything(), self.undisturbed())
+
+    def test_these_trainings_can_differ(self):
+        """What a careless measurement does to them is noticed."""
+        training = Training()
+        training.model(probe()[0])
+        training.run(12)
+        assert not same(training.everything(), self.undisturbed())
+
+    def test_its_own_loader_may_be_the_probe(self):
+        training = Training()
+        tracker = track(training.model, training.loader, every=5)
+        training.run(12, tracker)
+        assert same(training.everything(), self.undisturbed())
+
+    @pytest.mark.slow
+    def test_and_a_loader_whose_workers_stay(self):
+        def everything(tracked):
+            training = Training()
+            options = {"batch_size": 16, "shuffle": True, "generator": training.shuffle}
+            training.loader = DataLoader(Augmented(), num_workers=1, persistent_workers=True, **options)
+            tracker = track(training.model, training.loader, every=5) if tracked else None
+            training.run(12, tracker)
+            return training.everything()
+
+        assert same(everything(tracked=True), everything(tracked=False))
+
+    def test_a_network_whose_evaluation_mode_does_more(self):
+        class Adapter(nn.Linear):
+            """Merges its weights in evaluation mode, as low-rank adapters do."""
+
+            def train(self, mode=True):
+                super().train(mode)
+                self.weight.data += -0.1 if mode else 0.1
+                return self
+
+        model = nn.Sequential(Adapter(5, 4), nn.ReLU())
+        before = copy.deepcopy(model.state_dict())
+        track(model, samples()).measure()
+        assert same(before, model.state_dict())
+
+    def test_frozen_parts_and_hooks_stay(self):
+        model = network()
+        model[1].eval()
+        model[5].weight.requires_grad_(False)
+        calls = []
+        model[0].register_forward_hook(lambda *_: calls.append(1))
+        before = [module.training for module in model.modules()]
+        track(model, probe())
+        assert [module.training for module in model.modules()] == before
+        assert not model[5].weight.requires_grad
+        assert calls
+        assert all(len(module._forward_hooks) == (module is model[0]) for module in model.modules())
+
+    def test_it_is_as_before_after_an_error(self):
+        class Late(nn.Module):
+            fails = False
+
+            def forward(self, x):
+                if Late.fails:
+                    raise RuntimeError("out of order")
+                return x
+
+        model = nn.Sequential(network()[:6], Late())
+        tracker = track(model, probe())
+        training = Training(model)
+        before = training.everything()
+        Late.fails = True
+        tracker.steps = 100
+        with pytest.warns(AffscoreWarning, match="step 100 was not measured.*out of order"):
+            assert not tracker.measure()
+        assert same(before, training.everything())
+
+    def test_the_probe_is_read_once_and_copied(self):
+        images, labels = probe()
+
+        class Once(IterableDataset):
+            read = 0
+
+            def __iter__(self):
+                for pair in zip(images, labels, strict=True):
+                    self.read += 1
+                    yield pair
+
+        data = Once()
+        trackers = [track(network(), data), track(network(), (images, labels))]
+        assert data.read == len(images)
+        images.zero_()
+        for tracker in trackers:
+            tracker.steps = 1
+            assert tracker.measure()
+            scores = tracker.table.pivot(index="index", columns="step", values="score")
+            assert (scores[0] == scores[1]).all()
+        assert data.read == len(images)
+
+
+class TestTheScores:
+    def test_they_are_those_of_a_multiverse_at_that_step(self):
+        training, data = Training(), probe()
+        tracker = track(training.model, data, every=3)
+        for step in (0, 3, 6):
+            found = affscore.multiverse(copy.deepcopy(training.model), data, reductions="mean")
+            expected = found.signature(coupling="paired").table
+            now = tracker.table[tracker.table["step"] == step].reset_index(drop=True)
+            shared = [name for name in now if name in expected]
+            assert {"score", "raw", "paired", "depth", "effective_width", "flag"} <= set(shared)
+            # the sum of the costs is rounded otherwise where the pairing is not optimal
+            pd.testing.assert_frame_equal(now[shared], expected[shared], rtol=0, atol=1e-12)
+            assert set(now["accuracy"]) == {found.metadata["accuracy"]}
+            training.run(3, tracker)
+        assert tracker.table.groupby("index")["score"].nunique().eq(4).all()
+
+    @pytest.mark.parametrize(
+        "options",
+        [{"coupling": "exact"}, {"coupling": "exact", "order": "reduce-first", "covariance": "empirical"},
+         {"coupling": "exact", "reduction": "sample", "seed": 3, "criteria": ["cka", "nlc"]}],
+    )  # fmt: skip
+    def test_they_are_those_of_a_signature(self, options):
+        training, data = Training(), probe()
+        tracker = track(training.model, data, every=4, **options)
+        training.run(4, tracker)
+        asked = {name: value for name, value in options.items() if name != "coupling"}
+        expected = affscore.signature(training.model, data, **{"criteria": False, **asked}).table
+        now = tracker.table[tracker.table["step"] == 4].reset_index(drop=True)
+        shared = [name for name in now if name in expected]
+        pd.testing.assert_frame_equal(now[shared], expected[shared], check_exact=True)
+
+    def test_the_pairing_solves_no_assignment_problem(self, monkeypatch):
+        def refused(*_):
+            raise AssertionError("an assignment problem")
+
+        monkeypatch.setattr("affscore.transport.affinity.optimal_coupling", refused)
+        track(small(), samples())
+        with pytest.raises(AssertionError, match="an assignment"):
+            track(small(), samples(), coupling="exact")
+
+    def test_only_the_first_measurement_looks_at_the_structure(self):
+        model, passes = small(), []
+        model.register_forward_hook(lambda *_: passes.append(1))
+        tracker = track(model, samples())
+        first = len(passes)
+        for tracker.steps in (1, 2):
+            tracker.measure()
+        assert first > 1
+        assert len(passes) == first + 2
+
+    def test_samples_beyond_n_are_not_read(self):
+        class Endless(IterableDataset):
+            def __iter__(self):
+                for number in itertools.count():
+                    assert number < 48, "too far"
+                    yield torch.full((5,), float(number))
+
+        tracker = track(small(), Endless(), n=40, batch_size=16)
+        assert set(tracker.table["n"]) == {40}
+        assert any("the first 40 samples of the data; there may be more" in note for note in tracker.record.notes)
+        several = [track(small(), data, n=20).record for data in (samples(32), samples(32)[:20])]
+        assert any("the first 20 samples of the data; there are 32" in note for note in several[0].notes)
+        pd.testing.assert_frame_equal(several[0].table, several[1].table)
+        assert not any("first" in note for note in several[1].notes)
+
+    def test_a_dataset_by_name_and_a_loader_are_probes(self):
+        model = affscore.load_model("mini:digitsnet")
+        named = track(model, "digits", n=64, every=1)
+        expected = affscore.multiverse(model, "digits", n=64, images=64, reductions="mean")
+        np.testing.assert_array_equal(named.table["score"], expected.scores[Specification(coupling="paired")])
+        assert named.table["accuracy"].between(0.8, 1).all()
+        data = TensorDataset(samples(), torch.arange(32) % 3)
+        tables = [track(small(), one).table for one in (data, DataLoader(data, batch_size=64), data.tensors)]
+        for table in tables[1:]:
+            pd.testing.assert_frame_equal(table, tables[0])
+
+
+class TestSteps:
+    def test_every_so_many(self):
+        tracker = track(small(), samples(), every=3)
+        assert [tracker.step() for _ in range(7)] == [False, False, True, False, False, True, False]
+        assert tracker.table["step"].unique().tolist() == [0, 3, 6]
+        assert tracker.measure()
+        assert not tracker.measure()
+        assert tracker.table["step"].unique().tolist() == [0, 3, 6, 7]
+        assert tracker.record.metadata["steps"] == tracker.steps == 7
+
+    def test_a_context_measures_the_last_step(self):
+        with track(small(), samples(), every=3) as tracker:
+            for _ in range(4):
+                tracker.step()
+        assert tracker.table["step"].unique().tolist() == [0, 3, 4]
+        with track(small(), samples(), every=3) as tracker:
+            for _ in range(3):
+                tracker.step()
+        assert tracker.table["step"].unique().tolist() == [0, 3]
+
+    def test_a_context_without_a_step_warns(self):
+        with pytest.warns(AffscoreWarning, match="no step was counted"), track(small(), samples()):
+            pass
+        with warnings.catch_warnings(), track(small(), samples()) as tracker:
+            warnings.simplefilter("error")
+            tracker.step()
+
+    def test_but_not_after_an_error(self):
+        tracker = track(small(), samples(), every=3)
+
+        def train():
+            with tracker:
+                tracker.step()
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            train()
+        assert tracker.table["step"].unique().tolist() == [0]
+
+    def test_a_network_that_was_trained_before(self):
+        tracker = track(small(), samples(), every=10, start=25)
+        measured = [tracker.step() for _ in range(5)]
+        assert measured == [False] * 4 + [True]
+        assert tracker.table["step"].unique().tolist() == [25, 30]
+        assert any("begins at step 25" in note for note in tracker.record.notes)
+
+
+class TestResuming:
+    def test_the_record_is_the_undisturbed_one(self, tmp_path):
+        whole = Training()
+        undisturbed = track(whole.model, probe(), every=5)
+        for _ in range(2):  # a loader draws once more where its last epoch ends
+            whole.run(9, undisturbed)
+
+        first = Training()
+        tracker = track(first.model, probe(), every=5)
+        first.run(9, tracker)  # three epochs
+        first.save(tmp_path / "checkpoint.pt", tracker)
+
+        second = Training(network(seed=9))
+        tracker = track(second.model, probe(), every=5)
+        assert not tracker.table.equals(undisturbed.table[undisturbed.table["step"] == 0])
+        second.load(tmp_path / "checkpoint.pt", tracker)
+        second.run(9, tracker)
+        pd.testing.assert_frame_equal(tracker.table, undisturbed.table, check_exact=True)
+        assert without_times(tracker.record) == without_times(undisturbed.record)
+        assert tracker.record.notes == undisturbed.record.notes
+        assert same(second.model.state_dict(), whole.model.state_dict())
+
+    def test_a_state_is_of_plain_types(self, tmp_path):
+        tracker = track(small(), samples(), every=2)
+        for _ in range(3):
+            tracker.step()
+        state = tracker.state_dict()
+        torch.save(state, tmp_path / "x.pt")
+        again = track(small(), samples(), every=2)
+        again.load_state_dict(torch.load(tmp_path / "x.pt", weights_only=True))
+        assert again.record == tracker.record
+        for _ in range(3):
+            tracker.step()
+        assert len(again.table) < len(tracker.table)  # a state is a copy
+
+    def test_a_state_that_is_given_at_once_spares_the_first_measurement(self):
+        tracker = track(small(), samples(), every=2)
+        tracker.step()
+        model, passes = small(), []
+        model.register_forward_hook(lambda *_: passes.append(1))
+        again = track(model, samples(), every=2, start=9, state=tracker.state_dict())
+        assert not passes
+        assert again.record == tracker.record
+        assert again.step()
+        assert passes == [1]
+        assert again.table["step"].unique().tolist() == [0, 2]
+        model[3] = nn.ReLU()
+        with pytest.warns(AffscoreWarning, match="another structure"):
+            [again.step(), again.step()]
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"every": 3}, "with every=2, and this tracker has every=3"),
+            ({"coupling": "exact"}, "coupling='paired'"),
+            ({"criteria": ["cka"]}, r"criteria=\[\]"),
+            ({"seed": 1}, "seed=0"),
+            ({"n": 16}, "n=512"),
+        ],
+    )
+    def test_other_options_are_refused(self, options, message):
+        state = track(small(), samples(), every=2).state_dict()
+        tracker = track(small(), samples(), **{"every": 2, **options})
+        before = tracker.record
+        with pytest.raises(AffscoreError, match=message):
+            tracker.load_state_dict(state)
+        assert tracker.record == before
+
+    def test_another_probe_is_refused(self):
+        images, labels = probe()
+        state = track(network(), (images, labels)).state_dict()
+        for other in ((images + 1, labels), (images, labels.flip(0)), images):
+            with pytest.raises(AffscoreError, match="the state is of a tracker with probe="):
+                track(network(), other).load_state_dict(state)
+
+    @pytest.mark.parametrize("whole", [True, False])
+    @pytest.mark.parametrize("wrapper", [nn.DataParallel, functools.partial(torch.compile, backend="eager")])
+    def test_a_wrapper_makes_no_other_network(self, wrapper, whole):
+        def nested(wrapped):
+            model = nn.Sequential(small()[:2], small()[2:])
+            model[0] = wrapper(model[0]) if wrapped and not whole else model[0]
+            return wrapper(model) if wrapped and whole else model
+
+        states = [track(nested(wrapped), samples(), every=1).state_dict() for wrapped in (True, False)]
+        for wrapped, state in zip((False, True), states, strict=True):
+            tracker = track(nested(wrapped), samples(), every=1, state=state)
+            assert tracker.step()
+            assert tracker.table.groupby("index")["score"].nunique().eq(1).all()
+
+    @pytest.mark.parametrize("state", [{}, None, {"steps": 3}, [], 5, "state"])
+    def test_what_is_no_state_is_refused(self, state):
+        with pytest.raises(AffscoreError, match="this is no state of a tracker: "):
+            track(small(), samples()).load_state_dict(state)
+
+    def test_another_network_is_refused(self):
+        """Also one that differs in nothing but a width or a buffer, and before anything is measured."""
+        model, wider, buffered, fewer = small(), small(), small(), small()[:2]
+        wider[2], wider[4] = nn.Linear(8, 7), nn.Linear(7, 3)
+        buffered[1].register_buffer("scale", torch.ones(()))
+        state = track(model, samples()).state_dict()
+        for other in (wider, buffered, fewer):
+            with pytest.raises(AffscoreError, match="the state is of a tracker with network="):
+                track(other, samples(), state=state)
+            with pytest.raises(AffscoreError, match="the state is of a tracker with network="):
+                track(other, samples()).load_state_dict(state)
+        model[1] = nn.Tanh()
+        with pytest.raises(AffscoreError, match="other activations"):
+            track(model, samples()).load_state_dict(state)
+
+    def test_a_state_of_1_0_does_not_say_which_network(self):
+        state = track(small(), samples(), every=1).state_dict()
+        del state["asked"]["network"]
+        with pytest.raises(AffscoreError, match="other activations"):
+            track(small()[:2], samples(), every=1).load_state_dict(state)
+        other = track(small()[:2], samples(), every=1, state=state)
+        with pytest.warns(AffscoreWarning, match="another structure"):
+            assert not other.step()
+
+    def test_a_state_that_is_loaded_is_copied(self):
+        state = track(small(), labelled()).state_dict()
+        tracker = track(small(), labelled(), state=state)
+        before = tracker.state_dict()
+        state["metadata"]["versions"].clear()
+        assert tracker.state_dict() == before
+
+    @pytest.mark.slow
+    def test_a_killed_training_resumes_with_its_record(self, tmp_path):
+        command = [sys.executable, "-m", "tests.affscore.network.trainings"]
+        whole, killed = tmp_path / "whole", tmp_path / "killed"
+        for folder in (whole, killed):
+            folder.mkdir()
+        subprocess.run([*command, whole, "30"], cwd=REPOSITORY, check=True, capture_output=True)
+        ends = []
+        for _ in range(2):  # killed twice, somewhere behind a checkpoint
+            process = subprocess.Popen([*command, killed, "30"], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
+            for _ in range(2):
+                ends.append(int(process.stdout.readline()))
+            time.sleep(random.uniform(0, 0.05))
+            process.kill()
+            assert process.wait() != 0
+            process.stdout.close()
+        assert not (killed / "record.parquet").exists()
+        assert ends == sorted(ends)
+        subprocess.run([*command, killed, "30"], cwd=REPOSITORY, check=True, capture_output=True)
+        records = [load_record(folder / "record.parquet") for folder in (whole, killed)]
+        assert records[0].table["step"].unique().tolist() == list(range(0, 31, 5))
+        pd.testing.assert_frame_equal(*(record.table for record in records), check_exact=True)
+        assert without_times(records[0]) == without_times(records[1])
+        states = [torch.load(folder / "checkpoint.pt", weights_only=True)["model"] for folder in (whole, killed)]
+        assert same(*states)
+
+
+class TestWrappers:
+    def test_autocast_is_suspended(self):
+        def record(autocast):
+            training = Training()
+            tracker = track(training.model, probe(), every=2)
+            with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+                for tracker.steps in (1, 2):
+                    tracker.measure()
+                assert torch.is_autocast_enabled("cpu") == autocast
+            return tracker.table
+
+        pd.testing.assert_frame_equal(record(autocast=True), record(autocast=False))
+
+    def test_a_training_under_autocast_is_the_same(self):
+        def weights(tracked):
+            training = Training()
+            with torch.autocast("cpu", torch.bfloat16):
+                training.run(6, track(training.model, probe(), every=1) if tracked else None, between=True)
+            return training.everything()
+
+        assert same(weights(tracked=True), weights(tracked=False))
+
+    def test_the_module_inside_of_data_parallel_is_measured(self):
+        model = network()
+        table = track(nn.DataParallel(model), probe()).table
+        pd.testing.assert_frame_equal(table, track(model, probe()).table)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("whole", [True, False], ids=["torch.compile(model)", "model.compile()"])
+    def test_a_compiled_training_goes_on_without_compiling_again(self, whole):
+        compiled = []
+
+        def backend(graph, _):
+            compiled.append(graph)
+            return graph.forward
+
+        def train(tracked):
+            torch._dynamo.reset()
+            compiled.clear()
+            torch.manual_seed(0)
+            model = nn.Sequential(nn.Linear(5, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.5), nn.Linear(8, 3))
+            run = torch.compile(model, backend=backend) if whole else model
+            if not whole:
+                model.compile(backend=backend)
+            optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
+            tracker = track(run, samples(), every=1) if tracked else None
+            for _ in range(4):
+                optimiser.zero_grad()
+                run(samples()).square().mean().backward()
+                optimiser.step()
+                assert tracker is None or tracker.step()
+            return copy.deepcopy(model.state_dict()), len(compiled)
+
+        (with_it, often), (without, once) = train(tracked=True), train(tracked=False)
+        assert often == once > 0
+        assert same(with_it, without)
+
+    @pytest.mark.slow
+    def test_of_several_processes_the_first_one_measures(self, tmp_path):
+        command = [sys.executable, "-m", "tests.affscore.network.together", tmp_path]
+        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        record = load_record(tmp_path / "record.parquet")
+        assert record.table["step"].unique().tolist() == [0, 2, 4, 5]
+        for rank in (0, 1):
+            files = [tmp_path / f"{name} {rank}.pt" for name in ("tracked", "alone")]
+            with_it, without = (torch.load(file, weights_only=True) for file in files)
+            assert same(with_it["model"], without["model"])
+            assert with_it["tracker"]["steps"] == 5
+            assert bool(with_it["tracker"]["table"]) == (rank == 0)
+
+    def test_weights_in_several_processes_are_refused(self, monkeypatch):
+        class Sharded(nn.Parameter):
+            pass
+
+        model = small()
+        model[0].weight = Sharded(model[0].weight.data)
+        module = type(sys)("torch.distributed.tensor")
+        module.DTensor = Sharded
+        monkeypatch.setitem(sys.modules, "torch.distributed.tensor", module)
+        with pytest.raises(AffscoreError, match=r"weights \(0\.weight\) are spread over several processes"):
+            track(model, samples())
+        model = small()
+        model[2].bias.ds_id = 3
+        with pytest.raises(AffscoreError, match=r"\(2\.bias\) are spread"):
+            track(model, samples())
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("wrong", "message"),
+        [
+            ({"every": 0}, "every must be an integer of at least 1"),
+            ({"every": 1.5}, "every must be an integer"),
+            ({"start": -1}, "start must be an integer of at least 0"),
+            ({"n": 1}, "n must be an integer of at least 2"),
+            ({"coupling": "optimal"}, "coupling must be one of exact, paired, got 'optimal'"),
+            ({"reduction": "median"}, "reduction must be one of"),
+            ({"probe": samples(1)}, "at least 2 samples"),
+            ({"probe": samples(0)}, "holds no sample"),
+            ({"probe": torch.randn(8, 4)}, "fails on samples of shape"),
+            ({"probe": samples() * torch.nan}, "NaN or infinite values"),
+            ({"probe": "no such data"}, "no such data"),
+            ({"probe": 5}, "data must be"),
+            ({"model": "mini:digitsnet"}, "load_model makes one of a name"),
+            ({"model": nn.Linear(5, 2)}, "no elementwise activation"),
+            ({"model": nn.Sequential(nn.LazyLinear(3), nn.ReLU())}, "is lazy"),
+        ],
+    )  # fmt: skip
+    def test_what_is_wrong_at_the_beginning_is_raised(self, wrong, message):
+        arguments = {"model": small(), "probe": samples(), **wrong}
+        with pytest.raises(AffscoreError, match=message):
+            track(**arguments)
+
+    def test_a_training_that_diverges_goes_on(self):
+        training = Training()
+        tracker = track(training.model, probe(), every=1)
+        with torch.no_grad():
+            training.model[5].weight.fill_(torch.nan)
+        with pytest.warns(AffscoreWarning, match="NaN or infinity at step 1 or later") as given:
+            measured = [tracker.step(), tracker.step()]
+        assert measured == [True, True]
+        assert len([one for one in given if issubclass(one.category, AffscoreWarning)]) == 1
+        later = tracker.table[tracker.table["step"] > 0]
+        assert later["flag"].tolist() == ["", "not finite", "not finite"] * 2
+        assert later["score"].isna().tolist() == [False, True, True] * 2
+        assert not list(misfits(tracker.table, [one for one in COLUMNS if one.name in tracker.table]))
+        (note,) = [note for note in tracker.record.notes if "diverged" in note]
+        assert note.kind == "warning"
+        again = track(network(), probe(), every=1)
+        again.load_state_dict(tracker.state_dict())
+        assert again.record == tracker.record
+
+    def test_a_network_with_another_structure(self):
+        model = small()
+        tracker = track(model, samples(), every=1)
+        model[3] = nn.ReLU()
+        with pytest.warns(AffscoreWarning, match="activation 2 was tanh of layer '3', and is relu of layer '3'"):
+            assert not tracker.step()
+        del model[3]
+        with pytest.warns(AffscoreWarning, match="activation 2 was tanh of layer '3', and is none"):
+            assert not tracker.step()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert not tracker.step()
+            assert not tracker.measure()
+        model.insert(3, nn.Tanh())
+        assert tracker.step()
+        assert tracker.table["step"].unique().tolist() == [0, 4]
+        (first, second) = [note for note in tracker.record.notes if "not measured" in note]
+        assert first.startswith("not measured at step 1: ")
+        assert second.startswith("not measured at step 2, 3: ")
+
+    def test_whatever_fails_later_is_a_note(self, monkeypatch):
+        tracker = track(small(), samples(), every=1)
+
+        def broken(*_):
+            raise torch.linalg.LinAlgError("did not converge")
+
+        monkeypatch.setattr("affscore.network.probe.score_pair", broken)
+        with pytest.warns(AffscoreWarning, match="the measurement failed: _?LinAlgError: did not converge"):
+            assert not tracker.step()
+        assert tracker.table["step"].unique().tolist() == [0]
+
+
+class TestTheRecord:
+    @pytest.fixture
+    def tracker(self):
+        training = Training()
+        tracker = track(training.model, probe(), every=2, criteria="cka")
+        training.run(4, tracker)
+        return tracker
+
+    def test_the_table(self, tracker):
+        table = tracker.table
+        assert list(table) == [name for name in COLUMNS.names if name in table]
+        assert list(table)[:8] == ["step", "index", "layer", "call", "activation", "kind", "depth", "width"]
+        assert {"score", "cka", "accuracy"} <= set(table)
+        assert not list(misfits(table, [one for one in COLUMNS if one.name in table]))
+        assert not table.duplicated(["step", "index"]).any()
+        assert len(table) == 9
+
+    def test_a_file(self, tracker, tmp_path):
+        path = tracker.save(tmp_path / "x.parquet")
+        record = load_record(path)
+        assert record == tracker.record
+        assert record.save(tmp_path / "y.parquet")
+        assert load_record(tmp_path / "y.parquet") == record
+        assert record.metadata["every"] == 2
+        assert record.metadata["coupling"] == "paired"
+        assert record.metadata["fingerprint_data"].startswith("crc32:")
+        assert record.metadata["versions"]["torch"] == torch.__version__
+        assert "9 x" not in repr(record)
+        assert "3 activations, 3 measurements up to step 4" in repr(record)
+        assert repr(tracker).startswith("Tracker at step 4, measuring every 2")
+        with pytest.raises(AffscoreError, match="must end in"):
+            record.save(tmp_path / "x.csv")
+        with pytest.raises(AttributeError):
+            record.table = None
+
+    def test_files_are_not_taken_for_each_other(self, tracker, tmp_path):
+        path = tracker.save(tmp_path / "x.parquet")
+        for load in (affscore.load_signature, affscore.load_multiverse):
+            with pytest.raises(AffscoreError, match=r"it holds a record \(affscore.load_record\)"):
+                load(path)
+        one = affscore.signature(network(), probe(), criteria=False).save(tmp_path / "signature.parquet")
+        several = affscore.multiverse(network(), probe()).save(tmp_path / "multiverse.parquet")
+        plain = tmp_path / "plain.parquet"
+        tracker.table.to_parquet(plain)
+        for wrong, message in (
+            (one, "it holds a signature"),
+            (several, "it holds a multiverse"),
+            (plain, "not a record"),
+        ):
+            with pytest.raises(AffscoreError, match=message):
+                load_record(wrong)
+        with pytest.raises(AffscoreError, match="file not found"):
+            load_record(tmp_path / "nothing.parquet")
+
+    def test_the_figure(self, tracker):
+        figure = tracker.plot("mine")
+        top, below, bar = figure.axes[0], figure.axes[1], figure.axes[2]
+        assert top.get_title() == "mine"
+        table = tracker.table
+        for line, (_, rows) in zip(top.lines, table.groupby("index"), strict=False):
+            np.testing.assert_array_equal(line.get_ydata(), rows["score"])
+        np.testing.assert_allclose(top.lines[-1].get_ydata(), table.groupby("step")["score"].mean())
+        assert below.get_ylabel().startswith("accuracy")
+        assert bar.get_ylabel().startswith("depth")
+        assert len(track(small(), samples()).plot().axes) == 2  # without labels there is no accuracy
+
+    def test_a_line_ends_where_there_is_no_score(self, tracker):
+        table = tracker.table
+        table.loc[(table["step"] == 4) & (table["index"] == 1), "score"] = np.nan
+        lines = affscore.plots.scores_over_steps(table).axes[0].lines
+        for line, gap in zip(lines, [False, True, False, True], strict=True):  # the last one is their mean
+            assert np.isnan(line.get_ydata()).tolist() == [False, False, gap]
+
+    def test_nothing_to_draw(self):
+        with pytest.raises(AffscoreError, match="no measurement to draw"):
+            affscore.plots.scores_over_steps(pd.DataFrame(columns=["step", "score"]))
+
+
+def test_modules_that_write_in_training_mode_alone_are_as_before():
+    model = network()
+    mood = next(module for module in model if isinstance(module, Moody))
+    track(model, probe()).measure()
+    assert (mood.passes, mood.sum, mood.seen, mood.last, mood.cache) == (torch.zeros(()), torch.zeros(()), [], None, {})

@@ -1,0 +1,116 @@
+"""When a job is another one or the same: images that cannot be read, weights beside a configuration; and reports."""
+
+import numpy as np
+import pytest
+import torch
+from joblib.parallel import get_active_backend
+from PIL import Image
+from safetensors.torch import load_file, save_file
+
+from affscore import load_signature, signature
+from affscore.models.by_name import identity_of_model
+from affscore.models.naming import switched
+from affscore.survey import Store, survey
+
+OPTIONS = {"n": 16, "images": 16, "criteria": False, "progress": False}
+
+
+@pytest.fixture
+def photos(tmp_path):
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    pixels = np.random.default_rng(0)
+    for number in range(20):
+        Image.fromarray(pixels.integers(0, 255, (40, 40, 3), dtype=np.uint8)).save(folder / f"{number:02}.png")
+    return folder
+
+
+def run(folder, store, **options):
+    return survey("mini:digitsnet", f"folder:{folder}", store, only=0, **{**OPTIONS, **options})
+
+
+@pytest.mark.parametrize("kind", ["broken link", "folder", "text"])
+@pytest.mark.slow
+def test_what_is_no_image_is_named_and_stops_no_job(photos, tmp_path, kind):
+    place = photos / "00.png"
+    place.unlink()
+    if kind == "broken link":
+        place.symlink_to("nowhere")
+    elif kind == "folder":
+        place.mkdir()
+    else:
+        place.write_text("no image")
+    count = 20 if kind != "folder" else 19  # a folder is no file that should have been an image
+    report = run(photos, tmp_path / "store", n=count, images=count)
+    assert report.complete, str(report)
+    assert signature("mini:digitsnet", f"folder:{photos}", **{**OPTIONS, "n": count, "images": count}).notes == list(
+        report.notes
+    )
+    assert ("'00.png'" in str(report)) == (kind != "folder")
+
+
+def test_the_weights_beside_a_configuration_are_part_of_the_job(tmp_path):
+    transformers = pytest.importorskip("transformers")
+    config = transformers.BertConfig(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8, vocab_size=11
+    )
+    folder = tmp_path / "bert"
+    transformers.BertModel(config).save_pretrained(folder)
+    spec = f"hf:{folder}/config.json"
+    before = identity_of_model(spec)
+    assert before == identity_of_model(f"hf:{folder}")
+    weights = load_file(folder / "model.safetensors")
+    save_file({name: value + 1 for name, value in weights.items()}, folder / "model.safetensors", {"format": "pt"})
+    assert identity_of_model(spec) != before
+
+
+def test_no_more_processes_than_jobs(tmp_path, monkeypatch):
+    import affscore.survey.work as work
+
+    asked = []
+
+    def counting(**options):
+        asked.append(get_active_backend()[1])
+        return lambda calls: (function(*arguments) for function, arguments, _ in calls)
+
+    monkeypatch.setattr(work, "Parallel", counting)
+    names = ["mini:digitsnet", "mini:digitsnet@random"]
+    assert survey(names, "digits", tmp_path, jobs=50, threads=1, **OPTIONS).complete
+    assert asked == [2]
+
+
+def test_no_more_threads_than_pytorch_may_have(tmp_path):
+    with switched(torch.get_num_threads, torch.set_num_threads, 1):
+        survey("mini:digitsnet", "digits", tmp_path, **OPTIONS)
+    (file,) = Store(tmp_path).files()
+    assert load_signature(file).metadata["threads"] == 1
+
+
+@pytest.mark.slow
+def test_the_notes_of_results_are_told_now_and_when_they_are_there(photos, tmp_path):
+    for state in ("measured", "there"):
+        report = run(photos, tmp_path / "store", n=16, images=20)
+        assert report.outcomes[0][1].state == state
+        assert "note: the last 4 images were dropped" in str(report)
+    two = survey(["mini:digitsnet"], f"folder:{photos}", tmp_path / "store", orders=["activate-first", "reduce-first"],
+                 threads=1, **{**OPTIONS, "images": 20})  # fmt: skip
+    assert "note on jobs 0, 1: the last 4" in str(two)
+
+
+@pytest.mark.parametrize(
+    "options", [{"n": 10**12}, {"images": 10**12}, {"criteria": 5}, {"criteria": [5]}, {"criteria": [["cka"]]}]
+)
+def test_options_that_no_machine_can_follow(options):
+    from affscore import AffscoreError
+
+    with pytest.raises(AffscoreError, match="must be"):
+        signature("mini:digitsnet", "random", **{**OPTIONS, **options})
+
+
+def test_numbers_of_threads_and_stores_without_a_name(tmp_path):
+    from affscore import AffscoreError
+
+    with pytest.raises(AffscoreError, match="threads must be at most"):
+        survey("mini:digitsnet", "digits", tmp_path, threads=100_000, **OPTIONS)
+    with pytest.raises(AffscoreError, match="empty"):
+        Store("")

@@ -1,0 +1,371 @@
+"""Multiverses in a store: measured once whatever happens, kept beside signatures, and checked."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import affscore.survey.load
+from affscore import AffscoreError, load_multiverse, load_results, load_signature, multiverse, signature
+from affscore.options import Options, Specification
+from affscore.survey import (
+    Store,
+    load_or_measure,
+    load_or_measure_multiverses,
+    stored_multiverses,
+    stored_signatures,
+    survey,
+    tables,
+)
+from affscore.survey.job import Job, describe, key_of
+from affscore.survey.plan import named_options, plan
+from affscore.survey.report import listing
+
+OPTIONS = {"n": 32, "images": 64, "progress": False}
+SURVEYED = {**OPTIONS, "threads": 1, "only": 0}
+"""Of a survey whose one job is done in this process."""
+
+NETWORK = """
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from affscore.models import Preprocessing
+
+HERE = Path(__file__).parent
+
+
+class Maps(nn.Module):
+    def forward(self, x):
+        assert x.ndim == 4, "a feature map is needed"
+        return torch.tanh(x)
+
+
+class Network(nn.Module):
+    declared_activations = (Maps,)
+    preprocessing = Preprocessing(channels=1, size=8, resize=8, mean=(0.3,), std=(0.3,))
+
+    def __init__(self):
+        super().__init__()
+        first, second, third = nn.Conv2d(1, 6, 3), nn.Conv2d(6, 5, 3), nn.Conv2d(5, 4, 3)
+        self.layers = nn.Sequential(first, Maps(), second, nn.ReLU(), third, nn.GELU())
+
+    def forward(self, x):
+        if len(x) == 32:  # a batch, and not a few images that are looked at first
+            with (HERE / "passes.txt").open("a") as stream:
+                stream.write(f"{float(x.sum()):.6f}\\n")
+            if (HERE / "fuse.txt").exists():
+                left = int((HERE / "fuse.txt").read_text()) - 1
+                (HERE / "fuse.txt").write_text(str(left))
+                if left < 0:
+                    raise RuntimeError("the fuse has blown")
+        return self.layers(x).mean((2, 3))
+"""
+
+
+class Fused:
+    """A network in a file whose first activation takes feature maps only, and which fails once a fuse has burnt."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        (folder / "net.py").write_text(NETWORK)
+        self.model = f"{folder / 'net.py'}:Network"
+
+    def light(self, batches):
+        """Let it fail after so many batches; None for never."""
+        fuse = self.folder / "fuse.txt"
+        fuse.unlink(missing_ok=True)
+        if batches is not None:
+            fuse.write_text(str(batches))
+
+    def passes(self):
+        """The batches that went through it, by the sum of their images."""
+        log = self.folder / "passes.txt"
+        found = log.read_text().split() if log.exists() else []
+        log.unlink(missing_ok=True)
+        return found
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Last bits may depend on the number of threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def fused(tmp_path):
+    return Fused(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """A store with a multiverse, a signature, and another multiverse, in this order of the names of their files."""
+    folder = tmp_path_factory.mktemp("both")
+    assert survey("mini:digitsnet", "digits", folder, multiverse=["mean", "sample"], **SURVEYED).complete
+    assert survey("mini:digitsnet", "digits", folder, criteria=False, **SURVEYED).complete
+    assert survey("mini:digitsnet@random", "digits", folder, multiverse="sum", **SURVEYED).complete
+    return folder
+
+
+@pytest.fixture
+def store(measured, tmp_path):
+    """A copy of it."""
+    return shutil.copytree(measured, tmp_path / "store")
+
+
+DISTURBED = {"multiverse": ["mean", "sample", "positions"], "bias": "extrapolated", "n": 32, "images": 160, "seed": 3}
+
+
+def test_a_survey_that_failed_in_a_batch_is_done_from_its_start(fused, tmp_path):
+    options = {**SURVEYED, **DISTURBED, "positions": 3}
+    fused.light(2)
+    report = survey(fused.model, "digits", tmp_path / "store", **options)
+    assert "the fuse has blown" in report.failures[0][1]
+    *first, alone = fused.passes()
+    assert len(first) == 3
+    assert alone == first[-1]  # a batch that fails goes through the network once more, by itself
+    assert list((tmp_path / "store").iterdir()) == []
+
+    fused.light(None)
+    assert survey(fused.model, "digits", tmp_path / "store", **options).complete
+    assert len(fused.passes()) == 5
+    (kept,) = stored_multiverses(tmp_path / "store")
+    assert_equal_but_for_the_run(kept, undisturbed(fused))
+
+
+def undisturbed(fused):
+    options = {name: value for name, value in DISTURBED.items() if name != "multiverse"}
+    return multiverse(
+        fused.model, "digits", reductions=DISTURBED["multiverse"], positions=3, progress=False, **options
+    )  # fmt: skip
+
+
+def assert_equal_but_for_the_run(kept, expected):
+    rows, others = (one.rows.drop(columns="seconds") for one in (kept, expected))
+    pd.testing.assert_frame_equal(rows, others, check_exact=True)
+    pd.testing.assert_frame_equal(kept.scores, expected.scores, check_exact=True)
+    of_a_run = {"created", "threads", "key", "job", "asked"}
+    about, wanted = ({k: v for k, v in one.metadata.items() if k not in of_a_run} for one in (kept, expected))
+    assert json.loads(json.dumps(about)) == json.loads(json.dumps(wanted))
+    assert kept.notes == expected.notes
+
+
+def test_an_activation_without_a_score_under_reduce_first_is_missing_and_no_fault(fused, tmp_path):
+    options = {**SURVEYED, **DISTURBED, "images": 64}
+    assert survey(fused.model, "digits", tmp_path / "store", **options).complete
+    (kept,) = stored_multiverses(tmp_path / "store")
+    counts = kept.summary.groupby("order")["activations"].unique()
+    assert (list(counts["activate-first"]), list(counts["reduce-first"])) == ([3], [2])
+    assert kept.metadata["positions"] == 4
+    assert sum("no score under reduce-first" in note for note in kept.notes) == 1
+    assert sum("each sample gives up to 4 points" in note for note in kept.notes) == 1
+
+
+# what is in a store
+
+
+def test_a_survey_keeps_what_the_function_measures_and_a_second_one_measures_nothing(measured):
+    kept, other = stored_multiverses(measured)
+    expected = multiverse("mini:digitsnet", "digits", **OPTIONS)
+    assert_equal_but_for_the_run(kept, expected)
+    assert other.metadata["multiverse"] == ["sum"]
+    before = {path: path.read_bytes() for path in Store(measured).files()}
+    report = survey("mini:digitsnet", "digits", measured, multiverse=("mean", "sample"), **SURVEYED)
+    assert report.outcomes[0][1].state == "there"
+    assert str(report).splitlines()[0] == "1 job: 1 already there"
+    assert {path: path.read_bytes() for path in Store(measured).files()} == before
+
+
+def test_each_kind_of_result_is_read_by_its_own_functions(measured, tmp_path):
+    (alone,), several = stored_signatures(measured), stored_multiverses(measured)
+    expected = signature("mini:digitsnet", "digits", criteria=False, **OPTIONS)
+    np.testing.assert_array_equal(alone.scores, expected.scores)
+    np.testing.assert_array_equal(several[0].signature().scores, expected.scores)
+    assert len(several) == 2
+    assert set(load_results(measured)["job"]) == {alone.metadata["key"]}
+    assert len(load_results(measured)) == 2 * 9
+    for file in Store(measured).files():
+        wrong, kind = (load_signature, "multiverse") if "multiverse" in file.name else (load_multiverse, "signature")
+        with pytest.raises(
+            AffscoreError, match=f"'{file.name}' is Parquet, but not .* it holds a {kind}".replace("+", ".")
+        ):
+            wrong(file)
+
+
+def only(store, kind, folder):
+    """A store with the results of one kind."""
+    folder.mkdir()
+    for file in Store(store).files():
+        if ("multiverse" in file.name) == (kind == "multiverse"):
+            shutil.copy(file, folder)
+    return folder
+
+
+def test_a_store_of_one_kind_says_that_the_other_is_not_there(measured, tmp_path):
+    signatures, multiverses = (only(measured, kind, tmp_path / kind) for kind in ("signature", "multiverse"))
+    with pytest.raises(AffscoreError, match=r"there is no multiverse in the folder .*--multiverse mean,sample --store"):
+        stored_multiverses(signatures)
+    for read in (stored_signatures, load_results):
+        with pytest.raises(AffscoreError, match="there is no signature in the folder"):
+            read(multiverses)
+    assert len(stored_multiverses(multiverses)) == 2
+
+
+def test_without_multiverses_of_the_package(tmp_path, monkeypatch, measured):
+    for folder in (tmp_path, tmp_path / "nothing"):
+        monkeypatch.setattr(tables, "MULTIVERSES", folder)
+        with pytest.raises(AffscoreError, match="comes without results"):
+            stored_multiverses()
+    monkeypatch.setattr(tables, "MULTIVERSES", measured)
+    assert len(stored_multiverses()) == 2
+
+
+def test_copies_are_named_where_their_kind_is_read(store):
+    (first, *_) = [file for file in Store(store).files() if "multiverse" in file.name]
+    shutil.copy(first, store / "a.parquet")
+    with pytest.warns(affscore.AffscoreWarning, match="'a.parquet' .the same measurement"):
+        assert len(stored_multiverses(store)) == 2
+    assert len(stored_signatures(store)) == 1
+
+
+# keys
+
+MULTIVERSE = ("mean", "sample")
+
+
+def described(**options):
+    return describe(Job("mini:digitsnet", "digits", named_options({"n": 32, "images": 64, **options})))
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"criteria": False}, {"criteria": ()}, {"positions": 2}, {"multiverse": ["mean", "sample", "mean"]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_the_key_of_a_multiverse_depends_on_nothing_that_it_varies(beside):
+    expected = described(multiverse=MULTIVERSE)
+    found = described(**{"multiverse": MULTIVERSE, **beside})
+    assert found.key == expected.key
+    assert found.file_name == expected.file_name == "mini_digitsnet-DEFAULT-digits-n32-multiverse+mean+sample-images64"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"multiverse": ()}, {"multiverse": "mean"}, {"multiverse": ("sample", "mean")}, {"bias": "extrapolated"},
+        {"seed": 1}, {"n": 16}, {"images": 32}, {"multiverse": ("mean", "sample", "positions")},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_another_multiverse_has_another_key(options):
+    assert described(**{"multiverse": MULTIVERSE, **options}).key != described(multiverse=MULTIVERSE).key
+
+
+def test_positions_are_part_of_the_key_where_they_are_used():
+    several = ("mean", "positions")
+    assert described(multiverse=several, positions=4).key == described(multiverse=several).key
+    assert described(multiverse=several, positions=5).key != described(multiverse=several).key
+
+
+def test_the_description_is_plain_json():
+    job = described(multiverse=("mean", "positions"), positions=3, bias="extrapolated")
+    assert json.loads(json.dumps(job.description)) == job.description
+    assert job.description["options"] == {
+        "n": 32, "images": 64, "multiverse": ["mean", "positions"], "positions": 3, "bias": "extrapolated",
+    }  # fmt: skip
+    assert key_of(json.loads(json.dumps(job.description))) == job.key
+    assert job.file_name.endswith("-n32-multiverse+mean+positions-images64-positions3-extrapolated")
+
+
+def test_a_multiverse_is_one_job_and_takes_no_reductions_and_orders_beside_it():
+    options = Options(n=32, images=64, multiverse=MULTIVERSE)
+    (job,) = plan("mini:digitsnet", "digits", options)
+    for ways, name in (((["mean", "sum"], "activate-first"), "reduction"), (("mean", ["reduce-first"]), "order")):
+        with pytest.raises(AffscoreError, match=f"omit {name}"):
+            plan("mini:digitsnet", "digits", options, *ways)
+    assert str(job) == "mini:digitsnet on digits (n=32, multiverse of mean, sample)"
+
+
+def test_the_listing(measured):
+    jobs = plan("mini:digitsnet", "digits", Options(n=32, images=64, multiverse=MULTIVERSE))
+    assert listing(jobs, measured) == ["0: mini:digitsnet on digits (n=32, multiverse of mean, sample): done"]
+
+
+def test_scores_under_the_pairing_of_many_points(tmp_path, monkeypatch):
+    monkeypatch.setattr(affscore.options, "MOST_COUPLED", 100)
+    options = {"multiverse": ["mean", "positions"], "bias": "extrapolated", **SURVEYED}
+    assert survey("mini:digitsnet", "digits", tmp_path, **options).complete
+    (kept,) = stored_multiverses(tmp_path)
+    assert {choice.coupling for choice in kept.choices if choice.reduction == "positions"} == {"paired"}
+    assert any("the coupling is the pairing, since n x positions is 128" in note for note in kept.notes)
+
+
+# results out of a store
+
+OURS = {**OPTIONS, "threads": 1}
+
+
+def test_what_is_missing_is_measured_and_what_is_there_is_taken(measured, store):
+    before = {path.name: path.stat().st_mtime_ns for path in Store(store).files()}
+    found = load_or_measure_multiverses(["mini:digitsnet"], "digits", store, shipped=False, **OURS)
+    assert found == {"mini:digitsnet": stored_multiverses(measured)[0]}
+    assert {path.name: path.stat().st_mtime_ns for path in Store(store).files()} == before
+    fewer = load_or_measure_multiverses(["mini:digitsnet"], "digits", store, reductions="sample", **OURS)
+    assert fewer == {"mini:digitsnet": stored_multiverses(measured)[0].narrowed(["sample"])}  # one with more serves
+    assert {choice.reduction for choice in fewer["mini:digitsnet"].choices} == {"sample"}
+    more = load_or_measure_multiverses(["mini:digitsnet"], "digits", store, reductions=["sample", "sum"], **OURS)
+    assert len(Store(store).files()) == len(before) + 1
+    assert {choice.reduction for choice in more["mini:digitsnet"].choices} == {"sample", "sum"}
+
+
+@pytest.mark.slow
+def test_of_several_networks_those_that_are_missing_are_measured(measured, store):
+    names = ["mini:digitsnet@random", "mini:digitsnet"]
+    found = load_or_measure_multiverses(names, "digits", store, jobs=2, shipped=False, **OURS)
+    assert list(found) == names
+    assert found["mini:digitsnet"] == stored_multiverses(measured)[0]
+    assert found["mini:digitsnet@random"].choices == found["mini:digitsnet"].choices
+    assert len(Store(store).files()) == 4
+    both = [*names, "mini:digitsnet@nothing.pth"]
+    with pytest.raises(AffscoreError, match=r"nothing\.pth"):
+        load_or_measure_multiverses(both, "digits", store, shipped=False, **OURS)
+
+
+def test_multiverses_of_the_package_count_where_they_are_wanted(measured, tmp_path, monkeypatch):
+    monkeypatch.setattr(affscore.survey.load, "MULTIVERSES", measured)
+    found = load_or_measure_multiverses(["mini:digitsnet"], "digits", tmp_path / "own", **OURS)
+    assert found == {"mini:digitsnet": stored_multiverses(measured)[0]}
+    assert Store(tmp_path / "own").files() == []
+    load_or_measure_multiverses(["mini:digitsnet"], "digits", tmp_path / "own", shipped=False, **OURS)
+    assert len(Store(tmp_path / "own").files()) == 1
+
+
+def test_a_signature_is_not_taken_for_a_multiverse_nor_the_other_way(measured, tmp_path):
+    signatures, multiverses = (only(measured, kind, tmp_path / kind) for kind in ("signature", "multiverse"))
+    (alone,) = load_or_measure(
+        ["mini:digitsnet"], "digits", multiverses, shipped=False, criteria=False, **OPTIONS
+    ).values()  # fmt: skip
+    assert alone.metadata["reduction"] == "mean"
+    assert len(Store(multiverses).files()) == 3
+    (several,) = load_or_measure_multiverses(["mini:digitsnet"], "digits", signatures, **OURS).values()
+    assert several.choices[0] == Specification()
+    assert len(Store(signatures).files()) == 2
+
+
+def test_what_makes_no_sense_is_said(tmp_path):
+    with pytest.raises(AffscoreError, match="needs the name of one reduction"):
+        load_or_measure_multiverses(["mini:digitsnet"], "digits", tmp_path, reductions=())
+    with pytest.raises(AffscoreError, match="reduction must be one of"):
+        load_or_measure_multiverses(["mini:digitsnet"], "digits", tmp_path, reductions="max")
+    with pytest.raises(TypeError, match="load_or_measure_multiverses"):
+        load_or_measure(["mini:digitsnet"], "digits", tmp_path, multiverse=("mean",))
+    assert Store(tmp_path).files() == []

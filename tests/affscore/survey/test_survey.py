@@ -1,0 +1,385 @@
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from affscore import AffscoreError, AffscoreWarning, load_model
+from affscore.options import Options
+from affscore.survey import Store, load_or_measure, survey
+from affscore.survey.plan import plan
+from affscore.survey.report import listing
+from affscore.survey.tables import load_results
+from tests.affscore.survey.conftest import assert_same_results, tables_of
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+OPTIONS = {"n": 32, "images": 64, "progress": False}
+
+BROKEN = """
+import os
+import signal
+import sys
+import torch
+from torch import nn
+
+class Dying(nn.Module):
+    def forward(self, x):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+class Raising(nn.Module):
+    def forward(self, x):
+        raise RuntimeError("the head is broken")
+
+def dying():
+    return Dying()
+
+class Leaving(nn.Module):
+    def forward(self, x):
+        sys.exit(0)
+
+class Careless(nn.Module):
+    def eval(self):
+        sys.exit(0)
+
+def raising():
+    return Raising()
+
+def leaving():
+    return Leaving()
+
+def careless():
+    return Careless()
+
+def bug():
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+"""
+
+
+@pytest.fixture
+def broken(tmp_path):
+    (tmp_path / "broken.py").write_text(BROKEN)
+    return lambda name: f"{tmp_path / 'broken.py'}:{name}"
+
+
+def test_the_jobs_are_all_pairs_and_their_order_is_fixed():
+    jobs = plan(["a", "b"], ["c", "d"], reductions=["mean", "sample"], orders=["activate-first", "reduce-first"])
+    told = [(job.model, job.dataset, job.options.reduction, job.options.order) for job in jobs]
+    assert told[:3] == [
+        ("a", "c", "mean", "activate-first"),
+        ("a", "c", "mean", "reduce-first"),
+        ("a", "c", "sample", "activate-first"),
+    ]
+    assert len(jobs) == len(set(jobs)) == 2 * 2 * 3
+    assert plan("a", "c") == plan(["a", "a"], ["c"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([], ["digits"]), "names of one model or more"),
+        ((["a"], []), "names of one data set or more"),
+        (([""], ["digits"]), "names of one model or more"),
+        (([3], ["digits"]), "names of one model or more"),
+    ],
+)
+def test_plans_that_make_no_sense(arguments, message):
+    with pytest.raises(AffscoreError, match=message):
+        plan(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"jobs": 0}, "jobs must be an integer of at least 1"),
+        ({"threads": 0}, "threads must be an integer of at least 1"),
+        ({"batch_size": 0}, "batch_size must be"),
+        ({"n": 1}, "n must be"),
+        ({"reductions": "max"}, "reduction must be one of"),
+        ({"reductions": []}, "names of one reduction or more"),
+        ({"orders": ["x"]}, "order must be one of"),
+        ({"covariance": "x"}, "covariance must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"only": 1}, "this survey has 1 job, numbered from 0, and none with the number 1"),
+        ({"only": -1}, "the number of a job must be"),
+    ],
+)
+def test_options_that_are_not_possible(tmp_path, options, message):
+    with pytest.raises(AffscoreError, match=message) as caught:
+        survey("mini:digitsnet", "digits", tmp_path, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_cluster_needs_a_package(tmp_path, monkeypatch, run):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    code, out, err = run("survey", "--model", "mini:digitsnet", "--store", tmp_path, "--scheduler", "tcp://127.0.0.1:1")
+    assert (code, out) == (1, "")
+    assert "--scheduler needs the package distributed" in err
+    assert 'pip install "affscore[cluster]"' in err
+
+
+@pytest.mark.slow
+def test_a_job_by_its_number_runs_in_this_process(tmp_path, broken):
+    models = ["mini:digitsnet", broken("raising")]
+    report = survey(models, "digits", tmp_path / "s", only=0, **OPTIONS)
+    assert report.complete
+    assert str(report).splitlines()[0] == "1 job: 1 measured"
+    again = survey(models, "digits", tmp_path / "s", only=0, **OPTIONS)
+    assert str(again).splitlines()[0] == "1 job: 1 already there"
+    failed = survey(models, "random", tmp_path / "s", only=1, **OPTIONS)
+    assert not failed.complete
+    assert "RuntimeError: the head is broken" in failed.failures[0][1]
+    lines = listing(plan(models, "digits", Options(n=32, images=64)), tmp_path / "s")
+    assert lines == [
+        "0: mini:digitsnet on digits (n=32, mean, activate-first): done",
+        f"1: {models[1]} on digits (n=32, mean, activate-first): to do",
+    ]
+
+
+def test_the_listing_without_a_store(tmp_path):
+    lines = listing(plan(["mini:digitsnet", "resnet17"], "digits"), tmp_path / "nothing")
+    assert lines[0].endswith(": to do")
+    assert "cannot be done: unknown model 'resnet17'" in lines[1]
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_an_error_that_nobody_expected_stops_nobody(tmp_path, monkeypatch):
+    def fail(*args, **kwargs):
+        raise ZeroDivisionError("a bug\nof two lines")
+
+    monkeypatch.setattr("affscore.survey.work.Measurement", fail)
+    report = survey("mini:digitsnet", "digits", tmp_path, only=0, **OPTIONS)
+    assert report.failures[0][1] == "ZeroDivisionError: a bug"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("how", ["deleted", "put in place of", "the weights"])
+@pytest.mark.slow
+def test_files_that_change_while_a_job_runs(tmp_path, monkeypatch, how):
+    """The images, or the weights, that were measured are not those that the key is of."""
+    images, weights, store = tmp_path / "images", tmp_path / "w.pth", tmp_path / "store"
+    images.mkdir()
+    generator = np.random.default_rng(0)
+    torch.save(load_model("mini:digitsnet").state_dict(), weights)
+
+    def paint(*shape):
+        for number in range(64):
+            Image.fromarray(generator.integers(0, 256, shape).astype(np.uint8)).save(images / f"{number:02}.bmp")
+
+    def change(*task):
+        if how == "deleted":
+            for file in sorted(images.iterdir())[::2]:
+                file.unlink()
+        elif how == "the weights":
+            torch.save(load_model("mini:digitsnet@random").state_dict(), weights)
+        else:
+            times = {file: file.stat().st_mtime_ns for file in images.iterdir()}
+            paint(8, 8)
+            for file, time in times.items():
+                os.utime(file, ns=(time, time))
+        return load_model(*task)
+
+    paint(8, 8)
+    job = {"models": f"mini:digitsnet@{weights}", "datasets": f"folder:{images}", "store": store, "only": 0}
+    with monkeypatch.context() as patch:
+        patch.setattr("affscore.network.measurement.load_model", change)
+        report = survey(**job, n=16, criteria=False, progress=False)
+    assert report.failures[0][1].startswith("its files were changed after the survey had begun")
+    assert not Store(store).files()
+    assert survey(**job, n=16, criteria=False, progress=False).complete
+
+
+@pytest.mark.parametrize("name", ["leaving", "careless"])
+@pytest.mark.slow
+def test_a_network_that_ends_the_process(tmp_path, broken, run, name):
+    options = ["--dataset", "random", "--n", 32, "--images", 32]
+    models = f"{broken(name)},mini:digitsnet"
+    codes, errors = [], []
+    for number in (0, 1):
+        code, _, err = run("survey", "--models", models, *options, "--store", tmp_path / "s", "--job", number)
+        codes.append(code)
+        errors.append(err)
+    assert codes == [1, 0]
+    assert "SystemExit: 0" in errors[0]
+    assert len(Store(tmp_path / "s").files()) == 1
+    code, out, err = run("signature", broken(name), *options)
+    assert (code, out) == (1, "")
+    assert re.search(r"sys\.exit\(0\)|SystemExit: 0", err)
+
+
+def command(*words, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "affscore.cli", "survey", *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        start_new_session=True,
+        # a shell starts what runs in the background with this signal ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        **options,
+    )
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def words_for(slow, store, *more):
+    models = [word for model in slow.models for word in ("--model", model)]
+    return [*models, "--dataset", "digits", "--n", 32, "--images", 256, "--batch-size", 32, "--store", store, *more]
+
+
+@pytest.mark.slow
+def test_a_survey_that_is_killed_does_what_is_missing_from_its_start(slow_network, tmp_path):
+    slow, expected = slow_network(0.2), tmp_path / "undisturbed"
+    survey(slow.models, "digits", expected, n=32, images=256, batch_size=32, threads=1, progress=False)
+    for jobs, ending in ((2, signal.SIGINT), (1, signal.SIGKILL)):
+        store = tmp_path / f"store{jobs}"
+        words = words_for(slow, store, "--jobs", jobs, "--threads", 1)
+        slow.log.unlink()
+        process = command(*words)
+        wait_for(lambda: len(slow.passes()) >= 4, 120)  # called at once
+        os.kill(process.pid, ending)
+        out, err = process.communicate(timeout=60)
+        assert out == ""
+        if ending == signal.SIGINT:
+            assert process.returncode == 130
+            assert err == "affscore: interrupted; the same command does the jobs that are not finished\n"
+        assert survey(slow.models, "digits", store, n=32, images=256, batch_size=32, threads=1, progress=False).complete
+        assert_same_results(store, tables_of(expected))
+        assert sorted(path.name for path in store.iterdir()) == sorted(path.name for path in expected.iterdir())
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_ends_the_survey_and_what_had_finished_is_kept(tmp_path, broken):
+    models = ["mini:digitsnet", "mini:digitsnet@random", "mini:alexnet"]
+    with pytest.raises(AffscoreError, match=r"a process died.*what had finished is kept.*--job NUMBER does one"):
+        survey([*models, broken("dying")], "digits", tmp_path / "s", 2, threads=1, **OPTIONS)
+    kept = Store(tmp_path / "s").files()
+    assert len(kept) >= 2
+    report = survey(models, "digits", tmp_path / "s", threads=1, **OPTIONS)
+    assert report.complete
+    assert sum(outcome.state == "there" for _, outcome in report.outcomes) == len(kept)
+
+
+@pytest.mark.slow
+def test_a_failing_job_stops_no_other(tmp_path, broken):
+    failing = [broken("raising"), broken("leaving"), "resnet17"]
+    models = ["mini:digitsnet", *failing, "mini:digitsnet@random"]
+    report = survey(models, "random", tmp_path / "s", 2, threads=1, **OPTIONS)
+    states = {job.model: outcome.state for job, outcome in report.outcomes}
+    assert [states[model] for model in models] == ["measured", *["failed"] * 3, "measured"]
+    assert not report.complete
+    messages = {job.model: message for job, message in report.failures}
+    assert "RuntimeError: the head is broken" in messages[broken("raising")]
+    assert "SystemExit: 0" in messages[broken("leaving")]
+    assert "did you mean" in messages["resnet17"]
+    assert str(report).startswith("5 jobs: 2 measured, 3 failed")
+    again = survey(models[:1], "random", tmp_path / "s", 2, threads=1, **OPTIONS)
+    assert str(again).splitlines()[0] == "1 job: 1 already there"
+
+
+def test_two_surveys_at_once_leave_one_result(tmp_path, monkeypatch):
+    """Both do the job, as neither sees that of the other when it begins, and the last one's is there."""
+    work, states = sys.modules["affscore.survey.work"], []
+    measured = work._measured
+
+    def slowly(job, execution):
+        if not states:
+            states.append("begun")
+            states.append(survey("mini:digitsnet", "digits", tmp_path, **OPTIONS).outcomes[0][1].state)
+        return measured(job, execution)
+
+    monkeypatch.setattr(work, "_measured", slowly)
+    report = survey("mini:digitsnet", "digits", tmp_path, **OPTIONS)
+    assert (states, report.outcomes[0][1].state) == (["begun", "measured"], "measured")
+    assert len(list(tmp_path.iterdir())) == 1
+    assert len(load_results(tmp_path)) == 2 * 9
+
+
+def test_another_file_of_the_same_name_is_measured_and_the_older_result_says_so(tmp_path):
+    weights, store = tmp_path / "w.pth", tmp_path / "store"
+    files = []
+    for name in ("mini:digitsnet", "mini:digitsnet@random"):
+        torch.save(load_model(name).state_dict(), weights)
+        files.append(weights.read_bytes())
+        report = survey(f"mini:digitsnet@{weights}", "digits", store, **OPTIONS)
+        assert report.outcomes[0][1].state == "measured"
+        time.sleep(1)  # results say when they were made in seconds
+    first, second = sorted(Store(store).files(), key=lambda path: path.stat().st_mtime)
+    assert f"note: changed since {first.name!r} was measured, which counts no more: the network" in str(report)
+    assert str(survey(f"mini:digitsnet@{weights}", "digits", store, **OPTIONS)).startswith("1 job: 1 already there")
+    with pytest.warns(AffscoreWarning, match=f"do not count.*: '{first.name}' .the network changed since.$"):
+        table = load_results(store)
+    assert set(table["job"]) == {second.stem[-16:]}
+    weights.write_bytes(files[0])
+    (line,) = listing(plan(f"mini:digitsnet@{weights}", "digits", Options(n=32, images=64)), store)
+    assert f": to do, changed since {second.name!r}" in line
+    assert str(survey(f"mini:digitsnet@{weights}", "digits", store, **OPTIONS)).startswith("1 job: 1 measured")
+    with pytest.warns(AffscoreWarning, match=f"do not count.*: '{second.name}'"):
+        assert set(load_results(store)["job"]) == {first.stem[-16:]}
+
+
+def test_files_of_one_name_in_two_folders_are_two_results(tmp_path):
+    files = [tmp_path / folder / "w.pth" for folder in ("one", "other")]
+    for file, name in zip(files, ("mini:digitsnet", "mini:digitsnet@random"), strict=True):
+        file.parent.mkdir()
+        torch.save(load_model(name).state_dict(), file)
+    models = [f"mini:digitsnet@{file}" for file in files]
+    for state in ("measured", "there"):
+        report = survey(models, "digits", tmp_path / "store", **OPTIONS)
+        assert [outcome.state for _, outcome in report.outcomes] == [state] * 2
+    assert len(load_results(tmp_path / "store")) == 2 * 2 * 9
+    found = load_or_measure(models, "digits", tmp_path / "store", n=32, images=64)
+    assert found[models[0]].scores.tolist() != found[models[1]].scores.tolist()
+
+
+def test_progress_is_a_line_for_each_job_where_there_is_no_terminal(tmp_path, capsys):
+    models = ["mini:digitsnet", "resnet17", "mini:digitsnet@random"]
+    survey(models, "digits", tmp_path, n=32, images=64, criteria=False, progress=True)
+    shown = capsys.readouterr()
+    lines = shown.err.splitlines()
+    assert re.fullmatch(r"2 of 3, about \d+ (s|min) left", lines[0])
+    assert lines[1:] == ["3 of 3"]
+    assert shown.out == ""
+    survey(models, "random", tmp_path, n=32, images=64, criteria=False)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_client_of_dask(slow_network, tmp_path, run):
+    distributed = pytest.importorskip("distributed")
+    slow, expected = slow_network(0), tmp_path / "expected"
+    survey(slow.models, "digits", expected, n=32, images=64, threads=1, progress=False)
+    slow.log.unlink()
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        models, store = [word for model in slow.models for word in ("--model", model)], tmp_path / "store"
+        words = [*models, "--n", 32, "--images", 64, "--threads", 1, "--scheduler", cluster.scheduler_address]
+        code, out, _ = run("survey", *words, "--store", store)
+        with distributed.Client(cluster, set_as_default=False) as client:
+            again = survey(slow.models, "digits", store, n=32, images=64, threads=1, client=client, progress=False)
+    assert (code, out) == (0, "2 jobs: 2 measured\n")
+    assert str(again).startswith("2 jobs: 2 already there")
+    assert_same_results(store, tables_of(expected))
+    assert os.getpid() not in {process for process, _ in slow.passes()}
+
+
+def test_a_scheduler_that_is_not_there(tmp_path, run):
+    pytest.importorskip("distributed")
+    code, out, err = run("survey", "--model", "mini:digitsnet", "--store", tmp_path, "--scheduler", "nonsense")
+    assert (code, out) == (1, "")
+    assert "there is no scheduler of dask at 'nonsense'" in err
+    assert "start one with: dask scheduler" in err

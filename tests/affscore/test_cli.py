@@ -1,0 +1,395 @@
+import importlib
+import os
+import re
+import subprocess
+import sys
+import urllib.error
+from itertools import chain
+from typing import get_args
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import affscore
+from affscore import signature
+from affscore.cli import options
+from affscore.cli.words import without_folders
+from affscore.models.naming import found_in
+from affscore.network.criteria import CRITERIA
+from affscore.network.result import load_signature
+from affscore.options import CovarianceName
+from affscore.transport.covariance import CovarianceName as CovarianceOfTransport
+
+QUICK = ["--n", "32", "--images", "32", "--criteria", "none"]
+
+
+def in_a_process(*words, cwd=None):
+    code = "from affscore.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        cwd=cwd,
+    )
+
+
+def test_signature_prints_a_line_for_every_activation_and_writes_the_file(tmp_path):
+    out = tmp_path / "result.parquet"
+    done = in_a_process(
+        "signature", "mini:digitsnet", "--n", "64", "--images", "128", "--criteria", "none", "--out", out, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["layer", "call", "activation", "kind", "depth", "width", "score", "score_std"]
+    rows = [line.split() for line in lines[2:11]]
+    assert [row[1] for row in rows][:3] == ["stem.2", "blocks.0.relu", "blocks.0.relu"]
+    assert lines[11].startswith("Signature of mini:digitsnet (DEFAULT) on digits: 9 activations, 2 x 64 images")
+    assert "written to" in done.stderr
+    result = load_signature(out)
+    np.testing.assert_allclose([float(row[-2]) for row in rows], result.scores, atol=5.1e-5)
+    np.testing.assert_allclose([float(row[-1]) for row in rows], result.summary["score_std"], atol=5.1e-5)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["result.parquet"]
+
+
+def test_the_command_gives_what_the_function_gives(run, tmp_path):
+    out = tmp_path / "x.parquet"
+    options = [
+        "--reduction",
+        "sample",
+        "--covariance",
+        "empirical",
+        "--seed",
+        "3",
+        "--batch-size",
+        "7",
+        "--device",
+        "cpu",
+    ]
+    code, _, _ = run("signature", "mini:digitsnet@random", "--dataset", "digits", *QUICK, *options, "--out", out)
+    assert code == 0
+    expected = signature(
+        "mini:digitsnet@random", "digits", n=32, images=32, criteria=False, reduction="sample", covariance="empirical",
+        seed=3, batch_size=7, device="cpu",
+    )  # fmt: skip
+    found = load_signature(out)
+    np.testing.assert_allclose(found.scores, expected.scores, atol=1e-6)
+    for key in ("model", "weights", "dataset", "reduction", "order", "covariance", "n", "images", "seed", "batch_size"):
+        assert found.metadata[key] == expected.metadata[key]
+
+
+def test_criteria_by_name(run, tmp_path):
+    found = {}
+    for names in ("cka,nlc", "all"):
+        out = tmp_path / "result.parquet"
+        words = ["--n", 32, "--images", 32, "--criteria", names, "--out", out]
+        code, shown, _ = run("signature", "mini:digitsnet", *words)
+        assert (code, "nlc" in shown) == (0, True)
+        found[names] = load_signature(out).metadata["criteria"]
+    assert found == {"cka,nlc": ["cka", "nlc"], "all": list(CRITERIA)}
+    for names, wrong in (("ckb", "ckb"), ("cka,none", "none")):
+        code, out, err = run("signature", "mini:digitsnet", "--n", 32, "--images", 32, "--criteria", names)
+        assert code > 0
+        assert re.search(f"criteria must be .* got '{wrong}'", err)
+
+
+def test_blocks_have_the_best_affine_map_beside_their_score(run):
+    _, shown, _ = run("signature", "mini:digitsnet", "--units", "blocks", "--n", 64, "--images", 64)
+    lines = shown.splitlines()
+    assert lines[0].split() == [
+        "layer", "call", "activation", "kind", "depth", "width", "score", "score_std", "affine_fit", "flag"
+    ]  # fmt: skip
+    assert {"network", "residual", "normalisation", "linear", "activation"} <= {line.split()[4] for line in lines[2:39]}
+
+
+def test_criteria_are_computed_unless_told_otherwise(run, tmp_path):
+    for words, wanted in (([], True), (["--criteria", "none"], False)):
+        run("signature", "mini:digitsnet", "--n", "8", "--images", "8", *words, "--out", tmp_path / "x.parquet")
+        assert ("cka" in load_signature(tmp_path / "x.parquet").table) == wanted
+
+
+def test_the_order_of_reduction_and_activation(run, tmp_path):
+    run("signature", "mini:digitsnet", *QUICK, "--order", "reduce-first", "--out", tmp_path / "x.parquet")
+    assert set(load_signature(tmp_path / "x.parquet").table["order"]) == {"reduce-first"}
+
+
+def test_what_was_dropped_is_said_on_stderr(run):
+    code, out, err = run("signature", "mini:digitsnet", "--n", "20", "--images", "30", "--criteria", "none")
+    assert code == 0
+    assert re.search(r"^note: the last 10 images were dropped", err, re.MULTILINE)
+    assert "dropped" not in out
+    assert "UserWarning" not in err
+
+
+def test_warnings_and_the_accuracy_are_said(run):
+    _, out, err = run("signature", "mini:digitsnet", "--n", "30", "--images", "30", "--criteria", "none")
+    assert re.search(r"mean 0\.\d\d, accuracy (0\.9\d\d|1\.000)\n$", out)
+    assert err.count("warning: 30 images in a batch are few for 8 of 9 activations") == 1
+    assert "AffscoreWarning" not in err
+
+
+def test_the_command_in_the_file_has_base_names_only(run, tmp_path):
+    folder = tmp_path / "secret"
+    folder.mkdir()
+    model = affscore.load_model("mini:digitsnet@random")
+    torch.save(model.state_dict(), folder / "w.pth")
+    out = folder / "x.parquet"
+    code, _, err = run("signature", f"mini:digitsnet@{folder / 'w.pth'}", *QUICK, f"--out={out}")
+    assert code == 0, err
+    metadata = load_signature(out).metadata
+    words = f"affscore signature mini:digitsnet@w.pth {' '.join(QUICK)} --out=x.parquet"
+    assert metadata["command"] == words
+    assert b"secret" not in out.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("word", "kept"),
+    [
+        ("folder:/home/me/photos", "folder:photos"),
+        ("text:/home/me/book.txt@../gpt/tokenizer.json", "text:book.txt@tokenizer.json"),
+        ("cifar10:cat", "cifar10:cat"),
+        ("resnet18@../w/x.pth", "resnet18@x.pth"),
+        ("/a/b/net.py:make@/c/d.pt", "net.py:make@d.pt"),
+        ("--out=/data/x.parquet", "--out=x.parquet"),
+        ("x y/z.parquet", "z.parquet"),
+        ("digits", "digits"),
+    ],
+)
+def test_words_without_folders(word, kept):
+    assert without_folders(word) == kept
+
+
+NAN_FILE = """
+import torch
+from torch import nn
+
+def make():
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+    nn.init.constant_(net[0].weight, {value})
+    return net
+
+def affine():
+    return nn.Conv2d(3, 4, 3)
+"""
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Files that are not what they should be; no network; the working folder is their folder."""
+
+    def unreachable(*args, **kwargs):
+        raise urllib.error.URLError("Name or service not known")
+
+    monkeypatch.setattr(torch.hub, "download_url_to_file", unreachable)
+    monkeypatch.setattr("torchvision.datasets.utils._urlretrieve", unreachable)
+    monkeypatch.setenv("AFFSCORE_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nan.py").write_text(NAN_FILE.format(value="float('nan')"))
+    (tmp_path / "noise.pth").write_bytes(bytes(range(256)))
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "broken").mkdir()
+    for index in range(2):
+        (tmp_path / "broken" / f"{index}.png").write_bytes(b"no picture")
+    return tmp_path
+
+
+BAD = {
+    "NaN": (["nan.py:make", "--dataset", "random"], "relu of layer '1' .* NaN or infinite"),
+    "no activation": (["nan.py:affine", "--dataset", "random"], "no elementwise activation"),
+    "one sample": (["mini:digitsnet", "--n", "1"], "n must be an integer of at least 2, got 1"),
+    "unknown model": (["resnet17"], "unknown model 'resnet17'; did you mean"),
+    "weights as a network": (["a/b.pth"], "'a/b.pth' is a file of weights: .* NAME@a/b.pth"),
+    "unknown data set": (["mini:digitsnet", "--dataset", "digit"], "unknown data set 'digit'; did you mean 'digits'"),
+    "unknown reduction": (["mini:digitsnet", "--reduction", "max"], "reduction must be one of"),
+    "not weights": (["mini:digitsnet@noise.pth"], "'noise.pth' does not hold weights"),
+    "no such file": (["none.py:make"], "file not found: 'none.py'; write path"),
+    "empty folder": (["mini:digitsnet", "--dataset", "folder:empty"], "found no image"),
+    "broken pictures": (["mini:digitsnet", "--dataset", "folder:broken"], "is not a readable image"),
+    "no network for weights": (["resnet18"], "could not be downloaded"),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), BAD.values(), ids=BAD)
+def test_bad_input_gives_one_sentence_and_no_file(words, message, files, run):
+    before = torch.hub.get_dir()
+    options = [] if "--n" in words else ["--n", "4"]
+    options += [] if "--images" in words else ["--images", "2"]
+    try:
+        torch.hub.set_dir(files / "hub")
+        code, out, err = run("signature", *words, *options, "--out", files / "x.parquet")
+    finally:
+        torch.hub.set_dir(before)
+    assert code == 1
+    assert out == ""
+    *before, error = err.splitlines()
+    assert all(line.startswith("warning: the network does not say what it expects") for line in before), err
+    assert re.match(f"affscore: .*{message}", error)
+    assert not list(files.glob("*.parquet*")) + list(files.glob(".x.*"))
+
+
+@pytest.mark.parametrize("name", ["x.jpg", "none/x.parquet", "empty"])
+def test_a_place_that_cannot_be_written_is_found_out_before_anything_is_computed(name, files, run, monkeypatch):
+    monkeypatch.setattr(
+        importlib.import_module("affscore.network.measurement"), "load_model", lambda *_: pytest.fail("work was begun")
+    )
+    code, out, err = run("signature", "mini:digitsnet", *QUICK, "--out", files / name)
+    assert (code, out) == (1, "")
+    assert len(err.splitlines()) == 1
+    assert err.startswith("affscore: ")
+
+
+@pytest.mark.slow
+def test_a_failing_command_in_a_process_of_its_own(tmp_path):
+    done = in_a_process("signature", "resnet17", "--out", tmp_path / "x.parquet", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("affscore: unknown model 'resnet17'; did you mean")
+    assert len(done.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_output_that_nobody_reads_any_more_is_no_fault_of_a_network():
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-c", "from affscore.cli import main; main()", "--version"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["mini:digitsnet", "--samples", "3"], "no such option"),
+        (["mini:digitsnet", "--n", "many"], "invalid value for '--n': "),
+        ([], "missing argument 'MODEL[@WEIGHTS]'"),
+        (["mini:digitsnet", "resnet18"], "got unexpected extra argument"),
+    ],
+)
+def test_words_that_make_no_sense_are_one_sentence(run, words, message):
+    code, out, err = run("signature", *words)
+    assert code == 2
+    assert err.startswith(f"affscore: {message}")
+    assert len(err.splitlines()) == 1
+    assert out == ""
+
+
+def test_a_command_that_is_not_there(run):
+    code, out, err = run("signatur")
+    assert code == 2
+    assert err.startswith("affscore: no such command 'signatur'")
+    assert len(err.splitlines()) == 1
+    assert out == ""
+
+
+def test_flags_are_shown_when_there_are_any(run, tmp_path):
+    (tmp_path / "net.py").write_text(CONSTANT)
+    _, out, _ = run("signature", f"{tmp_path / 'net.py'}:make", "--dataset", "random", *QUICK)
+    lines = out.splitlines()
+    assert lines[0].split()[-1] == "flag"
+    assert lines[2].endswith("constant output")
+    _, out, _ = run("signature", "mini:digitsnet", *QUICK)
+    assert "flag" not in out
+
+
+CONSTANT = """
+from torch import nn
+
+def make():
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+    nn.init.constant_(net[0].bias, -1e3)
+    return net
+"""
+
+
+def test_it_is_a_module_that_can_be_run(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "affscore.cli", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"affscore {affscore.__version__}\n"
+
+
+def test_help_and_version(run):
+    code, out, _ = run("--version")
+    assert (code, out.strip()) == (0, f"affscore {affscore.__version__}")
+    code, out, _ = run("signature", "--help")
+    assert code == 0
+    for option in ("--dataset", "--n", "--images", "--reduction", "--order", "--covariance", "--criteria", "--device",
+                   "--batch-size", "--seed", "--out"):  # fmt: skip
+        assert option in out
+
+
+EARLY = {
+    "signature net.py": "net.py:FUNCTION",
+    "signature none.py:make": "file not found: 'none.py'",
+    "signature tim:resnet18": "unknown model 'tim:resnet18'; did you mean timm?",
+    "multiverse resnet18 --dataset digit:3": "unknown data set 'digit:3'; did you mean 'digits:3'?",
+    "signature resnet18 --dataset folder:none": "there is no folder 'none'",
+    "signature resnet18 --reduction foo": "reduction must be one of",
+    "signature resnet18 --n 1": "n must be an integer of at least 2",
+    "signature resnet18 --out none/x.parquet": "there is no folder 'none'",
+    "multiverse resnet18 --reductions foo": "reduction must be one of",
+    "compare none.parquet shipped:resnet18": "file not found: 'none.parquet'",
+    "compare resnet18 no:resnet18": "unknown model 'no:resnet18' ",
+}
+
+
+def test_what_is_wrong_with_the_words_is_said_without_pytorch(tmp_path):
+    code = """
+import sys
+from affscore.cli import main
+for line in sys.stdin:
+    sys.argv[1:] = line.split()
+    try:
+        main()
+    except SystemExit as end:
+        print(end.code, "torch" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, input="\n".join(EARLY), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["1 False"] * len(EARLY)
+    for line, message in zip(done.stderr.splitlines(), EARLY.values(), strict=True):
+        assert message in line
+
+
+def test_the_command_knows_every_source_without_loading_it():
+    known = chain.from_iterable(found_in("affscore.models.data", "SOURCES"))
+    assert {source.name: source.takes for source in known} == options._SETS
+    prefixes = {source.prefix for source in found_in("affscore.models.sources", "SOURCE")}
+    assert prefixes - {"", "file.py"} == {*options._PREFIXES}
+    assert get_args(CovarianceName) == get_args(CovarianceOfTransport)
+
+
+def test_the_size_and_a_warning_before_the_run(run, tmp_path):
+    (tmp_path / "net.py").write_text(NAN_FILE.format(value="0.1"))
+    for number in range(4):
+        colours = np.random.default_rng(number).integers(0, 255, (40, 50, 3), dtype=np.uint8)
+        Image.fromarray(colours).save(tmp_path / f"{number}.png")
+    words = ["signature", f"{tmp_path}/net.py:make", "--dataset", f"folder:{tmp_path}", "--criteria", "none"]
+    code, _, err = run(*words)
+    first, *rest = err.splitlines()
+    assert code == 0
+    assert first.startswith("warning: the network does not say what it expects of images: ImageNet's preprocessing was")
+    assert "does not say" not in "\n".join(rest)
+    code, _, err = run(*words, "--size", "32", "--out", tmp_path / "x.parquet")
+    assert code == 0
+    assert "warning: the network does not say" not in err
+    assert load_signature(tmp_path / "x.parquet").metadata["preprocessing"]["size"] == 32
+
+
+def test_a_signature_is_drawn(run, tmp_path):
+    code, _, err = run("signature", "mini:digitsnet", *QUICK, "--out", tmp_path / "x.svg")
+    assert (code, err.splitlines()[-1]) == (0, f"written to {tmp_path / 'x.svg'}")
+    assert "affinity score" in (tmp_path / "x.svg").read_text()
+
+
+def test_help_does_not_wait_for_pytorch():
+    code = "import sys; from affscore import cli; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

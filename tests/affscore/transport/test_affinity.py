@@ -1,0 +1,545 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn.covariance import ledoit_wolf_shrinkage
+
+from affscore import AffscoreError, affinity_score
+from affscore.transport import covariance
+from affscore.transport.covariance import estimate
+from tests.affscore.transport import textbook
+from tests.affscore.transport.clouds import (
+    DEGENERATE,
+    REGULAR,
+    cloud,
+    clouds,
+    generators,
+    orthogonal,
+    pairs,
+    scales,
+    varied,
+)
+from tests.affscore.transport.clouds import positive_definite as positive_definite_matrices
+
+NAMES = ("ledoit-wolf", "empirical")
+ALL = REGULAR + DEGENERATE
+
+RELU_LIMIT = 1 - math.sqrt(1 - math.sqrt(0.5 / (1 - 1 / math.pi)))
+"""1 - sqrt(1 - corr(x, max(x, 0))) of a standard normal x: 0.621."""
+
+
+def cost(score):
+    """W2^2 / tr S_Y / 2. This, and not its root, is what rounding perturbs by a constant amount."""
+    return (1.0 - score.raw) ** 2
+
+
+# What two ways of computing one cost may differ by: 1e-16 in the data, times the condition number of the map.
+# Our regular clouds reach 1e3 in the roots of a covariance, and near-square ones (n - 1 = d) somewhat more; an
+# offset of a hundred standard deviations adds two digits. In the score itself this is 1e-9 away from 1, and the
+# root of it at 1.
+SAME = {"rel": 1e-8, "abs": 1e-9}
+
+
+def relu(x):
+    return np.maximum(x, 0.0)
+
+
+def gaussian(n, d, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, d))
+
+
+# The definition ------------------------------------------------------------------------------------------------
+
+
+@given(pairs(ALL), st.sampled_from([0.0, 1e-2]))
+@pytest.mark.slow
+def test_ledoit_wolf_agrees_with_the_textbook(pair, ridge):
+    x, y = pair
+    # without shrinkage and ridge the textbook divides by zero where n <= d
+    assume(ridge > 0 or min(ledoit_wolf_shrinkage(x), ledoit_wolf_shrinkage(y)) > 1e-3 or x.shape[1] == 1)
+    expected = 1.0 - textbook.affinity(x, y, "ledoit-wolf", ridge)
+    assert cost(affinity_score(x, y, ridge=ridge)) == pytest.approx(expected**2, **SAME)
+
+
+@given(pairs(ALL))
+def test_empirical_with_a_ridge_agrees_with_the_textbook(pair):
+    expected = 1.0 - textbook.affinity(*pair, "empirical", 1e-2)
+    assert cost(affinity_score(*pair, "empirical", ridge=1e-2)) == pytest.approx(expected**2, **SAME)
+
+
+@given(st.integers(1, 12), generators(), st.sampled_from(REGULAR), st.sampled_from(REGULAR))
+def test_empirical_agrees_with_the_textbook_where_n_is_above_d(d, rng, kind_x, kind_y):
+    x, y = (cloud(kind, 3 * d + 3, d, rng) for kind in (kind_x, kind_y))
+    expected = 1.0 - textbook.affinity(x, y, "empirical")
+    assert cost(affinity_score(x, y, "empirical")) == pytest.approx(expected**2, rel=1e-6, abs=1e-7)
+
+
+@given(pairs(ALL), st.sampled_from(NAMES))
+def test_the_pairing_is_never_above_the_exact_score_and_is_that_of_the_paired_coupling(pair, name):
+    exact, paired = (affinity_score(*pair, name, coupling=coupling) for coupling in ("exact", "paired"))
+    assert 0 <= exact.paired <= exact.value
+    assert paired.paired == paired.value
+    assert cost(paired) == pytest.approx((1 - exact.paired) ** 2, **SAME) or paired.bound_exceeded
+    if exact.pairing_optimal:
+        assert exact.paired == exact.value
+
+
+def test_the_pairing_of_a_mirrored_cloud_is_far_below_the_exact_score():
+    x = gaussian(512, 2)
+    score = affinity_score(x, -x, "empirical")  # T is the identity: |x + x|^2 = 4 |x|^2, above the bound of 2 tr S
+    assert score.paired == 0.0
+    assert score.value > 0.8
+    assert not score.pairing_optimal
+
+
+def test_a_constant_output_is_affine_under_the_pairing_too():
+    assert affinity_score(gaussian(9, 2), np.ones((9, 2))).paired == 1.0
+
+
+@given(pairs(ALL), st.sampled_from(NAMES))
+def test_the_score_says_how_it_was_made(pair, name):
+    x, y = pair
+    score = affinity_score(x, y, name)
+    assert float(score) == score.value == min(max(score.raw, 0.0), 1.0)
+    assert (score.samples, score.width) == x.shape
+    assert score.covariance == name
+    assert not score.constant_output
+    normaliser = math.sqrt(2.0 * float(covariance(y, name).trace()))
+    assert score.raw == pytest.approx(1.0 - score.w2 / normaliser, abs=1e-12)
+    shrinkages = (ledoit_wolf_shrinkage(x), ledoit_wolf_shrinkage(y)) if name == "ledoit-wolf" else (0.0, 0.0)
+    assert score.intensity == pytest.approx(shrinkages, abs=1e-9)
+    assert score.bound_exceeded == (score.raw < -1e-12)
+    if name == "empirical":
+        assert not score.bound_exceeded
+
+
+# Closed forms --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("activation", "printed"),
+    [
+        (F.gelu, 0.61),
+        (F.hardswish, 0.70),
+        (F.hardtanh, 0.78),
+        (F.leaky_relu, 0.63),
+        (F.relu, 0.62),
+        (F.relu6, 0.62),
+        (torch.sigmoid, 0.91),
+        (F.silu, 0.67),
+        (torch.tanh, 0.81),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+@pytest.mark.parametrize(("n", "d"), [(300, 200), (200, 300)])
+def test_independent_normal_coordinates_have_a_limit(activation, printed, n, d):
+    """rho -> 1 - sqrt(1 - corr(x, s(x))), and these are the numbers of figure 7 (shrinkage)."""
+    grid = torch.linspace(-10, 10, 20001, dtype=torch.float64)
+    weights = torch.exp(-(grid**2) / 2) / torch.exp(-(grid**2) / 2).sum()
+    image = activation(grid)
+    mean = (weights * image).sum()
+    correlation = (weights * grid * image).sum() / (weights * (image - mean) ** 2).sum().sqrt()
+    limit = 1.0 - math.sqrt(1.0 - float(correlation))
+    x = torch.tensor(gaussian(n, d))
+    # correlations of n d = 3e4 pairs have a standard error of 0.004 or less, and scores half of it
+    assert float(affinity_score(x, activation(x))) == pytest.approx(limit, abs=0.005)
+    assert limit == pytest.approx(printed, abs=0.0075)
+
+
+def test_without_shrinkage_the_score_drifts_upward_where_d_is_above_n():
+    x = gaussian(100, 250)
+    assert affinity_score(x, relu(x)).value == pytest.approx(RELU_LIMIT, abs=0.02)
+    assert affinity_score(x, relu(x), "empirical").value > RELU_LIMIT + 0.1
+
+
+@given(clouds(ALL, max_n=40, max_d=1), generators())
+def test_on_the_line_the_map_standardises_and_the_coupling_sorts(x, rng):
+    y = varied(cloud("skewed", *x.shape, rng))
+    u, v = (np.sort((points - points.mean()) / points.std(), axis=0) for points in (x, y))
+    expected = ((u - v) ** 2).mean() / 2
+    for name in NAMES:
+        assert cost(affinity_score(x, y, name)) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@given(clouds(ALL), st.data(), scales())
+def test_theorem_3_3_a_positive_definite_affine_image_scores_one(x, data, scale):
+    y = scale * (x @ data.draw(positive_definite_matrices(x.shape[1])) + 1.0)
+    score = affinity_score(x, y, "empirical")
+    assert score.value == pytest.approx(1.0, abs=1e-9)
+    assert score.pairing_optimal
+
+
+@given(st.integers(2, 10), st.integers(1, 20), generators(), st.integers(1, 5))
+def test_a_positive_semi_definite_affine_image_scores_one(n, d, rng, rank):
+    """Y = X M with M singular, n below and above d: what X loses is not missed."""
+    x, factor = rng.standard_normal((n, d)), rng.standard_normal((d, min(rank, d)))
+    score = affinity_score(x, x @ factor @ factor.T, "empirical")
+    assert score.value == pytest.approx(1.0, abs=1e-7)
+
+
+def test_a_positive_semi_definite_image_scores_one_at_full_size():
+    n, d = 200, 512
+    x, factor = gaussian(n, d), gaussian(d, 300, seed=1)
+    assert affinity_score(x, x @ (factor @ factor.T), "empirical").raw == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-9])
+def test_small_directions_keep_their_digits(size):
+    """Taken from the samples and not from their covariance, where 1e-9 would be 1e-18 and lost."""
+    x = gaussian(50, 3)
+    assert affinity_score(x * [1.0, size, size], x, "empirical").value == pytest.approx(1.0, abs=1e-15 / size + 1e-9)
+
+
+def test_a_map_that_is_not_positive_is_not_recovered():
+    """A rotation is linear, but it is not how the mass moves most cheaply."""
+    x = gaussian(300, 2) ** 3 * [1.0, 4.0]
+    assert affinity_score(x, x @ [[0.0, 1.0], [-1.0, 0.0]], "empirical").value < 0.9
+
+
+@given(pairs(ALL))
+def test_proposition_3_5_the_empirical_score_is_between_zero_and_one(pair):
+    score = affinity_score(*pair, "empirical")
+    assert -1e-12 <= score.raw <= 1.0
+    assert score.value <= 1.0
+    assert not score.bound_exceeded
+
+
+# Invariances ---------------------------------------------------------------------------------------------------
+
+# With the empirical covariance the score jumps where a cloud loses a dimension: the last bit of an offset that
+# gives a flat cloud a thickness of 1e-16 gives it a direction. So where a transformation rounds, the clouds of the
+# empirical covariance are regular; where it is exact (permutations, powers of two), they are all kinds.
+
+
+@st.composite
+def cases(draw, exact=False):
+    name = draw(st.sampled_from(NAMES))
+    return *draw(pairs(ALL if exact or name == "ledoit-wolf" else REGULAR)), name
+
+
+@given(cases(), scales(), scales(), st.floats(-100, 100), st.floats(-100, 100))
+def test_units_and_origins_do_not_matter(case, a, c, b, e):
+    x, y, name = case
+    score, moved = affinity_score(x, y, name), affinity_score(a * (x + b), c * (y + e), name)
+    assert cost(moved) == pytest.approx(cost(score), **SAME)
+    assert moved.w2**2 == pytest.approx((c * score.w2) ** 2, rel=1e-8, abs=1e-9 * c**2 * (y**2).sum())
+    assert moved.bound_exceeded == score.bound_exceeded or abs(score.raw) < 1e-9
+
+
+@given(cases(exact=True), st.integers(-20, 20), st.integers(-20, 20))
+def test_powers_of_two_change_nothing_at_all(case, a, c):
+    x, y, name = case
+    score = affinity_score(x, y, name)
+    assert affinity_score(2.0**a * x, 2.0**c * y, name) == replace(score, w2=2.0**c * score.w2)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-20, 1e20, 1e200, 1e300])
+@pytest.mark.parametrize("name", NAMES)
+def test_no_size_of_numbers_over_or_underflows(size, name):
+    x = gaussian(30, 8)
+    score = affinity_score(x, relu(x), name)
+    for other in (affinity_score(size * x, relu(x), name), affinity_score(size * x, size * relu(x), name)):
+        assert other.raw == pytest.approx(score.raw, rel=1e-12)
+    assert affinity_score(x, size * relu(x), name).w2 == pytest.approx(size * score.w2, rel=1e-12)
+
+
+@given(cases(), scales(), st.data())
+def test_one_orthogonal_map_of_both_does_not_matter(case, scale, data):
+    x, y, name = case
+    motion = scale * data.draw(orthogonal(x.shape[1]))
+    assert cost(affinity_score(x @ motion, y @ motion, name)) == pytest.approx(cost(affinity_score(x, y, name)), **SAME)
+
+
+@given(cases(exact=True), generators())
+def test_the_order_of_coordinates_does_not_matter(case, rng):
+    x, y, name = case
+    order = rng.permutation(x.shape[1])
+    moved = affinity_score(x[:, order], y[:, order], name)
+    assert cost(moved) == pytest.approx(cost(affinity_score(x, y, name)), **SAME)
+
+
+@given(cases(exact=True), generators())
+def test_the_order_of_samples_does_not_matter_not_even_of_each_cloud_alone(case, rng):
+    """The score compares two distributions: it does not see which x belongs to which y."""
+    x, y, name = case
+    expected = cost(affinity_score(x, y, name))
+    one, other = rng.permutation(len(x)), rng.permutation(len(x))
+    assert cost(affinity_score(x[one], y[one], name)) == pytest.approx(expected, **SAME)
+    assert cost(affinity_score(x[one], y[other], name)) == pytest.approx(expected, **SAME)
+
+
+@given(clouds(ALL), st.sampled_from(NAMES), scales())
+def test_the_negative_of_a_symmetric_cloud_is_affine_to_it(x, name, scale):
+    x = np.concatenate([x, -x])
+    score = affinity_score(x, -scale * x, name)
+    # found by assignment, among costs that are right to 1e-16: distances that vanish are right to 1e-8
+    assert score.value == pytest.approx(1.0, abs=1e-7)
+
+
+@given(clouds(REGULAR), st.sampled_from(NAMES), scales())
+def test_a_ridge_is_relative_so_that_units_do_not_matter_with_it_either(x, name, scale):
+    y = varied(relu(x))
+    plain, scaled = (affinity_score(s * x, s * y, name, ridge=0.1) for s in (1.0, scale))
+    assert cost(scaled) == pytest.approx(cost(plain), **SAME)
+
+
+# The coupling --------------------------------------------------------------------------------------------------
+
+
+def test_the_coupling_is_the_optimal_one_and_not_the_pairing():
+    x = gaussian(100, 3)
+    paired = affinity_score(x, relu(x))
+    shuffled = affinity_score(x, relu(x)[::-1])
+    assert paired.pairing_optimal
+    assert not shuffled.pairing_optimal
+    assert shuffled.raw == pytest.approx(paired.raw, abs=1e-12)
+
+
+# Shrinkage -----------------------------------------------------------------------------------------------------
+
+
+def test_shrinkage_keeps_a_diagonal_map_from_scoring_one():
+    """Y = X D: the two clouds are shrunk by different amounts, so that 1 is no theorem."""
+    n, d = 300, 60
+    rng = np.random.default_rng(0)
+    stretch = rng.uniform(0.1, 2.0, d)
+    spectrum = np.arange(1, d + 1) ** -0.5
+    x = gaussian(n, d) * spectrum @ np.linalg.qr(rng.standard_normal((d, d)))[0]
+    assert 0.95 < affinity_score(x, x * stretch).value < 0.995
+    assert affinity_score(x, x * stretch, "empirical").value == pytest.approx(1.0, abs=1e-12)
+    # isotropic noise is the extreme: all of it is shrunk away, and with it the shape of the map
+    assert 0.8 < affinity_score(gaussian(n, d), gaussian(n, d) * stretch).value < 0.95
+
+
+def heavy_tails(n, d, large, seed):
+    """Gaussians of which ``large`` coordinates are a thousand times the rest, each row times |Student t, 1 degree|."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n, d)) * np.where(np.arange(d) < large, 1.0, 1e-3)
+    return x * np.abs(rng.standard_t(1, size=(n, 1)))
+
+
+@pytest.mark.parametrize(("seed", "raw"), [(0, -0.2656)])
+def test_heavy_tails_can_exceed_the_bound_under_shrinkage(seed, raw):
+    """Relu6 of heavy tails: X is shrunk to a ball and Y is not, so that T sends the tail of X far beyond Y.
+
+    The number depends on the heaviest rows, that is on the seed: over 40 seeds half of it lies in -0.55 to -0.32.
+    """
+    x = heavy_tails(512, 2048, 200, seed)
+    score = affinity_score(x, np.clip(x, 0, 6))
+    assert score.raw == pytest.approx(raw, abs=1e-3)
+    assert score.value == float(score) == 0.0
+    assert score.bound_exceeded
+    assert score.intensity[0] > 0.9 > 0.2 > score.intensity[1]
+
+
+def test_the_textbook_exceeds_the_bound_as_well():
+    x = heavy_tails(128, 512, 50, 3)
+    y = np.clip(x, 0, 6)
+    assert textbook.affinity(x, y) < -0.2
+    assert affinity_score(x, y).raw == pytest.approx(textbook.affinity(x, y), abs=1e-9)
+    assert 0.0 < affinity_score(x, y, "empirical").raw < 1.0
+
+
+# Many more coordinates than samples ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def uncompressed(monkeypatch):
+    """The score in all d coordinates, instead of those of the span of the samples."""
+
+    def score(*args, **kwargs):
+        with monkeypatch.context() as patch:
+            patch.setitem(affinity_score.__globals__, "joint_span", lambda x, y: (x, y))
+            return affinity_score(*args, **kwargs)
+
+    return score
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("n", "d"), [(2, 9), (7, 40), (12, 25)])
+def test_the_span_of_the_samples_is_enough(kind, name, n, d, uncompressed):
+    x = varied(cloud(kind, n, d, np.random.default_rng(0)))
+    for y in (varied(relu(x)), cloud("skewed", n, d, np.random.default_rng(1))):
+        assert cost(affinity_score(x, y, name)) == pytest.approx(cost(uncompressed(x, y, name)), **SAME)
+        if name == "ledoit-wolf" and min(ledoit_wolf_shrinkage(x), ledoit_wolf_shrinkage(y)) > 1e-3:
+            expected = (1.0 - textbook.affinity(x, y)) ** 2
+            assert cost(affinity_score(x, y)) == pytest.approx(expected, **SAME)
+
+
+@pytest.mark.parametrize(
+    "intensities", [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (0.3, 0.0), (0.0, 0.3), (1e-8, 0.5)]
+)
+@pytest.mark.parametrize("ridge", [0.0, 1e-3])
+def test_the_span_is_enough_for_every_intensity(intensities, ridge, monkeypatch, uncompressed):
+    x = gaussian(8, 30)
+    y = relu(x)
+    scores = []
+    for score in (affinity_score, uncompressed):
+        given_intensities = iter(intensities)
+        monkeypatch.setitem(
+            estimate.__globals__, "ledoit_wolf_intensity", lambda *_, given=given_intensities: next(given)
+        )
+        scores.append(score(x, y, ridge=ridge))
+    assert scores[0].intensity == intensities
+    assert cost(scores[0]) == pytest.approx(cost(scores[1]), **SAME)
+
+
+def test_intensities_of_exactly_zero_and_one_occur(uncompressed):
+    simplex = np.eye(8, 20) @ np.linalg.qr(gaussian(20, 20))[0]
+    score = affinity_score(simplex, simplex**2)
+    assert score.intensity[0] == 1.0
+    assert score.raw == pytest.approx(textbook.affinity(simplex, simplex**2), abs=1e-9)
+    # two points: nothing to shrink by, and any two pairs of points are affine to each other
+    x, y = gaussian(2, 30), gaussian(2, 30, seed=1)
+    score = affinity_score(x, y)
+    assert score.intensity == pytest.approx((0.0, 0.0), abs=1e-12)
+    assert score.value == pytest.approx(1.0, abs=1e-7)
+
+
+# Degenerate cases -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("x", [gaussian(20, 3), np.ones((20, 3))], ids=["x varies", "x is constant too"])
+def test_a_constant_output_is_affine_and_flagged(name, x):
+    score = affinity_score(x, np.full((20, 3), 7.0), name)
+    assert (score.value, score.raw, score.w2) == (1.0, 1.0, 0.0)
+    assert score.constant_output
+    assert score.pairing_optimal
+    assert not score.bound_exceeded
+
+
+def test_a_saturated_tanh_is_a_constant_output():
+    """What tanh(20 + z) varies by is its rounding, which would score 0.29."""
+    x = 20 + gaussian(512, 30)
+    y = np.tanh(x)
+    assert y.std() > 0
+    assert affinity_score(x, y).constant_output
+    assert affinity_score(x, y).value == 1.0
+    # the same in float32, where tanh saturates earlier
+    x = torch.tensor(12 + gaussian(512, 30)).float()
+    assert affinity_score(x, torch.tanh(x)).constant_output
+    assert not affinity_score(x.double(), torch.tanh(x.double())).constant_output
+
+
+def test_coordinates_that_vary_by_rounding_do_not_count():
+    x = gaussian(50, 4)
+    x[:, 3] += 20
+    y = np.tanh(x)
+    y[::2, 3] = np.nextafter(1.0, 0.0)
+    flat = y.copy()
+    flat[:, 3] = 1.0
+    assert affinity_score(x, y).raw == affinity_score(x, flat).raw
+    assert not affinity_score(x, y).constant_output
+
+
+def test_the_unit_of_rounding_can_be_given_where_the_type_does_not_tell():
+    x = gaussian(50, 4)
+    y = 1.0 + 1e-4 * relu(x)
+    assert not affinity_score(x, y).constant_output
+    assert affinity_score(x, y, rounding=2.0**-10).constant_output
+    assert affinity_score(x, torch.tensor(y).half()).constant_output
+
+
+def test_a_constant_input_of_a_varying_output_is_an_error():
+    with pytest.raises(AffscoreError, match="x is constant while y varies, so that no map takes x to y; check that"):
+        affinity_score(np.ones((20, 3)), gaussian(20, 3))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_smallest_clouds_there_are(name):
+    assert affinity_score([[0.0], [1.0]], [[5.0], [-3.0]], name).value == pytest.approx(1.0, abs=1e-7)
+    assert affinity_score([[0.0], [1.0], [2.0]], [[0.0], [0.0], [1.0]], name).value < 0.8
+    assert affinity_score([[0, 0], [1, 2]], [[1, 3], [4, 4]], name).value == pytest.approx(1.0, abs=1e-7)
+
+
+# What may be passed -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int32])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_type_of_the_numbers_does_not_matter_only_the_numbers(dtype, name):
+    x = torch.tensor(4 * gaussian(40, 10)).to(dtype)
+    y = x.clamp(min=0)
+    score = affinity_score(x, y, name)
+    assert score == affinity_score(x.double(), y.double(), name)
+    assert affinity_score(x.tolist(), y.tolist(), name) == score
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("d", [5, 100])
+def test_it_is_the_same_on_every_device(name, d, device):
+    x = gaussian(40, d)
+    score = affinity_score(torch.tensor(x, device=device), relu(x), name)
+    assert score.raw == pytest.approx(affinity_score(x, relu(x), name).raw, abs=1e-10)
+
+
+def test_nothing_that_is_passed_is_changed():
+    x = gaussian(20, 5)
+    y = relu(x)
+    tensors, copies = (torch.tensor(x), torch.tensor(y)), (x.copy(), y.copy())
+    affinity_score(x, y)
+    affinity_score(*tensors)
+    for changed, copy in zip((x, y, *tensors), copies * 2, strict=True):
+        assert np.array_equal(np.asarray(changed), copy)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        (gaussian(5, 3), gaussian(5, 2), r"the same shape \(n samples, d coordinates\), got \(5, 3\) and \(5, 2\)"),
+        (gaussian(5, 3), gaussian(4, 3), r"got \(5, 3\) and \(4, 3\)"),
+        (gaussian(1, 3), gaussian(1, 3), "x must have at least 2 samples"),
+        (gaussian(5, 3), np.full((5, 3), np.inf), "y must be finite, got 15 NaN or infinite of 15 values"),
+        (gaussian(5, 3) * np.nan, gaussian(5, 3), "x must be finite"),
+        (gaussian(5, 3) + 0j, gaussian(5, 3), "x must hold real numbers"),
+        (gaussian(5, 3), "relu", "y must be an array or tensor of real numbers, got a str"),
+        ([[1.0, 2.0], [3.0]], [[1.0, 2.0], [3.0, 4.0]], "x must be an array or tensor of real numbers, got a list"),
+        (gaussian(5, 3)[0], gaussian(5, 3)[0], r"x must have shape \(n samples, d coordinates\), got \(3,\)"),
+    ],
+    ids=["d", "n", "one sample", "infinity", "nan", "complex", "string", "ragged", "one axis"],
+)
+def test_bad_clouds_are_refused_with_a_sentence(x, y, message):
+    with pytest.raises(AffscoreError, match=message):
+        affinity_score(x, y)
+
+
+def test_bad_options_are_refused_with_a_sentence():
+    x = gaussian(5, 3)
+    with pytest.raises(AffscoreError, match="covariance must be"):
+        affinity_score(x, x, "shrunk")
+    with pytest.raises(AffscoreError, match="the ridge must be a number >= 0"):
+        affinity_score(x, x, ridge=-1.0)
+    with pytest.raises(AffscoreError, match='coupling must be "exact" or "paired"'):
+        affinity_score(x, x, coupling="optimal")
+    # even where no covariance is needed
+    with pytest.raises(AffscoreError, match="covariance must be"):
+        affinity_score(x, np.ones_like(x), "shrunk")
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "name", "expected"),
+    [
+        (512, 2000, "ledoit-wolf", RELU_LIMIT),
+        (512, 2000, "empirical", 0.848),
+        (16, 16_000, "ledoit-wolf", 0.989),  # d is large even compared with n^2: the intensity stays at 1 - 2 / n
+    ],
+)
+def test_the_limit_of_many_coordinates_takes_the_right_covariance(n, d, name, expected):
+    x = gaussian(n, d)
+    assert affinity_score(x, relu(x), name).value == pytest.approx(expected, abs=0.005)
+
+
+@pytest.mark.parametrize("n", [10, 100])
+def test_a_positive_map_is_found_point_by_point_by_empirical_covariances_only(n):
+    x = gaussian(n, 20)
+    root = gaussian(20, 20, seed=1)
+    y = x @ (root @ root.T + np.eye(20)) + 1.0
+    assert affinity_score(x, y, "empirical").w2 < 1e-6 * np.abs(y).max()
+    assert affinity_score(x, y).value < 0.9

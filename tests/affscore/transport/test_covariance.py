@@ -1,0 +1,153 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.covariance import ledoit_wolf, ledoit_wolf_shrinkage
+
+from affscore.errors import AffscoreError
+from affscore.transport import covariance, ledoit_wolf_intensity
+from affscore.transport.covariance import estimate
+from tests.affscore.transport import textbook
+from tests.affscore.transport.clouds import DEGENERATE, REGULAR, cloud, clouds, orthogonal, scales, varied
+
+NAMES = ("ledoit-wolf", "empirical")
+
+# Sums of n d products of numbers of size one: 1e-12 leaves a margin of a thousand units of rounding.
+CLOSE = {"rtol": 1e-12, "atol": 1e-12}
+
+
+def centred(x):
+    return torch.tensor(x - x.mean(axis=0))
+
+
+@pytest.mark.parametrize("kind", [*REGULAR, *DEGENERATE])
+@pytest.mark.parametrize(("n", "d"), [(60, 7), (12, 50), (20, 20), (40, 1), (2, 3)])
+def test_the_intensity_is_that_of_scikit_learn(kind, n, d):
+    x = varied(cloud(kind, n, d, np.random.default_rng(n + d)))
+    assert ledoit_wolf_intensity(centred(x)) == pytest.approx(ledoit_wolf_shrinkage(x), abs=1e-12)
+
+
+@given(clouds(), st.sampled_from(NAMES))
+def test_the_matrix_is_that_of_scikit_learn(x, name):
+    np.testing.assert_allclose(covariance(x, name).numpy(), textbook.covariance(x, name), **CLOSE)
+
+
+def test_empirical_divides_by_n():
+    # 1/(n-1) would give 2
+    assert covariance([[0.0], [2.0]], "empirical").tolist() == [[1.0]]
+
+
+def test_an_isotropic_cloud_is_left_as_it_is():
+    # the vertices of a cross-polytope: S = I / d exactly, and any intensity gives the same matrix
+    d = 5
+    x = np.concatenate([np.eye(d), -np.eye(d)])
+    assert ledoit_wolf_intensity(centred(x)) == 0.0
+    np.testing.assert_allclose(covariance(x).numpy(), np.eye(d) / d, **CLOSE)
+    # far from symmetric in its entries, but isotropic still: delta is nothing but rounding
+    turned = x @ np.linalg.qr(np.random.default_rng(0).standard_normal((d, d)))[0]
+    np.testing.assert_allclose(covariance(turned).numpy(), np.eye(d) / d, **CLOSE)
+
+
+@pytest.mark.parametrize("x", [np.eye(8, 20), np.random.default_rng(4).standard_normal((40, 30))])
+def test_what_looks_like_isotropic_noise_is_shrunk_to_a_multiple_of_the_identity(x):
+    assert ledoit_wolf_shrinkage(x) == 1.0
+    assert ledoit_wolf_intensity(centred(x)) == 1.0
+    np.testing.assert_allclose(covariance(x).numpy(), np.eye(x.shape[1]) * x.var(axis=0).mean(), **CLOSE)
+
+
+def test_two_points_and_one_coordinate_are_not_shrunk():
+    assert ledoit_wolf_intensity(centred(np.array([[1.0, 2.0, 3.0], [3.0, 5.0, 8.0]]))) == 0.0
+    assert ledoit_wolf_intensity(centred(np.random.default_rng(0).standard_normal((9, 1)))) == 0.0
+
+
+@given(clouds(), st.data())
+def test_the_intensity_does_not_depend_on_the_basis(x, data):
+    """Nor on whether the samples come in d coordinates or in those of a subspace that holds them."""
+    n, d = x.shape
+    points = centred(x)
+    expected = ledoit_wolf_intensity(points)
+    basis = torch.tensor(data.draw(orthogonal(d)))
+    # isotropic clouds apart (they are told by rounding), the intensity is a smooth function of the sums
+    if expected > 0:
+        assert ledoit_wolf_intensity(points @ basis) == pytest.approx(expected, rel=1e-9)
+        wider = torch.cat([points, torch.zeros(n, 3, dtype=torch.float64)], dim=1)
+        assert ledoit_wolf_intensity(wider, d) == pytest.approx(expected, rel=1e-12)
+
+
+@given(clouds(), scales(), st.sampled_from(NAMES), st.sampled_from([0.0, 1e-3]))
+def test_the_covariance_scales_with_the_square_of_the_units(x, scale, name, ridge):
+    expected = covariance(x, name, ridge).numpy() * scale**2
+    np.testing.assert_allclose(
+        covariance(scale * x, name, ridge).numpy(), expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max()
+    )
+
+
+@given(clouds(), st.sampled_from(NAMES), st.sampled_from([0.0, 0.1]))
+def test_trace_matrix_and_root_are_those_of_one_covariance(x, name, ridge):
+    parts = estimate(centred(x), name, ridge=ridge)
+    matrix = parts.matrix.numpy()
+    assert parts.trace == pytest.approx(np.trace(matrix), rel=1e-12)
+    vectors, values = (part.numpy() for part in parts.root())
+    assert np.all(values > 0)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(len(values)), **CLOSE)
+    np.testing.assert_allclose((vectors * values**2) @ vectors.T, matrix, atol=1e-12 * parts.trace)
+    assert len(values) == np.linalg.matrix_rank(matrix, tol=1e-12 * parts.trace, hermitian=True)
+    if parts.floor > 0:
+        assert parts.condition_bound >= np.linalg.cond(matrix) * (1 - 1e-9)
+    else:
+        assert parts.condition_bound == float("inf")
+
+
+@given(clouds(max_n=6, max_d=20), st.sampled_from(NAMES))
+def test_the_trace_counts_the_coordinates_outside_the_basis(x, name):
+    points = centred(x)
+    coordinates = torch.linalg.qr(points.T, mode="r")[1].T
+    whole, inside = estimate(points, name), estimate(coordinates, name, dimension=x.shape[1])
+    assert inside.trace == pytest.approx(whole.trace, rel=1e-12)
+    assert inside.intensity == pytest.approx(whole.intensity, abs=1e-9)
+
+
+def test_a_ridge_is_relative_to_the_mean_variance():
+    x = np.random.default_rng(0).standard_normal((30, 4)) * 1e-5
+    plain, ridged = covariance(x, "empirical"), covariance(x, "empirical", ridge=0.5)
+    expected = plain + 0.5 * plain.trace() / 4 * torch.eye(4, dtype=torch.float64)
+    np.testing.assert_allclose(ridged.numpy(), expected.numpy(), rtol=1e-12)
+
+
+def test_duplicated_columns_share_their_covariance():
+    x = np.random.default_rng(0).standard_normal((50, 3))[:, [0, 1, 2, 0]]
+    matrix = covariance(x).numpy()
+    assert matrix[0, 1] == pytest.approx(matrix[3, 1], rel=1e-12)
+    np.testing.assert_allclose(matrix, ledoit_wolf(x)[0], **CLOSE)
+
+
+def test_covariances_are_made_where_the_samples_are(device):
+    x = np.random.default_rng(0).standard_normal((30, 50))
+    for name in NAMES:
+        matrix = covariance(torch.tensor(x, device=device), name)
+        assert matrix.device.type == device.type
+        np.testing.assert_allclose(matrix.cpu().numpy(), textbook.covariance(x, name), **CLOSE)
+
+
+@pytest.mark.parametrize("ridge", [-1e-9, float("nan"), float("inf")])
+def test_a_ridge_that_is_no_ridge_is_refused(ridge):
+    with pytest.raises(AffscoreError, match=r"the ridge must be a number >= 0 \(relative to tr\(S\)/d\), got"):
+        covariance([[0.0], [1.0]], ridge=ridge)
+
+
+@pytest.mark.parametrize("name", ["ledoit_wolf", "Empirical", "", None])
+def test_an_unknown_covariance_is_refused_and_the_known_ones_named(name):
+    with pytest.raises(AffscoreError, match='covariance must be "ledoit-wolf" or "empirical", got'):
+        covariance([[0.0], [1.0]], name)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e-100, 1e100, 1e150, 1e300])
+def test_every_size_has_its_covariance_or_a_sentence(scale):
+    x = centred(np.random.default_rng(0).standard_normal((30, 4)))
+    assert ledoit_wolf_intensity(scale * x) == pytest.approx(ledoit_wolf_intensity(x), rel=1e-9)
+    if 1e-153 < scale < 1e153:
+        np.testing.assert_allclose(covariance(scale * x) / scale / scale, covariance(x), rtol=1e-9)
+    else:
+        with pytest.raises(AffscoreError, match=f"too {'small' if scale < 1 else 'large'} for float64"):
+            covariance(scale * x)

@@ -1,0 +1,173 @@
+"""Whatever the clouds are like: a score in [0, 1] or a sentence, never NaN."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from affscore import AffscoreError, affinity_score
+from affscore.network import debiased_cka, entropy, linear_cka, norm, r2
+from affscore.transport.samples import centre, rounding_of
+from tests.affscore.transport import textbook
+
+FUNCTIONS = {
+    "relu": torch.relu,
+    "relu6": torch.nn.functional.relu6,
+    "gelu": torch.nn.functional.gelu,
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "hardswish": torch.nn.functional.hardswish,
+    "square": torch.square,
+    "negative": torch.neg,
+    "constant": torch.zeros_like,
+    "step": lambda x: (x > 0).to(x.dtype),
+}
+TYPES = {"float64": torch.float64, "float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+
+
+@st.composite
+def hard_pairs(draw):
+    """X with one difficulty or several, and Y = s(X)."""
+    n, d = draw(st.integers(2, 24)), draw(st.integers(1, 40))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    x = rng.standard_normal((n, d))
+    if draw(st.booleans()):
+        x *= np.abs(rng.standard_t(1, size=(n, 1)))  # heavy tails
+    if draw(st.booleans()):
+        x[:, rng.random(d) < 0.5] = draw(st.sampled_from([0.0, 1.0, -7.5, 1e4]))  # constant channels
+    if draw(st.booleans()):
+        x = x[:, rng.integers(0, d, d)]  # duplicated channels
+    if draw(st.booleans()):
+        x = x[rng.integers(0, n, n)]  # duplicated samples
+    if draw(st.booleans()):
+        x = np.outer(x[:, 0], x[0])  # rank 1
+    if draw(st.booleans()):
+        x *= 10.0 ** rng.uniform(-12, 2, d)  # channels of very different size
+    x += draw(st.sampled_from([0.0, 0.0, 1.0, -20.0, 1e3]))
+    x *= draw(st.sampled_from([1.0, 1.0, 1e-20, 1e20, 1e-6, 1e6]))
+    dtype = TYPES[draw(st.sampled_from(sorted(TYPES)))]
+    x = torch.from_numpy(x).clamp(-torch.finfo(dtype).max / 2, torch.finfo(dtype).max / 2).to(dtype)
+    return x, FUNCTIONS[draw(st.sampled_from(sorted(FUNCTIONS)))](x)
+
+
+@pytest.mark.slow
+@settings(max_examples=10_000)
+@given(hard_pairs(), st.sampled_from(["ledoit-wolf", "empirical"]))
+def test_ten_thousand_hard_pairs(pair, covariance):
+    x, y = pair
+    if not bool(torch.isfinite(y).all()):
+        with pytest.raises(AffscoreError, match="must be finite"):
+            affinity_score(x, y, covariance)
+        return
+    if centre(x.double(), rounding_of(x.dtype)).constant and not centre(y.double(), rounding_of(y.dtype)).constant:
+        with pytest.raises(AffscoreError, match="x is constant while y varies"):
+            affinity_score(x, y, covariance)
+        return
+    score = affinity_score(x, y, covariance)
+    assert 0.0 <= score.value <= 1.0
+    assert math.isfinite(score.raw)
+    assert score.raw <= 1.0
+    assert math.isfinite(score.w2)
+    assert score.bound_exceeded == (score.raw < -1e-12)
+    if covariance == "empirical":
+        assert score.raw >= -1e-7  # Proposition 3.5, part 2
+
+
+@settings(max_examples=500)
+@given(hard_pairs())
+@pytest.mark.slow
+def test_criteria_of_hard_pairs(pair):
+    x, y = pair
+    if not bool(torch.isfinite(y).all()):
+        return
+    assert math.isnan(cka := linear_cka(x, y)) or -1e-9 <= cka <= 1 + 1e-9
+    assert math.isnan(unbiased := debiased_cka(x, y)) or math.isfinite(unbiased)
+    assert norm(x, y) >= 0
+    assert -1e-9 <= r2(x, y) <= 1 + 1e-9
+    d = x.shape[1]
+    for z in (x, y):
+        assert math.log(d) - 1e-9 <= entropy(z) <= 2 * math.log(d) + 1e-9
+
+
+def layer(n, d, seed=0):
+    return torch.randn(n, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def test_duplicated_channels_score_as_one_does():
+    x = layer(100, 5)
+    for name in ("ledoit-wolf", "empirical"):
+        once = affinity_score(x, x.relu(), "empirical").raw
+        twice = affinity_score(x.repeat(1, 2), x.relu().repeat(1, 2), "empirical").raw
+        assert twice == pytest.approx(once, abs=1e-7), name
+
+
+def test_duplicated_samples_score_as_one_set_does():
+    x = layer(60, 4)
+    once = affinity_score(x, x.relu(), "empirical").raw
+    assert affinity_score(x.repeat(2, 1), x.relu().repeat(2, 1), "empirical").raw == pytest.approx(once, abs=1e-9)
+
+
+def test_rank_one_is_the_score_of_the_line():
+    t = layer(80, 1)
+    x = t * torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+    line = affinity_score(t, t.relu(), "empirical").raw
+    assert affinity_score(x, x.relu(), "empirical").raw == pytest.approx(line, abs=1e-9)
+
+
+def test_very_wide_and_very_few():
+    x = layer(16, 600)
+    assert affinity_score(x, x.relu()).raw == pytest.approx(
+        textbook.affinity(x.numpy(), x.relu().numpy(), "ledoit-wolf"), abs=1e-9
+    )
+    wide = layer(16, 6144)
+    score = affinity_score(wide, wide.relu())
+    assert 0.9 < score.value < 1.0  # sixteen points are fitted almost whatever they are
+    order = torch.randperm(6144, generator=torch.Generator().manual_seed(1))
+    assert affinity_score(wide[:, order], wide.relu()[:, order]).raw == pytest.approx(score.raw, abs=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e20])
+def test_size_does_not_matter(scale):
+    x = layer(50, 8)
+    assert affinity_score(scale * x, (scale * x).relu()).raw == pytest.approx(
+        affinity_score(x, x.relu()).raw, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float16, 5e-3), (torch.bfloat16, 0.03)])
+def test_half_precision_activations_score_as_their_numbers(dtype, tolerance):
+    x = layer(200, 30)
+    exact = affinity_score(x, x.relu()).raw
+    rounded = x.to(dtype)
+    assert affinity_score(rounded, rounded.relu()).raw == pytest.approx(exact, abs=tolerance)
+
+
+def test_intensities_of_zero_and_one():
+    signs = torch.tensor([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], dtype=torch.float64)
+    assert affinity_score(signs, 2 * signs).intensity == (0.0, 0.0)  # a multiple of the identity
+    nearly = signs + 1e-3 * layer(4, 2)
+    score = affinity_score(nearly, nearly.square())
+    assert score.intensity[0] == 1.0
+    assert 0 <= score.value <= 1
+
+
+def test_rounding_counts_only_where_the_type_of_the_numbers_does_not_tell_it():
+    """12 units of 5 channels in float32 have 12 directions, of which 7 are rounding: of float64 numbers a signal."""
+    rng = np.random.default_rng(0)
+    channels, weights = rng.standard_normal((256, 5)), rng.standard_normal((5, 12))
+    exact = channels @ weights
+    rounded = channels.astype(np.float32) @ weights.astype(np.float32)
+    expected = affinity_score(exact, np.maximum(exact, 0), "empirical")
+    score = affinity_score(rounded, np.maximum(rounded, 0), "empirical")
+    assert score.value == pytest.approx(expected.value, abs=1e-6)
+    assert score.degenerate_input
+    assert expected.degenerate_input
+    x = rounded.astype(np.float64)
+    told = affinity_score(x, np.maximum(x, 0), "empirical", rounding=2.0**-23)
+    assert told.value == pytest.approx(score.value, abs=1e-12)
+    untold = affinity_score(x, np.maximum(x, 0), "empirical")
+    assert abs(untold.value - expected.value) > 1e-3
+    assert not untold.degenerate_input

@@ -1,0 +1,229 @@
+"""Tensors and arrays that do not keep their numbers one by one: refused as data, and taken apart for a fingerprint."""
+
+import hashlib
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.masked import masked_tensor
+from torch.utils.data import Dataset
+
+from affscore import AffscoreError, affinity_score, signature
+from affscore.models.card import fingerprint
+from affscore.transport.plain import check_plain, kind_of, plain_parts
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+KINDS = {
+    "coo": lambda x: x.to_sparse(), "hybrid": lambda x: x.to_sparse(1), "csr": lambda x: x.to_sparse_csr(),
+    "csc": lambda x: x.to_sparse_csc(), "bsr": lambda x: x.to_sparse_bsr((2, 2)),
+    "bsc": lambda x: x.to_sparse_bsc((2, 2)), "mkldnn": lambda x: x.to_mkldnn(),
+    "nested": lambda x: torch.nested.nested_tensor([x[0], x[1, :2]]),
+    "jagged": lambda x: torch.nested.nested_tensor([x[0], x[1, :2]], layout=torch.jagged),
+    "quantised": lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8),
+    "of 4 bits": lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.quint4x2),
+    "by channel": lambda x: torch.quantize_per_channel(x, torch.full((4,), 0.1), torch.zeros(4), 0, torch.qint8),
+    "masked": lambda x: masked_tensor(x, torch.ones(4, 4, dtype=torch.bool)),
+    "meta": lambda x: x.to("meta"),
+    "complex": lambda x: torch.complex(x, x), "conjugate": lambda x: torch.complex(x, x).conj(),
+    "negative": lambda x: torch.complex(x, x).conj().imag, "float8": lambda x: x.to(torch.float8_e4m3fn),
+    "plain": lambda x: x,
+}  # fmt: skip
+WORDS = {
+    "masked": "masked", "meta": "meta", "nested": "nested", "jagged": "nested", "quantised": "quantised",
+    "of 4 bits": "quantised", "by channel": "quantised",
+    **dict.fromkeys(("coo", "hybrid", "csr", "csc", "bsr", "bsc", "mkldnn"), "sparse"),
+}  # fmt: skip
+ODD = [kind for kind in KINDS if kind not in ("meta", "plain")]
+
+
+def numbers(one=1.0):
+    """A matrix (4, 4), of which one entry is chosen."""
+    matrix = torch.diag(torch.tensor([1.0, 0.5, 0.25, 0.75]))
+    matrix[1, 1] = one
+    return matrix
+
+
+class Holding(nn.Module):
+    def __init__(self, tensor):
+        super().__init__()
+        self.layer = nn.Linear(4, 8)
+        self.register_buffer("held", tensor)
+        nn.init.normal_(self.layer.weight, generator=torch.Generator().manual_seed(0))
+        nn.init.zeros_(self.layer.bias)
+
+    def forward(self, x):
+        return torch.relu(self.layer(x))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fingerprint_is_of_the_numbers(kind):
+    same, again, other = (fingerprint(Holding(KINDS[kind](numbers(one)))) for one in (1.0, 1.0, 0.5))
+    assert same == again
+    assert (same == other) == (kind == "meta")
+    larger = nn.functional.pad(numbers(), (0, 2, 0, 2))
+    if kind not in ("by channel", "masked", "nested", "jagged"):  # whose makers here are for four rows
+        assert fingerprint(Holding(KINDS[kind](larger))) != same
+
+
+def test_no_two_kinds_or_layouts_have_the_same_fingerprint():
+    upper = torch.eye(4) + torch.diag(torch.ones(3), 1)
+    # the rows of one are the columns of the other
+    pairs = (upper.to_sparse_csr(), upper.T.to_sparse_csc()), (numbers().to_sparse(), numbers())
+    for one, other in pairs:
+        assert fingerprint(Holding(one)) != fingerprint(Holding(other))
+
+
+def test_the_order_of_entries_and_sums_of_entries_do_not_count():
+    places, values = torch.tensor([[0, 1, 0], [0, 1, 0]]), torch.tensor([0.5, 2.0, 0.5])
+    two = torch.sparse_coo_tensor(places, values, (4, 4))
+    one = torch.sparse_coo_tensor(places[:, 1:].flip(1), torch.tensor([1.0, 2.0]), (4, 4))
+    assert fingerprint(Holding(one)) == fingerprint(Holding(two))
+    assert len(two._values()) == 3
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.int64, torch.bool])
+def test_fingerprints_of_plain_networks_stay(kind):
+    """Results that were stored know their networks by these."""
+    network = Holding(torch.arange(6.0).reshape(2, 3).T.to(kind))
+    digest = hashlib.sha256(repr(network).encode())
+    for name, value in sorted(network.state_dict().items()):
+        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        digest.update(bytes(value.contiguous().view(torch.uint8).numpy()))
+    assert fingerprint(network) == digest.hexdigest()[:16]
+
+
+def test_packed_weights_count():
+    def quantised(seed):
+        torch.manual_seed(seed)
+        return torch.ao.quantization.quantize_dynamic(nn.Sequential(nn.Linear(4, 4), nn.ReLU()), {nn.Linear})
+
+    assert fingerprint(quantised(0)) == fingerprint(quantised(0)) != fingerprint(quantised(1))
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_network_that_holds_one_is_measured(kind):
+    inputs = torch.randn(32, 4, generator=torch.Generator().manual_seed(0))
+    expected = signature(Holding(numbers()), inputs, n=32, criteria=False).scores
+    network = Holding(KINDS[kind](numbers()))
+    np.testing.assert_array_equal(signature(network, inputs, n=32, criteria=False).scores, expected)
+
+
+@pytest.mark.parametrize("kind", WORDS)
+def test_no_score_is_computed_of_one(kind):
+    odd = KINDS[kind](numbers())
+    assert kind_of(odd) == WORDS[kind]
+    for given_to in (lambda: affinity_score(odd, odd), lambda: affinity_score(numbers(), odd)):
+        with pytest.raises(
+            AffscoreError, match=rf"[xy] must be plain numbers in memory, got a {WORDS[kind]} tensor; \w"
+        ):
+            given_to()
+    for data in (odd, {"x": odd}, [odd, odd]):
+        with pytest.raises(
+            AffscoreError, match=rf"the data must be plain numbers in memory, got a {WORDS[kind]} tensor"
+        ):
+            signature(Holding(None), data, n=4)
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.floats(0.0, 4.0, width=32), min_size=3, max_size=3), min_size=1, max_size=5))
+def test_parts_are_plain_and_say_all(rows):
+    matrix = torch.tensor(rows)
+    for kind in ("coo", "csr", "csc", "plain", "float8", "mkldnn"):
+        parts = plain_parts(KINDS[kind](matrix))
+        assert not any(map(kind_of, parts))
+        assert sum(part.double().sum() for part in parts if part.is_floating_point()) == pytest.approx(
+            float(KINDS[kind](matrix).to_dense().double().sum()), abs=1e-4
+        )
+
+
+MASKED = np.ma.masked_greater(np.random.default_rng(0).standard_normal((32, 4)), 1.5)
+
+
+class Items(Dataset):
+    def __init__(self, form):
+        self.form = form
+
+    def __len__(self):
+        return len(MASKED)
+
+    def __getitem__(self, index):
+        return self.form(MASKED[index])
+
+
+class TestMaskedArrays:
+    SENTENCE = "must be plain numbers in memory, got a masked array; the mask would be lost: drop its rows"
+
+    @pytest.mark.parametrize("form", [lambda x: x, list, tuple, lambda x: x.astype(np.float32)])
+    def test_they_have_no_score(self, form):
+        for pair in ((form(MASKED), MASKED.data), (MASKED.data, form(MASKED))):
+            with pytest.raises(AffscoreError, match=f"^[xy] {self.SENTENCE}"):
+                affinity_score(*pair)
+
+    @pytest.mark.parametrize(
+        "data",
+        [MASKED, (MASKED,), {"x": MASKED}, list(MASKED), Items(lambda x: x), Items(lambda x: (x, 3)),
+         Items(lambda x: {"x": x})],
+        ids=["array", "tuple", "dictionary", "list", "data set", "with labels", "by name"],
+    )  # fmt: skip
+    def test_they_are_no_data(self, data):
+        with pytest.raises(AffscoreError, match=f"^the data {self.SENTENCE}"):
+            signature(Holding(None).double(), data, n=32)
+
+    def test_without_the_rows_that_are_masked_they_are_data(self):
+        whole = ~np.ma.getmaskarray(MASKED).any(axis=1)
+        kept = MASKED[whole]
+        assert 2 <= len(kept) < len(MASKED)
+        assert affinity_score(kept, np.tanh(kept)) == affinity_score(kept.data, np.tanh(kept.data))
+        network = Holding(None).double()
+        found, expected = (signature(network, data, n=len(kept), criteria=False).scores for data in (kept, kept.data))
+        np.testing.assert_array_equal(found, expected)
+
+    def test_records_are_no_numbers(self):
+        records = np.ma.array([(1.0, 2.0)] * 4, dtype=[("a", float), ("b", float)])
+        with pytest.raises(AffscoreError, match="real numbers, got a MaskedArray of type"):
+            affinity_score(records, records)
+        records["a"][0] = np.ma.masked
+        with pytest.raises(AffscoreError, match="got a masked array"):
+            check_plain(records)
+
+
+class TestTables:
+    FRAME = pd.DataFrame(np.random.default_rng(0).standard_normal((32, 4)), columns=[*"abcd"])
+
+    @pytest.mark.parametrize("kind", ["Float64", "Float32"])
+    def test_missing_values_are_refused(self, kind):
+        missing = self.FRAME.astype(kind)
+        missing.loc[3, "b"] = pd.NA
+        with pytest.raises(AffscoreError, match="the data holds 1 NaN or infinite values"):
+            signature(Holding(None).double(), missing, n=32)
+        with pytest.raises(AffscoreError, match="x must be "):
+            affinity_score(missing, missing)
+
+    def test_complex_columns_are_refused(self):
+        mixed = self.FRAME.assign(c=self.FRAME["c"] + 1j)
+        with pytest.raises(AffscoreError, match="must be numbers, c are not"):
+            signature(Holding(None).double(), mixed, n=32)
+
+    def test_whole_nullable_columns_are_numbers(self):
+        network = Holding(None).double()
+        found, expected = (
+            signature(network, frame, n=32, criteria=False).scores
+            for frame in (self.FRAME.astype("Float64"), self.FRAME)
+        )
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("form", [lambda x: x + 0j, lambda x: torch.tensor(x + 0j), lambda x: (x + 1j).tolist()])
+def test_complex_numbers_have_no_score(form):
+    x = MASKED.data
+    for pair in ((form(x), x), (x, form(x))):
+        with pytest.raises(AffscoreError, match=r"[xy] must hold real numbers, got torch.complex"):
+            affinity_score(*pair)

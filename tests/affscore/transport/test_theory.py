@@ -1,0 +1,242 @@
+"""The statements of the page Theory that no other file of this folder checks."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from affscore.transport import affine_map, affinity_score, covariance, gaussian_wasserstein, wasserstein
+from affscore.transport.covariance import estimate, ledoit_wolf_intensity
+from tests.affscore.transport import textbook
+from tests.affscore.transport.clouds import DEGENERATE, REGULAR, cloud, clouds, generators, pairs
+
+ALL = REGULAR + DEGENERATE
+
+
+def paired_cost(x, y):
+    return ((x - y) ** 2).sum(axis=1).mean()
+
+
+def positive(rng, d, rank):
+    factor = rng.standard_normal((d, rank))
+    return factor @ factor.T
+
+
+def empirical(x):
+    return textbook.covariance(x, "empirical")
+
+
+# Affine maps are recognised -----------------------------------------------------------------------------------
+
+
+@given(clouds(ALL), generators())
+def test_theorem_3_1_gradients_of_convex_functions_are_optimal(x, rng):
+    """Of log-sum-exp of affine functions, and of the fourth power of the norm: convex, and far from quadratic."""
+    slopes, offsets = rng.standard_normal((5, x.shape[1])), rng.standard_normal(5)
+    level = x @ slopes.T + offsets
+    weights = np.exp(level - level.max(axis=1, keepdims=True))
+    for y in (weights / weights.sum(axis=1, keepdims=True) @ slopes, 4 * (x**2).sum(axis=1, keepdims=True) * x):
+        assert wasserstein(x, y) ** 2 == pytest.approx(paired_cost(x, y), rel=1e-9, abs=1e-12)
+
+
+@given(clouds(ALL), generators(), st.integers(1, 5))
+def test_corollary_3_2_positive_maps_are_optimal(x, rng, rank):
+    d = x.shape[1]
+    y = x @ positive(rng, d, min(rank, d)) + rng.standard_normal(d)
+    assert wasserstein(x, y) ** 2 == pytest.approx(paired_cost(x, y), rel=1e-9, abs=1e-12)
+
+
+def test_a_map_that_is_not_positive_need_not_be_optimal_and_can_be():
+    angle = math.radians(10)
+    turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+    two = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    assert wasserstein(two, two @ turn) ** 2 == pytest.approx(paired_cost(two, two @ turn))
+    x = np.random.default_rng(0).standard_normal((200, 2))
+    assert wasserstein(x, x @ turn) ** 2 < 0.95 * paired_cost(x, x @ turn)
+
+
+# The Gelbrich bound -------------------------------------------------------------------------------------------
+
+
+def test_gelbrich_is_strict_where_no_affine_map_does_the_same():
+    x = np.random.default_rng(0).standard_normal((100, 3))
+    x -= x.mean(axis=0)
+    for y, equal in ((x @ positive(np.random.default_rng(1), 3, 3), True), (np.maximum(x, 0), False), (x**3, False)):
+        y = y - y.mean(axis=0)
+        normal = gaussian_wasserstein(*(estimate(torch.tensor(points), "empirical") for points in (x, y)))
+        assert (wasserstein(x, y) - normal < 1e-6) == equal
+
+
+# Singular covariances -----------------------------------------------------------------------------------------
+
+
+@given(pairs(ALL))
+def test_the_mapped_cloud_never_has_more_variance_than_y(pair):
+    x, y = pair
+    rest = empirical(y) - empirical(affine_map(x, y, "empirical")(x).numpy())
+    assert np.linalg.eigvalsh(rest).min() > -1e-7 * np.trace(empirical(y))
+
+
+@given(st.integers(2, 10), st.integers(1, 12), generators(), st.integers(1, 12), st.integers(1, 12))
+def test_on_the_samples_the_map_is_a_positive_one(n, d, rng, rank_x, rank_y):
+    """The inner products (T x_i - T x_j) (x_i - x_j) are those of a positive matrix, and T x = 0 where they are 0."""
+    x = rng.standard_normal((n, min(rank_x, d))) @ rng.standard_normal((min(rank_x, d), d))
+    y = rng.standard_normal((n, min(rank_y, d))) @ rng.standard_normal((min(rank_y, d), d))
+    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
+    roots = np.linalg.svd(textbook.root(empirical(y)) @ textbook.root(empirical(x)))[1]
+    kept = roots[roots > 1e-9 * roots[0]]
+    assume(kept[-1] > 1e-4 * kept[0])
+    moved = affine_map(x, y, "empirical")(x).numpy()
+    products = moved @ x.T
+    size = np.abs(products).max()
+    np.testing.assert_allclose(products, products.T, atol=1e-6 * size)
+    values, vectors = np.linalg.eigh((products + products.T) / 2)
+    assert values.min() > -1e-6 * size
+    null = vectors[:, values < 1e-6 * size]
+    assert np.abs(null.T @ moved).max(initial=0.0) < 1e-3 * np.abs(moved).max()
+
+
+def test_the_limit_of_a_ridge_where_each_cloud_varies_where_the_other_does_not():
+    """What the page leaves open: X varies along axes 0 and 1, Y along 0 and 2; the ridge maps axis 1 nowhere either."""
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
+    source, target = np.diag([2.0, 1.0, 0.0]), np.diag([1.0, 0.0, 3.0])
+    for x, y in ((source, target), (source + 0.5 * np.outer([1, 1, 0], [1, 1, 0]), target)):
+        x, y = turn @ x @ turn.T, turn @ y @ turn.T
+        mapped = textbook.linear_part(x + 1e-6 * np.eye(3), y + 1e-6 * np.eye(3)) @ x
+        clouds = (np.sqrt(3) * np.concatenate([textbook.root(m), -textbook.root(m)]) for m in (x, y))
+        ours = affine_map(*clouds, "empirical").matrix.numpy() @ x
+        np.testing.assert_allclose(mapped, ours, atol=1e-2)
+
+
+# The range of the score ---------------------------------------------------------------------------------------
+
+
+@given(pairs(ALL, max_n=12))
+def test_the_empirical_score_is_never_zero(pair):
+    assert affinity_score(*pair, "empirical").raw > 1e-6
+
+
+@given(pairs(ALL), st.sampled_from(["empirical", "ledoit-wolf"]))
+def test_the_exact_cost_is_between_the_row_minima_and_the_pairing(pair, name):
+    x, y = pair
+    moved = affine_map(x, y, name)(x).numpy()
+    costs = ((moved[:, None] - y[None]) ** 2).sum(axis=2)
+    exact, size = wasserstein(moved, y) ** 2, costs.mean()
+    assert max(costs.min(axis=0).mean(), costs.min(axis=1).mean()) <= exact + 1e-9 * size
+    assert exact <= costs.diagonal().mean() + 1e-9 * size
+
+
+@given(pairs(ALL), st.sampled_from(["empirical", "ledoit-wolf"]))
+def test_the_paired_cost_from_covariances(pair, name):
+    x, y = pair
+    fit = affine_map(x, y, name)
+    matrix, cross = fit.matrix.numpy(), (x - x.mean(axis=0)).T @ (y - y.mean(axis=0)) / len(x)
+    moved, of_y = np.trace(matrix @ empirical(x) @ matrix.T), np.trace(empirical(y))
+    cost = moved + of_y - 2 * np.trace(matrix @ cross)
+    assert cost == pytest.approx(paired_cost(fit(x).numpy(), y), rel=1e-6, abs=1e-7 * (moved + of_y))
+    if name == "empirical":
+        assert cost <= 4 * of_y * (1 + 1e-7)
+
+
+def test_the_pairing_reaches_the_lower_end():
+    x = np.random.default_rng(0).standard_normal((50, 4))
+    x = np.concatenate([x, -x])
+    assert affinity_score(x, -x, "empirical", coupling="paired").raw == pytest.approx(1 - math.sqrt(2), abs=1e-9)
+    assert affinity_score(x, -x, "empirical").value == pytest.approx(1.0, abs=1e-7)
+
+
+def heavy(n, d, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n, d)) * np.where(np.arange(d) < d // 10, 1.0, 1e-3)
+    return x * np.abs(rng.standard_t(1, size=(n, 1)))
+
+
+def excess(x, y):
+    """How many times the variance of Y the mapped cloud has under shrinkage."""
+    return np.trace(empirical(affine_map(x, y)(x).numpy())) / np.trace(empirical(y))
+
+
+@given(pairs(ALL))
+def test_the_raw_score_under_shrinkage_is_between_its_bounds(pair):
+    check_bounds(*pair)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_bounds_hold_where_the_score_is_negative(seed):
+    x = heavy(128, 512, seed)
+    assert check_bounds(x, np.clip(x, 0, 6)) > 1
+
+
+def check_bounds(x, y):
+    tau, raw = excess(x, y), affinity_score(x, y).raw
+    assert 1 - math.sqrt((1 + tau) / 2) <= raw + 1e-9
+    assert raw <= 1 - abs(math.sqrt(tau) - 1) / math.sqrt(2) + 1e-7
+    return tau
+
+
+def test_a_ridge_never_breaks_the_bound():
+    """And shrinkage to a ball with all of Y's shape throws a common direction root d times too far."""
+    x = heavy(128, 64, 0)
+    y = np.clip(x, 0, 6)
+    for ridge in (1e-3, 1.0, 100.0):
+        assert affinity_score(x, y, "empirical", ridge=ridge).raw > 0
+    d = 50
+    x = np.random.default_rng(0).standard_normal((200, d)) * np.where(np.arange(d) == 0, 1.0, 1e-3)
+    ball = np.trace(empirical(x)) / d * np.eye(d)
+    matrix = textbook.linear_part(ball, empirical(x) + 1e-12 * np.eye(d))
+    assert np.trace(matrix @ empirical(x) @ matrix) / np.trace(empirical(x)) == pytest.approx(d, rel=1e-3)
+
+
+def test_a_diagonal_map_between_two_balls():
+    n, d = 40, 40_000
+    rng = np.random.default_rng(0)
+    stretch = 1 + 0.5 * rng.standard_normal(d)  # a coefficient of variation of one half
+    x = rng.standard_normal((n, d))
+    y = x * stretch
+    scale = math.sqrt(y.var(axis=0).sum() / x.var(axis=0).sum())
+    raw = 1 - math.sqrt(paired_cost(scale * (x - x.mean(axis=0)), y - y.mean(axis=0)) / (2 * y.var(axis=0).sum()))
+    assert raw == pytest.approx(1 - math.sqrt(1 - 1 / math.sqrt(1.25)), abs=0.01)
+    assert raw == pytest.approx(0.675, abs=0.005)
+
+
+# The closed form ----------------------------------------------------------------------------------------------
+
+
+@given(clouds(ALL, max_n=40, max_d=1), st.sampled_from(["empirical", "ledoit-wolf"]))
+def test_on_a_line_an_increasing_function_has_the_closed_form(x, name):
+    for y in (np.maximum(x, 0), np.tanh(x), x**3, np.floor(x)):
+        if np.ptp(y) > 0:
+            expected = math.sqrt(max(1 - np.corrcoef(x[:, 0], y[:, 0])[0, 1], 0.0))
+            assert 1 - affinity_score(x, y, name).raw == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("function", "correlation"),
+    [(lambda x: np.maximum(x, 0), math.sqrt(math.pi / (2 * math.pi - 2))), (np.square, 0.0), (np.negative, -1.0)],
+    ids=["relu", "square", "negative"],
+)
+@pytest.mark.parametrize("n", [3, 20])
+def test_in_many_dimensions_multiples_of_the_identity_have_a_limit(function, correlation, n):
+    x = np.random.default_rng(0).standard_normal((n, 100_000))
+    y = function(x)
+    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
+    spread = (y**2).sum() / n
+    raw = 1 - wasserstein(x * math.sqrt(spread / ((x**2).sum() / n)), y) / math.sqrt(2 * spread)
+    limit = 1 - math.sqrt(1 - (correlation if correlation >= 0 else -correlation / (n - 1)))
+    assert raw == pytest.approx(limit, abs=0.01)
+
+
+@pytest.mark.parametrize("n", [3, 10])
+def test_in_many_dimensions_the_empirical_map_learns_the_pairs_by_heart(n):
+    x = np.random.default_rng(0).standard_normal((n, 100_000))
+    assert affinity_score(x, np.maximum(x, 0), "empirical").raw > 0.98
+    assert ledoit_wolf_intensity(torch.tensor(x - x.mean(axis=0))) == pytest.approx(1 - 2 / n, abs=0.01)
+    assert affinity_score(x, np.maximum(x, 0)).raw > 0.95  # d is far above n^2 / 2
+
+
+def test_shrinkage_keeps_the_trace():
+    x = cloud("skewed", 20, 30, np.random.default_rng(0))
+    assert float(covariance(x).trace()) == pytest.approx(x.var(axis=0).sum(), rel=1e-12)

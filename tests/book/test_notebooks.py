@@ -1,0 +1,122 @@
+"""The committed notebooks keep the conventions of notebooks/README.md."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from notebook_files import declared_parameters, pair_differs, read_profile, undeclared_keys
+from setup_cell import setup_cell
+
+from tests.book.built_site import PAGES, TOC
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SCRIPTS = sorted((REPOSITORY / "notebooks").glob("[0-9][0-9]_*.py"))
+SETUP = setup_cell(REPOSITORY / "_config.yml")
+PROFILES = sorted((REPOSITORY / "notebooks" / "params").glob("*.yml"))
+DECLARATION = re.compile(r"\w+: [\w\[\], |]+ = .+  # .+")
+
+each_notebook = pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+
+
+def code_cells(script: Path) -> list[Any]:
+    notebook = nbformat.read(script.with_suffix(".ipynb"), as_version=4)
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def test_there_are_notebooks_and_profiles() -> None:
+    assert SCRIPTS
+    assert {"mini", "paper"} <= {profile.stem for profile in PROFILES}
+
+
+@each_notebook
+def test_the_two_files_of_a_notebook_hold_the_same_cells(script: Path) -> None:
+    assert not pair_differs(script), f"{script.name} and its .ipynb differ: make sync"
+
+
+@each_notebook
+def test_no_outputs_are_committed(script: Path) -> None:
+    for cell in code_cells(script):
+        assert not cell.outputs
+        assert cell.execution_count is None
+
+
+@each_notebook
+def test_parameters_are_typed_commented_and_checked(script: Path) -> None:
+    first, parameters, check, *_ = code_cells(script)
+    assert (first.source, first.metadata["tags"]) == (SETUP.source, SETUP.metadata["tags"]), "run scripts/setup_cell.py"
+    assert "parameters" in parameters.metadata.get("tags", []), "the second code cell is tagged `parameters`"
+    for line in parameters.source.splitlines():
+        assert DECLARATION.fullmatch(line), f"not `name: type = default  # comment`: {line}"
+    assert "check_parameters(globals())" in check.source, "the cell after `parameters` checks them"
+    assert "remove-cell" in check.metadata.get("tags", [])
+    namespace: dict[str, Any] = {}
+    exec(compile(f"{parameters.source}\n{check.source}", script.name, "exec", dont_inherit=True), namespace)
+
+
+@each_notebook
+def test_figures_have_a_description(script: Path) -> None:
+    for cell in code_cells(script):
+        options = cell.metadata.get("mystnb", {})
+        if "figure" in options:
+            assert options["figure"].get("caption")
+            assert options["figure"].get("name", "").startswith("fig-")
+            assert options.get("image", {}).get("alt")
+
+
+def test_figure_names_are_unique() -> None:
+    names = [
+        cell.metadata["mystnb"]["figure"]["name"]
+        for script in SCRIPTS
+        for cell in code_cells(script)
+        if "figure" in cell.metadata.get("mystnb", {})
+    ]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda path: path.stem)
+def test_each_parameter_of_a_profile_is_declared(profile: Path) -> None:
+    assert undeclared_keys(read_profile(profile), [script.with_suffix(".ipynb") for script in SCRIPTS]) == []
+
+
+def test_the_pages_of_the_table_of_contents_exist() -> None:
+    generated = {"book/status", "book/changelog"}  # when the site is built
+    for page in set(PAGES) - generated:
+        assert any((REPOSITORY / page).with_suffix(suffix).exists() for suffix in (".md", ".ipynb")), page
+    assert generated < set(PAGES)
+    for script in SCRIPTS:
+        assert f"notebooks/{script.stem}" in PAGES
+
+
+def test_sphinx_numbers_each_chapter_as_its_file() -> None:
+    """A part of the table of contents that is ``numbered: true`` has chapters alone, in their order; 00 is in none."""
+    numbered = [chapter["file"] for part in TOC["parts"] if part.get("numbered") for chapter in part["chapters"]]
+    assert numbered == [f"notebooks/{script.stem}" for script in SCRIPTS if not script.stem.startswith("00")]
+    assert [int(page[10:12]) for page in numbered] == list(range(1, len(numbered) + 1))
+
+
+def test_what_is_cited_is_in_the_bibliography_and_the_other_way_round() -> None:
+    text = "\n".join(path.read_text() for path in [*SCRIPTS, *(REPOSITORY / "book").glob("*.md")])
+    cited = {key.strip() for keys in re.findall(r"\{cite[:a-z]*\}`([^`]+)`", text) for key in keys.split(",")}
+    entries = re.findall(r"^@\w+\{([^,]+),", (REPOSITORY / "book" / "references.bib").read_text(), re.MULTILINE)
+    assert sorted(entries) == sorted(cited)
+
+
+@pytest.mark.notebook
+def test_bare_papermill_refuses_a_misspelt_parameter(tmp_path: Path) -> None:
+    """One notebook; that every other has the same check is tested above."""
+    script = SCRIPTS[0]
+    declared = list(declared_parameters(script.with_suffix(".ipynb")))
+    misspelt = declared[0] + "e"
+    command = [sys.executable, "-m", "papermill", script.with_suffix(".ipynb").name, str(tmp_path / "out.ipynb")]
+    result = subprocess.run(
+        [*command, "-p", misspelt, "1"], cwd=script.parent, capture_output=True, text=True, check=False
+    )
+    assert result.returncode != 0
+    assert f"this notebook has no parameter '{misspelt}'" in result.stderr
+    assert f"did you mean '{declared[0]}'" in result.stderr
