@@ -12,7 +12,7 @@ from torch import nn
 import affscore
 from affscore.recorder.calls import ORDINALS
 from affscore.recorder.functions import _TOLERANCES, ACTIVATIONS, LIBRARY_CLASSES, activation_name
-from tests.affscore.network.seen import seen_in
+from tests.affscore.recorder.seen import seen_in
 
 PAGE = (Path(__file__).resolve().parents[2] / "book" / "activations.md").read_text()
 PYTHON = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)

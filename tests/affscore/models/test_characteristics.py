@@ -12,7 +12,7 @@ from affscore.models.by_name import characteristics
 from affscore.models.sources.torchvision_networks import DEPTHS, weight_versions, with_version
 from affscore.recorder import recording
 from companion.mini_zoo import list_models
-from tests.affscore.network.torchvision_networks import input_of, without_numbers
+from tests.affscore.recorder.torchvision_networks import input_of, without_numbers
 
 QUICK = ("alexnet", "vgg19", "googlenet", "inception_v3", "resnet50", "densenet121", "mnasnet1_0", "swin_t")
 

@@ -15,7 +15,7 @@ from affscore.network.criteria.affine_fit import affine_fit
 from affscore.options import Options, checked
 from affscore.survey.job import Job, describe
 from affscore.survey.plan import named_options
-from tests.affscore.network.seen import seen_in
+from tests.affscore.recorder.seen import seen_in
 
 
 def data(*shape, seed=0):

@@ -12,8 +12,8 @@ from affscore.network.pair import LARGEST, joined
 from affscore.network.reduction import reduce
 from affscore.options import Options
 from affscore.recorder import recording
-from tests.affscore.network import hard_networks as hard
-from tests.affscore.network.seen import seen_in
+from tests.affscore.recorder import hard_networks as hard
+from tests.affscore.recorder.seen import seen_in
 
 REDUCTIONS = ("mean", "sum", "flatten", "sample", "published")
 

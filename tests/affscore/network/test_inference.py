@@ -11,7 +11,7 @@ from torch import nn
 
 from affscore import AffscoreError, affinity_score, multiverse, signature, track
 from affscore.network import nonlinearity_coefficient
-from tests.affscore.network import hard_networks as hard
+from tests.affscore.recorder import hard_networks as hard
 
 INPUTS = torch.randn(32, 3, 8, 8, generator=torch.Generator().manual_seed(0))
 

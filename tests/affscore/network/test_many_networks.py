@@ -15,7 +15,7 @@ from torch import nn
 from affscore import signature
 from tests.affscore.network.cheap_networks import cheaply
 from tests.affscore.network.kernels import kernels_in
-from tests.affscore.network.torchvision_networks import activations_and_depths
+from tests.affscore.recorder.torchvision_networks import activations_and_depths
 
 pytestmark = pytest.mark.slow
 

@@ -15,8 +15,8 @@ from affscore import AffscoreError, affinity_score, load_data, load_model, signa
 from affscore.models import TextPreprocessing, card_of, digits
 from affscore.network import entropy, linear_cka, norm, r2
 from affscore.network.criteria import CRITERIA
-from tests.affscore.network import hard_networks as hard
-from tests.affscore.network.torchvision_networks import MODULES
+from tests.affscore.recorder import hard_networks as hard
+from tests.affscore.recorder.torchvision_networks import MODULES
 from tests.affscore.transport import textbook
 
 

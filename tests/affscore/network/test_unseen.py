@@ -9,7 +9,7 @@ from torch import nn
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from affscore import AffscoreWarning, signature
-from tests.affscore.network.hard_networks import SqueezeAndExcite, conv
+from tests.affscore.recorder.hard_networks import SqueezeAndExcite, conv
 
 
 def swish(x):

@@ -10,7 +10,7 @@ from affscore import signature
 from affscore.recorder import block_kinds
 from affscore.recorder.axes import Part, channels_last
 from affscore.recorder.layout import Layout
-from tests.affscore.network.seen import seen_in
+from tests.affscore.recorder.seen import seen_in
 
 CHANNELS = 8
 

@@ -17,8 +17,8 @@ from affscore import AffinityPenalty, AffscoreError, signature
 from affscore.recorder import recording
 from affscore.recorder.declared import Declared, check_elementwise
 from affscore.recorder.functions import LIBRARY_CLASSES
-from tests.affscore.network.hard_networks import conv
-from tests.affscore.network.seen import seen_in
+from tests.affscore.recorder.hard_networks import conv
+from tests.affscore.recorder.seen import seen_in
 
 
 class Snake(nn.Module):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from affscore.network.reduction import images_first
-from tests.affscore.network.seen import seen_in
+from tests.affscore.recorder.seen import seen_in
 
 N, P, C = "image", "", "channel"
 

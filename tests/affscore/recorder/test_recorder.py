@@ -13,9 +13,9 @@ from torch.overrides import _get_current_function_mode_stack
 import affscore
 from affscore.recorder import recording
 from affscore.recorder.functions import ACTIVATIONS
-from tests.affscore.network import hard_networks as hard
-from tests.affscore.network.seen import Seen, seen_in
-from tests.affscore.network.torchvision_networks import (
+from tests.affscore.recorder import hard_networks as hard
+from tests.affscore.recorder.seen import Seen, seen_in
+from tests.affscore.recorder.torchvision_networks import (
     MODULES,
     NAMES,
     activations_and_depths,

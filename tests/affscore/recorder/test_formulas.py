@@ -12,7 +12,7 @@ from affscore.recorder.effects import Effect
 from affscore.recorder.formulas import Formulas
 from affscore.recorder.functions import name_by_values
 from affscore.recorder.stream import Event
-from tests.affscore.network.seen import seen_in
+from tests.affscore.recorder.seen import seen_in
 
 
 class Written(nn.Module):

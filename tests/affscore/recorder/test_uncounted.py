@@ -11,7 +11,7 @@ from torch import nn
 from affscore import AffscoreError, signature
 from affscore.recorder import recording
 from affscore.recorder.uncounted import Uncounted
-from tests.affscore.network.torchvision_networks import without_numbers
+from tests.affscore.recorder.torchvision_networks import without_numbers
 
 WIDTH = 16
 

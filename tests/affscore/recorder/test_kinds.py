@@ -7,9 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tests.affscore.network.hard_networks import conv
-from tests.affscore.network.seen import seen_in
-from tests.affscore.network.test_recorder import calls_without_numbers
+from tests.affscore.recorder.hard_networks import conv
+from tests.affscore.recorder.seen import seen_in
+from tests.affscore.recorder.test_recorder import calls_without_numbers
 
 
 def kinds_in(model, x):
