@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -152,12 +151,13 @@ def characteristics(models: Iterable[str]) -> pd.DataFrame:
 
 
 def _sources(first: str) -> Iterator[Source]:
-    """All sources, one for each prefix: those of a prefix first, and else torchvision, which has none."""
-    taken = set[str]()
-    for source in chain(registered(), found_in("affscore.models.sources", "SOURCE", first=first or "torchvision")):
-        if source.prefix not in taken:
-            taken.add(source.prefix)
-            yield source
+    """All sources, those of a prefix first, and else torchvision, which has none; registered ones instead of ours."""
+    theirs = {source.prefix: source for source in reversed(registered())}
+    if first in theirs:
+        yield theirs[first]
+    for source in found_in("affscore.models.sources", "SOURCE", first=first or "torchvision"):
+        yield theirs.pop(source.prefix, source)
+    yield from theirs.values()
 
 
 def source_of(name: str) -> Source:

@@ -154,9 +154,9 @@ class MiniZoo(Mini):
 
     def facts(self, name: str, weights: str) -> dict[str, Any]:
         """A line of :func:`list_models`."""
+        stated = super().facts(name, weights)
         known: dict[Any, Any] = list_models().set_index("name").loc[name.removeprefix("mini:")].to_dict()
-        stated = {key: known[key] for key in ("depth", "parameters")}
-        return super().facts(name, weights) | stated | {"gflops": known["flops"] / 1e9}
+        return stated | {"depth": known["depth"], "gflops": known["flops"] / 1e9}
 
 
 register(MiniZoo(MINI_NETWORKS))

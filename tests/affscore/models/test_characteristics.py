@@ -130,7 +130,7 @@ def test_small_networks_have_the_numbers_of_their_table():
 
 
 @pytest.mark.parametrize(
-    ("name", "complaint"), [("mini:net", "list_models"), ("mini:vgg11@best", "DEFAULT and random")]
+    ("name", "complaint"), [("mini:net", "no small network 'net'"), ("mini:vgg11@best", "DEFAULT and random")]
 )
 def test_an_unknown_small_network_is_refused(name, complaint):
     with pytest.raises(AffscoreError, match=complaint):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from affscore import AffscoreError, load_model
-from affscore.models import ModelCard, Preprocessing, card_of
+from affscore.models import ModelCard, Preprocessing, Source, card_of, register, sources
 from affscore.models.card import fingerprint
 from affscore.models.preprocessing import IMAGENET
 
@@ -313,3 +313,27 @@ def test_what_is_installed_in_the_folder_of_a_file_stays_imported(tmp_path, monk
     assert "installed_package" in sys.modules
     assert "beside_it" not in sys.modules
     del sys.modules["installed_package"], sys.modules["with_a_folder_of_its_name"]
+
+
+@pytest.mark.parametrize("prefix", ["own", "mini"])
+def test_networks_that_another_package_registers(prefix, monkeypatch):
+    """A new prefix; and one that was there, whose networks they replace."""
+
+    class Own(Source):
+        form = f"{prefix}:NAME"
+
+        def names(self):
+            return [f"{prefix}:narrow"]
+
+        def load(self, name, weights, seed):
+            return nn.Linear(2, 3), ModelCard(name, weights)
+
+    Own.prefix = prefix
+    monkeypatch.setattr(sources, "_registered", sources.registered())
+    register(Own())
+    assert load_model(f"{prefix}:narrow").out_features == 3
+    with pytest.raises(AffscoreError, match=f"did you mean {prefix}:narrow.*{prefix}:NAME"):
+        load_model(f"{prefix}:narow")
+    if prefix == "mini":
+        with pytest.raises(AffscoreError, match="unknown model 'mini:digitsnet'"):
+            load_model("mini:digitsnet")
