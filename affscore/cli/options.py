@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from importlib.metadata import entry_points
 from inspect import Parameter
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ MODELS = (
     "a torchvision name, timm:NAME, hf:NAME (or a folder, or a config.json), mini:NAME or path/to/file.py:factory; "
     "WEIGHTS is DEFAULT, random, the name of a torchvision weight, a tag of timm, or a file"
 )
-_PREFIXES = ("timm", "hf", "mini")
+_PREFIXES = ("timm", "hf", "mini", *entry_points(group="affscore.sources").names)
 """What stands in front of the colon in MODEL, known without loading a source (and so without PyTorch)."""
 
 _CLASSIFIED = "digits digits-inverted digits-shuffled digits-noisy cifar10 cifar100 fashion-mnist"

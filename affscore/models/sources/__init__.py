@@ -86,8 +86,9 @@ _registered: list[Source] = []
 def register(source: Source) -> None:
     """Make networks of another package known by name, as MODEL, instead of those that had this prefix.
 
-    A package that is installed need not be imported first: the module that its entry point of the group
-    ``affscore.sources`` names is imported when a network is asked for by name.
+    A package that is installed need not be imported first: the module that an entry point of the group
+    ``affscore.sources`` names is imported when a network is asked for by name; the entry point has the name of the
+    prefix.
 
     Args:
         source: An object of a class of :class:`Source`.
