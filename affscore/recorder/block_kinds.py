@@ -80,6 +80,8 @@ def is_made_of_linear_layers(module: nn.Module) -> bool:
     True
     >>> is_made_of_linear_layers(nn.Sequential(nn.Linear(3, 6), nn.LayerNorm(6), nn.Linear(6, 3)))
     False
+    >>> is_made_of_linear_layers(nn.Sequential(nn.Conv2d(4, 8, 1, groups=2), nn.ReLU(), nn.Conv2d(8, 4, 1)))
+    False
     """
     linear = 0
     for part in module.modules():

@@ -585,3 +585,20 @@ def test_notes_count_blocks_where_these_are_measured():
         with pytest.warns(match="are few"):
             notes = signature(network, x, n=12, units=units, progress=False).notes
         assert text in " ".join(notes)
+
+
+def test_the_input_of_a_block_is_what_depends_on_the_data():
+    class Shifted(nn.Module):
+        def forward(self, shift, x):
+            return x + shift
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.shifted = nn.Linear(4, 6), Shifted()
+
+        def forward(self, x):
+            return self.shifted(torch.full((1, 6), 2.0), torch.relu(self.first(x)))
+
+    listener, _ = seen_in(Net(), torch.randn(8, 4), activations=[Shifted])
+    assert [x.shape for x in listener.inputs] == [(8, 6), (8, 6)]

@@ -293,3 +293,15 @@ def test_padding_is_that_of_the_decoder_too_or_refused(name):
     other = {name: twice[name].flip(0)}
     with pytest.raises(AffscoreError, match=f"marks padding .attention_mask. of other tokens than those of {name}"):
         tokens_of_text(data | other, {})
+
+
+def test_sparsity_is_that_of_the_tokens_alone():
+    data, model = texts(), net(spoil=1e6)
+    with torch.no_grad():
+        model.up.weight *= 1e-3
+        model.up.bias *= 1e-3
+        tokens = model.up(model.words(data["input_ids"][data["attention_mask"].bool()]))
+    share = (tokens.abs() <= 1e-3).double().mean().item()
+    assert 0.2 < share < 0.98
+    found = signature(model, data, n=24, criteria="sparsity", progress=False)
+    assert found.table["sparsity_before"].iloc[0] == pytest.approx(share)

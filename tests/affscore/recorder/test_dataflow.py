@@ -59,3 +59,11 @@ def test_tensors_in_nested_results():
     found = list(tensors_in([a, (b, None, "text", 3.0), {"k": [c]}, pair]))
     assert [tensor.item() for tensor in found] == [0.0, 1.0, 2.0, 3.0, 0.0]
     assert list(tensors_in(None)) == []
+
+
+def test_parts_that_are_written_one_after_the_other_keep_their_origins():
+    flow, x = Dataflow(), torch.zeros(2, 6)
+    flow.mark(x, Origin(1))
+    flow.mark(x[:, 3:], Origin(5), part=True)
+    flow.mark(x[:, :3], Origin(2), part=True)
+    assert (flow.origin(x[:, 3:]), flow.origin(x[:, :3])) == (Origin(5), Origin(2))

@@ -12,7 +12,7 @@ from torch import nn
 
 from affscore.recorder import recording
 from affscore.recorder.dataflow import Origin
-from affscore.recorder.effects import Effect, Effects
+from affscore.recorder.effects import Effect, Effects, bends
 from affscore.recorder.stream import Event
 from affscore.recorder.uncounted import Uncounted
 
@@ -197,3 +197,9 @@ def test_indices_that_are_tried_are_in_a_table(size, first):
 def test_a_function_of_few_entries_has_the_same_effect(function, shape):
     x = torch.rand(shape)
     assert Effects().of(function, (x,), {}, x) == Effect(True, function is not torch.neg)
+
+
+def test_a_bend_as_small_as_rounding_is_none():
+    like = torch.zeros(40, dtype=torch.float64)
+    assert not bends(lambda x: x + 1e-5 * x.abs(), like)
+    assert bends(lambda x: x + 1e-2 * x.abs(), like)

@@ -441,3 +441,16 @@ def test_a_guess_is_noted(shape, axis):
     assert not any("guess" in note for note in signature(linear, x, **options).notes)
     assert not any("guess" in note for note in signature(Bare(), x, reduction="flatten", **options).notes)
     assert not any("guess" in note for note in signature(Bare(), x.flatten(1), **options).notes)
+
+
+def test_the_only_channel_that_a_slice_leaves_is_a_channel():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv2d(3, 6, 1)
+
+        def forward(self, x):
+            return torch.relu(self.conv(x)[:, :1].permute(0, 2, 3, 1))
+
+    (call,) = seen_in(Net(), torch.randn(4, 3, 5, 5))[1].calls
+    assert (call.channel_axis, call.channels) == (3, 1)
