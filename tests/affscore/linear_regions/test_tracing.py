@@ -209,6 +209,18 @@ def test_what_is_overwritten_through_a_view_is_refused():
         along_segment(Of(function), torch.zeros(2, 6, 6), torch.ones(2, 6, 6))
 
 
+def test_a_part_that_was_changed_in_place_goes_back_to_its_own_place_alone():
+    def function(net, x):
+        y = net.conv(x).flatten(1)
+        part = y[:, 0]
+        part += 1
+        y[:, 1] = part
+        return F.relu(y)
+
+    with pytest.raises(AffscoreError, match="setitem reads what an operation in place has overwritten through a view"):
+        along_segment(Of(function), torch.zeros(2, 6, 6), torch.ones(2, 6, 6))
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [

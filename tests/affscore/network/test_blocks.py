@@ -588,17 +588,24 @@ def test_notes_count_blocks_where_these_are_measured():
 
 
 def test_the_input_of_a_block_is_what_depends_on_the_data():
-    class Shifted(nn.Module):
+    class Residual(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Linear(6, 6)
+
         def forward(self, shift, x):
-            return x + shift
+            return x + torch.relu(self.inner(x)) + shift
 
     class Net(nn.Module):
         def __init__(self):
             super().__init__()
-            self.first, self.shifted = nn.Linear(4, 6), Shifted()
+            self.first, self.residual = nn.Linear(4, 6), Residual()
 
         def forward(self, x):
-            return self.shifted(torch.full((1, 6), 2.0), torch.relu(self.first(x)))
+            return self.residual(torch.full((64, 6), 2.0), self.first(x))
 
-    listener, _ = seen_in(Net(), torch.randn(8, 4), activations=[Shifted])
-    assert [x.shape for x in listener.inputs] == [(8, 6), (8, 6)]
+    net, images = Net().eval(), torch.randn(64, 4)
+    found = signature(net, images, n=64, units="blocks", criteria=False, progress=False)
+    x = net.first(images).detach()
+    expected = affinity_score(x, net.residual(torch.zeros(1), x).detach()).value
+    assert found.summary.set_index("layer").loc["residual", "score"] == pytest.approx(expected, abs=1e-5)
