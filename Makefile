@@ -27,7 +27,7 @@ NOTEBOOKS := $(SOURCES:notebooks/%.py=$(EXECUTED)/notebooks/%.ipynb)
 # With two notebooks at once (make -j2), one that keeps both cores busy comes last, alone.
 LAST := $(EXECUTED)/notebooks/03_estimating_it_well.ipynb
 # What no import shows: the numbers and weights that the package ships.
-LIBRARY_DATA := $(shell find affscore notebooks/companion -type f ! -name '*.py' ! -name '*.pyc')
+LIBRARY_DATA := $(shell find affscore notebooks/companion -type f ! -name '*.py' ! -name '*.pyc' ! -name ruff.toml ! -path '*/.*')
 PROSE := _config.yml CHANGELOG.md $(shell find book -type f)
 STAGING := $(wildcard scripts/*.py) $(shell find affscore notebooks/companion -name '*.py')  # whose docstrings are pages
 
@@ -67,7 +67,7 @@ OLDEST := _build/oldest
 test-oldest: $(OLDEST)/.installed  ## run the quick tests on the oldest versions that are allowed, with Python 3.11
 	$(OLDEST)/bin/python $(PYTEST) $(QUICK)
 
-$(OLDEST)/.installed: pyproject.toml | _build/uv/bin/uv
+$(OLDEST)/.installed: pyproject.toml notebooks/pyproject.toml | _build/uv/bin/uv
 	_build/uv/bin/uv pip compile --quiet --resolution lowest-direct --all-extras --python-version 3.11 \
 	  --output-file _build/oldest.txt pyproject.toml
 	python3.11 -m venv $(OLDEST)

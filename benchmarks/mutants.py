@@ -133,7 +133,7 @@ def main(found: str, earlier: str = "") -> None:
     rows = [row for row, _ in queue]
     for pattern, number in DRAWN.items():
         have = sum(fnmatch(old["file"], pattern) or fnmatch(new["file"], pattern) for old, (new, _) in kept)
-        queue += islice(draw(pattern, rows), number - have)
+        queue += islice(draw(pattern, rows), max(0, number - have))
     with Path(found).open("a", newline="", buffering=1) as file:
         table = csv.DictWriter(file, (*IDENTITY, "outcome", "seconds", "by"))
         if not done:

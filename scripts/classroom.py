@@ -171,7 +171,7 @@ def empty(folder: Path) -> None:
 
 def copy_companion(folder: Path) -> None:
     """Put the book's code beside notebooks, which import it."""
-    shutil.copytree(COMPANION, folder / COMPANION.name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(COMPANION, folder / COMPANION.name, ignore=shutil.ignore_patterns("__pycache__", ".*", "ruff.toml"))
 
 
 WRITE = {"student": write_students, "teacher": write_teachers, "assignments": write_assignments}

@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
+import companion  # noqa: F401  # its networks are in tests of affscore, too
 from affscore import cli
 from tests.small_cifar import write_small_cifar
 

@@ -39,7 +39,7 @@ def _top(
     pass
 
 
-def main(app: typer.Typer = app) -> None:
+def main(app: typer.Typer = app, name: str = "affscore COMMAND") -> None:
     """Run the command; an error that the user can repair is one sentence and a non-zero exit."""
     try:
         with warnings.catch_warnings():
@@ -52,7 +52,7 @@ def main(app: typer.Typer = app) -> None:
         typer.echo(f"affscore: {error}", err=True)
         sys.exit(1)
     except _UsageError as error:
-        sys.exit(_explained(error))
+        sys.exit(_explained(error, name))
     except SystemExit as error:  # the command itself raises none here, but where nobody reads its output any more
         if not isinstance(error.__context__, BrokenPipeError):
             typer.echo(f"affscore: the network, or another loaded file, called sys.exit({error.code})", err=True)
@@ -60,7 +60,7 @@ def main(app: typer.Typer = app) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _explained(error: Exception) -> int:
+def _explained(error: Exception, name: str) -> int:
     """Say what is wrong with the words of the command; its exit status."""
     text = error.format_message()  # type: ignore[attr-defined]  # of every usage error
     if type(error).__name__ == "NoArgsIsHelpError":
@@ -68,5 +68,5 @@ def _explained(error: Exception) -> int:
     else:
         sentence = " ".join(text.split()).rstrip(".")
         sentence = f"{sentence[:1].lower()}{sentence[1:]}"
-        typer.echo(f"affscore: {sentence} (affscore COMMAND --help shows the options)", err=True)
+        typer.echo(f"affscore: {sentence} ({name} --help shows the options)", err=True)
     return 2

@@ -21,7 +21,7 @@ MODELS = (
     "a torchvision name, timm:NAME, hf:NAME (or a folder, or a config.json), mini:NAME or path/to/file.py:factory; "
     "WEIGHTS is DEFAULT, random, the name of a torchvision weight, a tag of timm, or a file"
 )
-_PREFIXES = ("timm", "hf", "mini", *entry_points(group="affscore.sources").names)
+_PREFIXES = ("timm", "hf", "mini")
 """What stands in front of the colon in MODEL, known without loading a source (and so without PyTorch)."""
 
 _CLASSIFIED = "digits digits-inverted digits-shuffled digits-noisy cifar10 cifar100 fashion-mnist"
@@ -72,7 +72,9 @@ def check(models: Iterable[str], datasets: Iterable[str], chosen: Mapping[str, A
         check_files(name, weights)
         prefix, colon, _ = name.partition(":")
         if colon and ".py:" not in name and prefix not in _PREFIXES:
-            raise AffscoreError(f"unknown model {name!r}{near(prefix, _PREFIXES)} (MODEL is {MODELS})")
+            known = {*_PREFIXES, *entry_points(group="affscore.sources").names}
+            if prefix not in known:
+                raise AffscoreError(f"unknown model {name!r}{near(prefix, known)} (MODEL is {MODELS})")
     for spec in datasets:
         name, _, path = spec.partition(":")
         takes = _SETS.get(name, "")

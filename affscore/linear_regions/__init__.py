@@ -1,4 +1,4 @@
-"""Floor 2: the linear regions of a piecewise affine network along segments and paths."""
+"""The linear regions of a piecewise affine network along segments and paths."""
 
 from affscore.linear_regions.paths import closed_paths
 from affscore.linear_regions.pieces import absolute_deviation, total_variation

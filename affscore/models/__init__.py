@@ -1,4 +1,4 @@
-"""Floor 2: networks and data by name."""
+"""Networks and data by name."""
 
 from __future__ import annotations
 

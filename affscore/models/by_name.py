@@ -152,7 +152,7 @@ def characteristics(models: Iterable[str]) -> pd.DataFrame:
 
 def _sources(first: str) -> Iterator[Source]:
     """All sources, those of a prefix first, and else torchvision, which has none; registered ones instead of ours."""
-    theirs = {source.prefix: source for source in reversed(registered())}
+    theirs = {**registered(first)}
     if first in theirs:
         yield theirs[first]
     for source in found_in("affscore.models.sources", "SOURCE", first=first or "torchvision"):

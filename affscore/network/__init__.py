@@ -1,4 +1,4 @@
-"""Floor 2: a running network, and the scores of its activations."""
+"""A running network, and the scores of its activations."""
 
 from affscore.network.criteria.affine_fit import affine_fit
 from affscore.network.criteria.cka import debiased_cka, linear_cka

@@ -2,7 +2,7 @@
 
 :func:`to_prelu` gives each channel of each ReLU a slope, 0 at first, where 1 is linear; :func:`train` (or a
 :class:`SlopePenalty` in a training of your own) pulls the slopes to 1; :func:`average_path_length` says how many
-non-linear units a path still meets. :func:`linearize` needs no training. Floor 2.
+non-linear units a path still meets. :func:`linearize` needs no training.
 
 >>> import torch
 >>> from torch import nn

@@ -1,4 +1,4 @@
-"""Floor 3: many jobs, and their results on disk.
+"""Many jobs, and their results on disk.
 
 ``affscore.survey(...)`` is :func:`affscore.survey.survey`.
 """

@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from tqdm import tqdm
 from affscore.errors import AffscoreError, first_line
 from affscore.models.card import ONE_AT_A_TIME
 from affscore.models.naming import switched
+from affscore.models.sources import Source, register, registered
 from affscore.network.measurement import Measurement
 from affscore.network.multiverse_result import Multiverse
 from affscore.network.note import Note
@@ -58,6 +59,7 @@ class Task:
         execution: How it is measured.
         command: The command, for the metadata.
         changed: What has changed since an older result.
+        sources: What other packages have registered, which another process may not have imported.
     """
 
     number: int
@@ -67,10 +69,13 @@ class Task:
     execution: Execution = Execution()  # noqa: RUF009  # it is frozen
     command: str | None = None
     changed: str = ""
+    sources: tuple[Source, ...] = field(default_factory=lambda: tuple(registered().values()))
 
     def run(self) -> Outcome:
         """Do the job, and keep its result. No error leaves this function, and no ``sys.exit`` of a network."""
         threads = self.execution.threads or torch.get_num_threads()
+        for source in self.sources:
+            register(source)
         try:
             with (
                 ONE_AT_A_TIME,

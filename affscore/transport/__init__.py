@@ -1,4 +1,4 @@
-"""Floor 1: two point clouds and the affine optimal transport between them."""
+"""Two point clouds and the affine optimal transport between them."""
 
 from affscore.transport.affine_map import AffineMap, affine_map, gaussian_wasserstein
 from affscore.transport.affinity import AffinityScore, affinity_score

@@ -1,7 +1,7 @@
 """The book's code, beside the notebooks that use it: it reproduces, where affscore measures.
 
-Importing it makes the small networks known by name, as ``mini:resnet18``. Its other parts are loaded when they are first
-used.
+Importing it makes the small networks known by name, as ``mini:resnet18``. Its other parts are loaded when they are
+first used.
 """
 
 from __future__ import annotations

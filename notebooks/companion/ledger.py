@@ -11,11 +11,6 @@ from typer import Option
 from affscore.cli import options
 from affscore.cli.main import main
 from affscore.cli.words import say, write
-from affscore.network.table import write_table
-from companion.papers.all_results import AllResults, studies_of_papers
-from companion.papers.claim import DEPENDS
-from companion.papers.ledger import Ledger
-from companion.papers.specifications import claims_by_specification, gathered_multiverses
 
 _RESULTS = Option(None, metavar="DIR", help="Take your own results, too: the folder of a store that a survey wrote.")
 
@@ -28,7 +23,7 @@ def ledger(
     claims: Path | None = options.output("Write the claims in words and their tests to this .csv file.", ".csv"),
     specifications: Path | None = options.output(
         "Decide the claims about signatures under every specification there is, which takes minutes, and write the "
-        "verdicts to this .csv file. Without this option those that come with the package are used.",
+        "verdicts to this .csv file. Without this option those that come with the companion are used.",
         ".csv",
     ),
     results: Path | None = _RESULTS,
@@ -39,6 +34,12 @@ def ledger(
     torchvision's pretrained networks (their default weights) on imagenet:DIR in a store, --results DIR fills it; the
     column command says what to measure. Studies are read from the folder studies in the store.
     """
+    from affscore.network.table import write_table
+    from companion.papers.all_results import AllResults, studies_of_papers
+    from companion.papers.claim import DEPENDS
+    from companion.papers.ledger import Ledger
+    from companion.papers.specifications import claims_by_specification, gathered_multiverses
+
     gathered = AllResults.gather(results)
     found = Ledger(gathered)
     if specifications is not None:
@@ -65,4 +66,4 @@ def ledger(
 
 
 if __name__ == "__main__":
-    main(app)
+    main(app, "python -m companion.ledger")

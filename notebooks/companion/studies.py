@@ -17,7 +17,7 @@ from affscore.options import DEFAULT, Specification
 from affscore.survey.load import load_or_measure
 
 STUDIES = Path(__file__).parent / "data" / "studies"
-"""The folder of the studies that come with the package."""
+"""The folder of the studies that come with the companion."""
 
 ACTIVATION = ("layer", "call", "activation", "kind", "depth", "width")
 
@@ -95,7 +95,7 @@ def study_on_data(
 
 
 def load_study(name: str) -> pd.DataFrame:
-    """A study that comes with the package.
+    """A study that comes with the companion.
 
     ``python scripts/make_studies.py --only NAME --out FOLDER`` makes it again: where nothing is trained to about 1e-5
     in a score; a training enlarges how another processor rounds.
@@ -143,12 +143,12 @@ def load_study(name: str) -> pd.DataFrame:
     file = STUDIES / f"{name}.parquet"
     if not file.is_file():
         known = ", ".join(sorted(path.stem for path in STUDIES.glob("*.parquet")))
-        raise AffscoreError(f"no study that comes with the package is called {name!r}; there are: {known}")
+        raise AffscoreError(f"no study that comes with the companion is called {name!r}; there are: {known}")
     return pd.read_parquet(file)
 
 
 def load_studies() -> dict[str, pd.DataFrame]:
-    """All studies that come with the package, by name."""
+    """All studies that come with the companion, by name."""
     return {path.stem: pd.read_parquet(path) for path in sorted(STUDIES.glob("*.parquet"))}
 
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import affscore
+import companion
 from affscore import AffscoreError
 from affscore.models import TextPreprocessing
 from affscore.models.data.noise import Noise
@@ -16,8 +17,8 @@ from affscore.nonlinear_advantage import ChannelGELU
 
 PACKAGE = Path(affscore.__file__).parent
 ASSERTS = [
-    pytest.param(node.test, id=f"{path.relative_to(PACKAGE)}:{node.lineno}")
-    for path in sorted(PACKAGE.rglob("*.py"))
+    pytest.param(node.test, id=f"{path.relative_to(path.parents[2])}:{node.lineno}")
+    for path in sorted([*PACKAGE.rglob("*.py"), *Path(companion.__file__).parent.rglob("*.py")])
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
     if isinstance(node, ast.Assert)
 ]

@@ -126,4 +126,5 @@ def test_the_version_is_the_same_everywhere() -> None:
     cited = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text())
     lines = (REPOSITORY / "CHANGELOG.md").read_text().splitlines()
     first = next(line for line in lines if line.startswith("## ") and not line.endswith("(unreleased)"))
-    assert PROJECT["version"] == affscore.__version__ == cited["version"] == first.split()[1].rstrip(",")
+    companion = tomllib.loads((REPOSITORY / "notebooks" / "pyproject.toml").read_text())["project"]["version"]
+    assert PROJECT["version"] == companion == affscore.__version__ == cited["version"] == first.split()[1].rstrip(",")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ from typing import Any, ClassVar
 
 from torch import nn
 
+from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ModelCard
 from affscore.models.naming import weights_label
 from affscore.models.paths import file_hash, user_path
@@ -80,29 +80,38 @@ class Source(ABC):
         return None
 
 
-_registered: list[Source] = []
+_registered: dict[str, Source] = {}
+
+GROUP = "affscore.sources"
+"""Entry points of this group have the name of a prefix, and name a module that registers its source."""
 
 
 def register(source: Source) -> None:
-    """Make networks of another package known by name, as MODEL, instead of those that had this prefix.
+    """Make the networks of another package known by name, as MODEL, instead of those that had this prefix.
 
     A package that is installed need not be imported first: the module that an entry point of the group
-    ``affscore.sources`` names is imported when a network is asked for by name; the entry point has the name of the
-    prefix.
+    ``affscore.sources`` names is imported when a network of the entry point's name, its prefix, is asked for.
 
     Args:
         source: An object of a class of :class:`Source`.
+
+    Raises:
+        AffscoreError: It is none.
     """
-    _registered.insert(0, source)
+    if not isinstance(source, Source):
+        raise AffscoreError(f"expected an object of a class of affscore.models.Source, got {source!r}")
+    _registered[source.prefix] = source
 
 
-def registered() -> list[Source]:
-    """What other packages have registered, the last first."""
-    _import_installed()
-    return list(_registered)
+def registered(prefix: str | None = None) -> dict[str, Source]:
+    """What other packages have registered, by prefix.
 
+    Args:
+        prefix: The entry points of this prefix are looked at first, where nothing has been registered for it.
 
-@functools.cache
-def _import_installed() -> None:
-    for point in entry_points(group="affscore.sources"):
-        point.load()
+    Raises:
+        AffscoreError: The module of such an entry point cannot be imported.
+    """
+    for point in entry_points(group=GROUP, name=prefix) if prefix and prefix not in _registered else ():
+        guarded(point.load, f"the networks {prefix}:NAME come from {point.value}, which cannot be imported")
+    return _registered

@@ -57,7 +57,7 @@ class MiniNetwork:
 class Mini(Source):
     """The small networks; WEIGHTS is "DEFAULT", "random" or a file."""
 
-    form = "mini:digitsnet"
+    form = "mini:digitsnet (others come with the companion of the book)"
     prefix = "mini"
 
     def __init__(self, networks: Mapping[str, MiniNetwork]) -> None:

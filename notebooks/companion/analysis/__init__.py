@@ -1,4 +1,4 @@
-"""Floor 4: what many scores say. Arrays and tables in, tables out; it knows no networks, no papers and no files."""
+"""What many scores say. Arrays and tables in, tables out; it knows no networks, no papers and no files."""
 
 from companion.analysis.accuracy import ERROR as ERROR
 from companion.analysis.accuracy import best_explained as best_explained

@@ -1,4 +1,4 @@
-"""What the number of activations does to the distances of signatures, and how far networks are from themselves elsewhere."""
+"""What the number of activations does to distances of signatures, and how far a network is from itself elsewhere."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 To add an exercise
 ------------------
-The exercises of notebook K live in ``notebooks/companion/exercises/notebook_K.py``. Write there a generator that takes the
-student's answer and yields pairs of a condition and what to say where it holds, and give it the number of the
+The exercises of notebook K live in ``notebooks/companion/exercises/notebook_K.py``. Write there a generator that takes
+the student's answer and yields pairs of a condition and what to say where it holds, and give it the number of the
 exercise. The first that holds is the verdict: *Not yet* with a hint, or *Right!* where it is ``right("...")``::
 
     from companion.exercises.answers import as_number, matching

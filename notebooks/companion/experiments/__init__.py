@@ -1,4 +1,4 @@
-"""Floor 4: measurements beyond one signature, each of which returns a table."""
+"""Measurements beyond one signature, each of which returns a table."""
 
 from __future__ import annotations
 

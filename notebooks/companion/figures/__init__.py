@@ -1,4 +1,4 @@
-"""Floor 4: how a result looks. One function draws one figure and returns it; it draws what it is given."""
+"""How a result looks. One function draws one figure and returns it; it draws what it is given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Floor 5: what the papers print and claim, beside what we have.
+"""What the papers print and claim, beside what we have.
 
 A folder a paper, a module a section: what is printed there, ours, and the claims that rest on it. Beside them is what
 they share: printed numbers, results, estimates, claim and verdict; the ledger puts all together.

@@ -129,8 +129,7 @@ def in_words(again: Counter[str]) -> str:
 def shipped_claims() -> pd.DataFrame:
     """The claims by specification of the results that come with the package.
 
-    ``python -m companion.ledger --specifications notebooks/companion/papers/claims_by_specification.csv`` computes them anew, which takes
-    minutes.
+    ``python -m companion.ledger --specifications FILE.csv`` computes them anew, which takes minutes.
     """
     return pd.read_csv(SHIPPED, keep_default_na=False)
 

@@ -315,25 +315,60 @@ def test_what_is_installed_in_the_folder_of_a_file_stays_imported(tmp_path, monk
     del sys.modules["installed_package"], sys.modules["with_a_folder_of_its_name"]
 
 
+class Narrow(Source):
+    """A source with one network."""
+
+    def __init__(self, prefix):
+        self.prefix, self.form = prefix, f"{prefix}:NAME"
+
+    def names(self):
+        return [f"{self.prefix}:narrow"]
+
+    def load(self, name, weights, seed):
+        scans = Preprocessing(channels=1, size=8, resize=8, mean=(0.0,), std=(1.0,))
+        return nn.Sequential(nn.Conv2d(1, 3, 1), nn.ReLU()), ModelCard(name, weights, scans)
+
+
+@pytest.fixture
+def nothing_registered(monkeypatch):
+    monkeypatch.setattr(sources, "_registered", {})
+
+
 @pytest.mark.parametrize("prefix", ["own", "mini"])
-def test_networks_that_another_package_registers(prefix, monkeypatch):
-    """A new prefix; and one that was there, whose networks they replace."""
-
-    class Own(Source):
-        form = f"{prefix}:NAME"
-
-        def names(self):
-            return [f"{prefix}:narrow"]
-
-        def load(self, name, weights, seed):
-            return nn.Linear(2, 3), ModelCard(name, weights)
-
-    Own.prefix = prefix
-    monkeypatch.setattr(sources, "_registered", sources.registered())
-    register(Own())
-    assert load_model(f"{prefix}:narrow").out_features == 3
+def test_networks_that_another_package_registers(prefix, nothing_registered):
+    """A new prefix; and one that was there, whose networks they replace, those of an installed package, too."""
+    register(Narrow(prefix))
+    assert load_model(f"{prefix}:narrow")[0].out_channels == 3
     with pytest.raises(AffscoreError, match=f"did you mean {prefix}:narrow.*{prefix}:NAME"):
         load_model(f"{prefix}:narow")
     if prefix == "mini":
         with pytest.raises(AffscoreError, match="unknown model 'mini:digitsnet'"):
             load_model("mini:digitsnet")
+    with pytest.raises(AffscoreError, match="expected an object of a class of"):
+        register(Narrow)
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A package that brings networks by an entry point."""
+    (tmp_path / "own-1.0.dist-info").mkdir()
+    (tmp_path / "own-1.0.dist-info" / "METADATA").write_text("Name: own\nVersion: 1.0\n")
+    (tmp_path / "own-1.0.dist-info" / "entry_points.txt").write_text("[affscore.sources]\nown = own_networks\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_networks", raising=False)
+    return tmp_path / "own_networks.py"
+
+
+def test_networks_of_an_installed_package(installed, nothing_registered):
+    installed.write_text(
+        "from affscore.models import register\nfrom tests.affscore.models.test_models import Narrow\n"
+        "register(Narrow('own'))\n"
+    )
+    assert load_model("own:narrow")[0].out_channels == 3
+
+
+def test_a_package_that_fails_concerns_its_own_networks_alone(installed, nothing_registered):
+    installed.write_text("import nothing_of_this_name")
+    with pytest.raises(AffscoreError, match="come from own_networks, which cannot be imported: ModuleNotFound"):
+        load_model("own:narrow")
+    assert card_of(load_model("squeezenet1_1@random")).name == "squeezenet1_1"

@@ -12,11 +12,13 @@ import torch
 from PIL import Image
 
 from affscore import AffscoreError, AffscoreWarning, load_model
+from affscore.models import register, sources
 from affscore.options import Options
 from affscore.survey import Store, load_or_measure, survey
 from affscore.survey.plan import plan
 from affscore.survey.report import listing
 from affscore.survey.tables import load_results
+from tests.affscore.models.test_models import Narrow
 from tests.affscore.survey.conftest import assert_same_results, tables_of
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -383,3 +385,11 @@ def test_a_scheduler_that_is_not_there(tmp_path, run):
     assert (code, out) == (1, "")
     assert "there is no scheduler of dask at 'nonsense'" in err
     assert "start one with: dask scheduler" in err
+
+
+@pytest.mark.slow
+def test_worker_processes_know_the_networks_that_were_registered(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "_registered", {})
+    register(Narrow("own"))
+    report = survey(["own:narrow", "own:narrow@random"], "digits", tmp_path, jobs=2, **OPTIONS)
+    assert str(report).startswith("2 jobs: 2 measured")

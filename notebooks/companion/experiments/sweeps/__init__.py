@@ -1,7 +1,7 @@
 """Scores of activation functions on random inputs at the sizes of figures 6 and 7, computed once for book and ledger.
 
 ``python -m companion.experiments.sweeps NAME`` computes one of them again: minutes to a quarter of an hour, where the
-results that come with the package take no time.
+results that come with the companion take no time.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ of figure 7, bottom, with all points.
 
 
 def sweep(name: str) -> pd.DataFrame:
-    """A sweep of :data:`SWEEPS` as it comes with the package.
+    """A sweep of :data:`SWEEPS` as it comes with the companion.
 
     Args:
         name: Which.
 
     Returns:
         The table of :func:`companion.experiments.domain_sweep`, :func:`companion.experiments.reduction_scores` or
-        :func:`companion.experiments.estimation_sweep`, with a column ``draw`` or ``repeat`` for the independent samples.
+        :func:`companion.experiments.estimation_sweep`, with a column ``draw`` or ``repeat`` for independent samples.
 
     Raises:
         AffscoreError: There is no sweep of that name.

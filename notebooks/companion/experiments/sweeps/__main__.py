@@ -1,4 +1,4 @@
-"""Compute sweeps again and put them in the place of those that come with the package."""
+"""Compute sweeps again and put them in the place of those that come with the companion."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ def history(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
 
     Returns:
         A row for each network, in the order of years (those without a year last); the columns of
-        :func:`companion.papers.network_table` and :func:`companion.analysis.shape_statistics`. ``attrs["few"]`` says how
-        many scores the rarefied range draws.
+        :func:`companion.papers.network_table` and :func:`companion.analysis.shape_statistics`. ``attrs["few"]`` says
+        how many scores the rarefied range draws.
 
     Raises:
         AffscoreError: No signatures, or what is none.
