@@ -17,7 +17,7 @@
 # # Your network in five minutes
 #
 # You have a network in a file, weights that you trained, and images. This page takes such a file from nothing to a
-# signature beside those of networks that you know. With your names in the cell below, and `train` set to `False`, it is
+# signature beside those of networks that you know. With your names in the cell below it is
 # yours.
 
 # %% tags=["remove-cell", "setup"]
@@ -32,7 +32,7 @@ if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
 
 # %% tags=["parameters"]
 model: str = "../examples/small_network.py:small"  # path/to/file.py:factory
-train: bool = True  # on digits; False: weights of `model`, or behind its @
+train: bool = True  # on digits, the example alone: yours has its weights
 dataset: str = "digits"  # digits, cifar10, imagenet:DIR, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
 beside: list = ["shipped:resnet20", "shipped:squeezenet1_1"]  # for comparison
@@ -43,6 +43,8 @@ seed: int = 0  # of random weights and of the choice of images
 from companion.parameters import check_parameters
 
 check_parameters(globals())
+if model != "../examples/small_network.py:small":
+    train = False
 
 # %% [markdown]
 # ## 1. The file
@@ -203,7 +205,7 @@ Markdown(
 #   -p dataset digits
 # ```
 #
-# and this page by `-p model ../my_file.py:my_function@../my_weights.pt -p train False`. Further: {doc}`../book/how_to_run_with_your_model` for all names of networks
+# and this page by `-p model ../my_file.py:my_function@../my_weights.pt`. Further: {doc}`../book/how_to_run_with_your_model` for all names of networks
 # and data, {doc}`../book/surveys` for many of them.
 #
 # ## What we found
