@@ -52,7 +52,7 @@ def test_make_learns_which_modules_a_notebook_used(small_book: SmallBook) -> Non
     assert rule.startswith(f"{OUTPUT}: affscore/__init__.py ")
     assert "notebooks/companion/parameters.py" in rule
     assert "affscore/errors.py:" in modules
-    assert "transport" not in rule
+    assert "linear_regions" not in rule
 
 
 @pytest.mark.notebook
