@@ -37,6 +37,7 @@ def in_a_process(*words, cwd=None):
     )
 
 
+@pytest.mark.slow
 def test_signature_prints_a_line_for_every_activation_and_writes_the_file(tmp_path):
     out = tmp_path / "result.parquet"
     done = in_a_process(

@@ -11,6 +11,7 @@ QUICK = ["--n", "32", "--images", "32"]
 MINI = "mini:digitsnet"
 
 
+@pytest.mark.slow
 def test_two_networks(run, tmp_path):
     files = ["--out", tmp_path / "two.png", "--csv", tmp_path / "two.csv"]
     code, out, err = run("compare", MINI, f"{MINI}@random", *QUICK, *files)

@@ -13,6 +13,7 @@ def imported_after(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
 
+@pytest.mark.slow
 def test_a_network_and_a_tensor_need_neither_torchvision_nor_other_slow_imports():
     code = """
 import torch

@@ -13,6 +13,7 @@ import affscore
 OPTIONS = {"n": 32, "images": 32, "progress": False}
 
 
+@pytest.mark.slow
 def test_the_separate_signatures_are_those_of_the_multiverse():
     network = affscore.load_model("mini:digitsnet")
     found = affscore.multiverse(network, "digits", **OPTIONS)

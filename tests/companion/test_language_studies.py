@@ -18,6 +18,9 @@ from affscore.models.data.docstrings import docstrings
 from companion.experiments import character_losses
 from companion.studies import load_study, under
 
+pytestmark = pytest.mark.slow  # trains
+
+
 NETWORKS = Path(__file__).parents[2] / "examples" / "language_networks.py"
 TINY = f"{NETWORKS}:tiny_char_gpt"
 

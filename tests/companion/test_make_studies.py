@@ -25,6 +25,9 @@ from affscore.recorder.model_state import unwrapped
 from companion.studies import STUDIES as SHIPPED
 from companion.studies import load_study, under
 
+pytestmark = pytest.mark.slow  # trains
+
+
 CHEAP = "mini:vit_b_32"
 
 

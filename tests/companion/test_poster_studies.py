@@ -33,6 +33,9 @@ from companion.studies import STUDIES as SHIPPED
 from companion.studies import stored_studies
 from tests.small_cifar import ramps
 
+pytestmark = pytest.mark.slow  # trains
+
+
 NETWORKS = "examples/region_networks.py"
 
 

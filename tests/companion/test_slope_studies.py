@@ -22,6 +22,9 @@ from affscore.options import Specification
 from companion.papers.all_results import studies_of_papers
 from companion.studies import stored_studies
 
+pytestmark = pytest.mark.slow  # trains
+
+
 NETWORK = """
 from torch import nn
 

@@ -10,6 +10,9 @@ from torchvision.transforms import functional as T
 from affscore import load_model
 from affscore.models.data.digits import digits
 
+pytestmark = pytest.mark.slow  # trains
+
+
 NETWORKS = "examples/cifar_networks.py"
 
 

@@ -13,6 +13,9 @@ from studies.steered import RECIPES, TARGETS, Steered
 from affscore import load_model, signature
 from affscore.survey.shipped import shipped_signature
 
+pytestmark = pytest.mark.slow  # trains
+
+
 VGG = "examples/region_networks.py:vgg8"
 
 TRAININGS = [*STUDIES["steered"].trainings, *STUDIES["steered-targets"].trainings]

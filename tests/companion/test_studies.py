@@ -21,6 +21,7 @@ def signature():
     return affscore.signature("mini:digitsnet", "digits", n=128, images=256, criteria="cka")
 
 
+@pytest.mark.slow
 def test_a_multiverse_has_a_row_for_each_activation_and_specification(multiverse):
     table = study_of([multiverse])
     assert list(table.columns) == list(COLUMNS)
@@ -46,6 +47,7 @@ def test_a_signature_has_one_specification_and_its_criteria(signature):
     assert set(table[list(Specification._fields)].itertuples(index=False, name=None)) == {tuple(DEFAULT)}
 
 
+@pytest.mark.slow
 def test_signatures_come_back(multiverse, signature):
     table = study_of([multiverse])
     for choice in multiverse.choices:

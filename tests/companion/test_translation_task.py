@@ -13,6 +13,9 @@ from studies.translation import BEGIN, END, IGNORED, PAD, TOKENS, as_tensors, in
 from affscore import AffscoreError, load_model
 from affscore.nonlinear_advantage import average_path_length, slopes, to_prelu, train
 
+pytestmark = pytest.mark.slow  # trains
+
+
 NETWORKS = "examples/translation_networks.py"
 Translator = type(load_model(f"{NETWORKS}:number_translator", 0))
 NAMED = {number: word for word, number in TOKENS.items()}

@@ -126,6 +126,7 @@ def test_other_numbers_of_images_and_data_sets_are_said(trained):
     assert affscore.compare(trained, trained).notes == ()
 
 
+@pytest.mark.slow
 def test_the_notes_of_each_result_and_batches_that_are_smaller_than_asked_for():
     options = QUICK | {"n": 64, "images": None}
     found = affscore.compare(MINI, data=["digits", "digits:1"], **options)
@@ -286,6 +287,7 @@ def test_there_is_no_interval_without_the_images(trained, tmp_path):
         found.differences(1)
 
 
+@pytest.mark.slow
 def test_blocks_compare_with_blocks_alone(tmp_path):
     blocks = affscore.signature("mini:digitsnet", "digits", n=64, units="blocks", criteria=False)
     with pytest.raises(AffscoreError, match=r"different values of units .activations, blocks.; measure them alike"):

@@ -30,6 +30,7 @@ def assert_same(one, other, place=1e-10):
     np.testing.assert_allclose(one.total_variation, other.total_variation, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(ANY, SEEDS)
 def test_line_and_walk_agree(name, seed):

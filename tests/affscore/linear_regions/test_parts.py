@@ -21,6 +21,7 @@ def two_segments():
     return Grid.of_ends(torch.tensor([0.0, 0.5], dtype=torch.float64), torch.tensor([1.0, 0.75], dtype=torch.float64))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 1), FRACTIONS), min_size=1, max_size=30))
 def test_points_are_sorted_in_and_numbers_carried_along(wanted):
     grid = two_segments()

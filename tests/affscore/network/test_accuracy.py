@@ -60,6 +60,7 @@ def folders(path, names=tuple(COLOURS)):
 
 
 class TestByName:
+    @pytest.mark.slow
     def test_digits_of_a_trained_network(self):
         model = affscore.load_model("mini:digitsnet")
         images, labels = digits("test")

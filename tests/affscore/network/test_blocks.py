@@ -503,6 +503,7 @@ def test_every_reduction(reduction):
     assert points == ([60, 480, 480, 480, 240] if reduction == "positions" else [60] * 5)
 
 
+@pytest.mark.slow
 def test_batch_size_changes_nothing_and_files_keep_everything(tmp_path):
     options = {"n": 64, "images": 128, "units": "blocks", "reduction": "sample", "progress": False}
     one, other = (signature("mini:vit_b_16", "digits", batch_size=size, **options) for size in (64, 13))

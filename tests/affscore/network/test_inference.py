@@ -115,6 +115,7 @@ OPTIONS = st.fixed_dictionaries({
 })  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=12, phases=[Phase.generate])
 @given(OPTIONS, st.sampled_from(sorted(NETWORKS)))
 def test_under_every_choice(options, name):

@@ -40,11 +40,13 @@ def separate(model, specification, **options):
         return signature(model, "digits", criteria=False, **words, **options)
 
 
+@pytest.mark.slow
 def test_it_has_twelve_specifications_the_default_first(found):
     assert found.choices == TWELVE
     assert found.choices[0] == DEFAULT == Specification()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", QUICK_AND_SLOW)
 def test_its_scores_are_those_of_separate_signatures_to_the_last_bit(model):
     options = {"n": 48, "images": 96, "seed": 3}
@@ -59,6 +61,7 @@ def test_its_scores_are_those_of_separate_signatures_to_the_last_bit(model):
             pd.testing.assert_frame_equal(of_it, own, check_exact=True)
 
 
+@pytest.mark.slow
 def test_no_result_depends_on_how_many_go_through_at_once(found):
     again = multiverse("mini:resnet18", "digits", n=64, images=192, batch_size=17)
     np.testing.assert_allclose(again.scores.to_numpy(), found.scores.to_numpy(), atol=1e-5)
@@ -115,6 +118,7 @@ def test_the_pairing_is_never_above_the_exact_score(found):
     assert (found.rows["paired"] < found.rows["score"])[~optimal].all()
 
 
+@pytest.mark.slow
 def test_further_reductions_and_corrected_scores_are_further_rows():
     more = multiverse("mini:vit_b_16", "digits", n=64, images=128, reductions=("mean", "published", "flatten"))
     ways = dict.fromkeys((choice.reduction, choice.order) for choice in more.choices)
@@ -174,6 +178,7 @@ def test_an_activation_that_is_refused_once_in_a_batch_has_no_score_in_it():
         assert any("no score under reduce-first" in note for note in found.notes) == (count == 1)
 
 
+@pytest.mark.slow
 def test_what_several_positions_mean_is_said_whichever_reduction_comes_first():
     for reductions in (("mean", "positions"), ("positions", "mean")):
         found = multiverse("mini:digitsnet", "digits", n=64, images=64, reductions=reductions, positions=3)

@@ -118,6 +118,7 @@ def test_the_costs_of_an_image_are_the_means_of_its_points():
     np.testing.assert_allclose(ratio, ratio[0, 0], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_above_2048_points_the_coupling_is_the_pairing_and_that_is_said():
     x = torch.randn(512, 3, 4, 4)
     few, many = (signature(Wide(), x, reduction="positions", positions=k, criteria=False) for k in (4, 5))

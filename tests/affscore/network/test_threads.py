@@ -57,6 +57,7 @@ def in_threads(*networks):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("same", [True, False])
 def test_networks_are_measured_one_at_a_time(same):
     """Without a lock, the first would end while the second runs, which then keeps what it found as what was before."""

@@ -603,6 +603,7 @@ class TestTheRecord:
         training.run(4, tracker)
         return tracker
 
+    @pytest.mark.slow
     def test_the_table(self, tracker):
         table = tracker.table
         assert list(table) == [name for name in COLUMNS.names if name in table]

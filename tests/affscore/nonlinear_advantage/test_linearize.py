@@ -161,6 +161,7 @@ def test_the_network_and_the_random_state_stay_as_they_are():
     assert 0 <= result.accuracy_after <= 1
 
 
+@pytest.mark.slow
 def test_a_named_network_and_data():
     result = linearize("mini:digitsnet", "digits", keep=0.9, images=256)
     assert result.accuracy_before > 0.95

@@ -69,6 +69,7 @@ def test_a_step_is_that_of_the_penalised_loss():
         torch.testing.assert_close(one, other)
 
 
+@pytest.mark.slow
 def test_a_strong_penalty_leaves_an_affine_network():
     net, (images, _) = network(), data()
     record = fit(net, 40, omega=0.5, slope_rate=0.05, weight_decay=0.05)

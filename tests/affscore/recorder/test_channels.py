@@ -303,6 +303,7 @@ class Around(nn.Module):
         return torch.relu(self.then(self.layer(x)))
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_random_chains_around_a_layer(data):

@@ -155,6 +155,7 @@ def test_counts_are_those_of_forward_hooks_where_all_activations_are_modules(nam
     assert [(call.layer, call.activation) for call in recorder.calls] == hooked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "silus", "gates"), [("efficientnet_b0", 49, 16), ("efficientnet_b1", 69, 23)])
 def test_gates_of_squeeze_and_excite(name, silus, gates):
     _, _, recorder = calls_without_numbers(name)
@@ -187,6 +188,7 @@ def test_widths(name, widths):
     assert [features.shape[call.channel_axis] for call, features in pairs] == widths
 
 
+@pytest.mark.slow
 def test_positions_count_what_a_channel_is_averaged_over():
     _, _, recorder = calls_without_numbers("convnext_tiny")
     assert [call.positions for call in recorder.calls] == [56**2] * 3 + [28**2] * 3 + [14**2] * 9 + [7**2] * 3
@@ -345,6 +347,7 @@ def test_what_a_listener_computes_is_not_recorded(images):
     assert len(recorder.calls) == 2
 
 
+@pytest.mark.slow
 def test_feature_maps_are_not_kept_alive():
     alive = []
 

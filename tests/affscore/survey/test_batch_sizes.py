@@ -39,6 +39,7 @@ def test_rows_of_the_digits_are_measured_again():
     compare(again, study[study["model"] == "mini:alexnet"])
 
 
+@pytest.mark.slow
 def test_photographs_score_as_in_the_multiverses_that_come_with_the_package():
     study = load_study("batch-size-cifar")
     before = {found.metadata["model"]: found for found in stored_multiverses()}

@@ -123,6 +123,7 @@ def store(measured, tmp_path):
 DISTURBED = {"multiverse": ["mean", "sample", "positions"], "bias": "extrapolated", "n": 32, "images": 160, "seed": 3}
 
 
+@pytest.mark.slow
 def test_a_survey_that_failed_in_a_batch_is_done_from_its_start(fused, tmp_path):
     options = {**SURVEYED, **DISTURBED, "positions": 3}
     fused.light(2)
@@ -171,6 +172,7 @@ def test_an_activation_without_a_score_under_reduce_first_is_missing_and_no_faul
 # what is in a store
 
 
+@pytest.mark.slow
 def test_a_survey_keeps_what_the_function_measures_and_a_second_one_measures_nothing(measured):
     kept, other = stored_multiverses(measured)
     expected = multiverse("mini:digitsnet", "digits", **OPTIONS)
@@ -300,6 +302,7 @@ def test_the_listing(measured):
     assert listing(jobs, measured) == ["0: mini:digitsnet on digits (n=32, multiverse of mean, sample): done"]
 
 
+@pytest.mark.slow
 def test_scores_under_the_pairing_of_many_points(tmp_path, monkeypatch):
     monkeypatch.setattr(affscore.options, "MOST_COUPLED", 100)
     options = {"multiverse": ["mean", "positions"], "bias": "extrapolated", **SURVEYED}

@@ -309,6 +309,7 @@ def test_two_surveys_at_once_leave_one_result(tmp_path, monkeypatch):
     assert len(load_results(tmp_path)) == 2 * 9
 
 
+@pytest.mark.slow
 def test_another_file_of_the_same_name_is_measured_and_the_older_result_says_so(tmp_path):
     weights, store = tmp_path / "w.pth", tmp_path / "store"
     files = []

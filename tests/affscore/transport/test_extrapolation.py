@@ -220,6 +220,7 @@ def relu_errors():
     return table.set_index(["distribution", "covariance", "ratio"])[columns].sort_index()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distribution", ["independent", "power law", "power law, rotated"])
 def test_the_empirical_bias_shrinks_at_every_number_of_samples(relu_errors, distribution):
     errors = relu_errors.loc[distribution, "empirical"]
@@ -273,6 +274,7 @@ def test_other_activations(name, covariance):
     assert (table["extrapolated"] < 0.8 * table["as_measured"]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("covariance", NAMES)
 def test_wide_layers(covariance):
     options = {"width": 256, "distributions": ["power law", "power law, rotated"], "repeats": 3}

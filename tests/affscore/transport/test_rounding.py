@@ -52,6 +52,7 @@ def test_float32_and_float64_agree(shape, exponent, function):
     assert score.degenerate_input == expected.degenerate_input or expected.value > 1 - 1e-3
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(
     layers(least=48, fewest=48),

@@ -54,6 +54,7 @@ def test_the_activation_that_knows_the_class_is_found_and_no_other():
     assert (found.layers["p_value"].drop(2) > 0.05).all()
 
 
+@pytest.mark.slow
 def test_classes_that_are_random_subsets_are_called_so():
     """p-values are those of chance: of 200 such studies a twentieth is below 0.05, of the whole and of the largest."""
     p_values = np.array([

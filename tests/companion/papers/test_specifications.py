@@ -64,6 +64,7 @@ def test_a_verdict_depends_on_a_choice_where_one_turns_it_round(words, counts):
         assert (table[name_of(one)].item() == DOES_NOT_HOLD) == (set(words) <= set(one))
 
 
+@pytest.mark.slow
 def test_a_claim_that_fails_is_turned_round_too_and_from_decided_to_undecided_is_no_turn():
     row, _ = asked(SUMS, with_scores(lambda reduction, *rest: 0.9 if reduction == "sample" else 0.2))
     assert (row.verdict.word, row.word, row.specifications) == (DOES_NOT_HOLD, DEPENDS, "holds in 4 of 12, fails in 8")
@@ -87,6 +88,7 @@ def test_of_the_papers_networks_the_published_code_is_the_papers_own_choice():
     assert (row.verdict.word, row.word, row.specifications) == (HOLDS, DEPENDS, "fails in 12 of 12")
 
 
+@pytest.mark.slow
 def test_what_was_not_measured_or_is_of_other_networks_is_not_counted():
     row, _ = asked(SUMS, with_scores(lambda reduction, *rest: None if reduction == "sample" else 0.9))
     assert row.specifications == "holds in 8 of 8"
@@ -109,6 +111,7 @@ def above_a_half(results):
     return Verdict(bool(score.mean() > 0.5), f"{score.mean():.1f}", len(score))
 
 
+@pytest.mark.slow
 def test_studies_and_signatures_are_asked_under_each_specification_that_they_have():
     choices = [Specification(), Specification(order="reduce-first"), Specification(coupling="paired")]
     small = pd.DataFrame(choices).assign(score=[0.6, 0.4, 0.7])

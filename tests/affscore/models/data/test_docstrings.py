@@ -16,6 +16,7 @@ from affscore.models.data.docstrings import all_docstrings, docstrings, fingerpr
 LETTERS = TextPreprocessing(lambda text: [ord(letter) for letter in text], length=64, vocabulary=128)
 
 
+@pytest.mark.slow
 def test_each_docstring_is_one_of_the_library_and_there_once():
     texts = all_docstrings()
     assert len(set(texts)) == len(texts)

@@ -83,6 +83,7 @@ def test_which_activations_there_are(kind, network):
     assert (found.scores >= 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "left"), [("gpt2", False), ("llama", False), ("llama", True), ("mistral", False),
                                             ("mistral", True), ("bert", False)])  # fmt: skip
 def test_a_padded_text_counts_as_the_text_alone(kind, left, network):

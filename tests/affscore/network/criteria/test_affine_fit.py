@@ -84,6 +84,7 @@ def test_coordinates_that_follow_from_others_cost_no_degrees_of_freedom():
     assert affine_fit(x @ cloud(5, 80, 1), y) == pytest.approx(affine_fit(x, y), abs=1e-6)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 def test_it_is_at_least_the_paired_score_but_for_the_degrees_of_freedom(seed):
     x = cloud(400, 3, seed)
