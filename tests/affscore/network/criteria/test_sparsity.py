@@ -1,5 +1,4 @@
 import math
-import multiprocessing
 
 import numpy as np
 import pytest
@@ -39,20 +38,3 @@ def test_sparse_entries_of_every_layout(dtype, layout):
     before, after = int((wide.abs() <= limit).sum()), int((wide.relu() <= limit).sum())
     assert 0 < before < after < features.numel()
     assert sparse_entries(features) == (before, after)
-
-
-def _count_in_child(sender):
-    sender.send(sparse_entries(torch.zeros(2**19)))
-
-
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
-def test_a_forked_process_counts_too():
-    """Threads do not survive a fork, and waiting for those of the parent would take for ever."""
-    assert sparse_entries(torch.zeros(2**19)) == (2**19, 2**19)
-    context = multiprocessing.get_context("fork")
-    receiver, sender = context.Pipe(duplex=False)
-    child = context.Process(target=_count_in_child, args=(sender,))
-    child.start()
-    assert receiver.poll(30)
-    assert receiver.recv() == (2**19, 2**19)
-    child.join()
