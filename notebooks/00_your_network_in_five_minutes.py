@@ -35,7 +35,7 @@ model: str = "../examples/small_network.py:small"  # path/to/file.py:factory
 train: bool = True  # on digits, the example alone: yours has its weights
 dataset: str = "digits"  # digits, cifar10, imagenet:DIR, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
-beside: list = ["shipped:resnet20", "shipped:squeezenet1_1"]  # for comparison
+beside: list = ["resnet20", "squeezenet1_1"]  # stored results to compare with
 device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights and of the choice of images
 
@@ -66,6 +66,7 @@ import affscore
 from affscore.models import digits
 from affscore.plots import raw_signature
 from companion.figures import table
+from companion.shipped import shipped_signature
 
 warnings.simplefilter("ignore", UserWarning)  # warnings stand among the notes
 
@@ -151,24 +152,16 @@ plt.show()
 #
 # ## 4. Beside networks that you know
 #
-# `shipped:resnet20` is a finished result that comes with the package ({ref}`shipped-results`). In the shell:
+# Signatures of two trained networks come with the book ({ref}`shipped-results`). In the shell `affscore compare` takes
+# files of results and names of networks, which it measures:
 #
 # ```sh
-# affscore compare mine.parquet shipped:resnet20 shipped:squeezenet1_1 \
-#   --out beside.svg
+# affscore compare mine.parquet mini:digitsnet --out beside.svg
 # ```
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "In this example the network of the file is farther from either of two trained ones than these are from each other. Left, the scores; right, how far apart the signatures are: a small distance means a similar course (as paper Fig. 5; `affscore.compare`, `affscore.plots.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
-names = ["yours", *(one.removeprefix("shipped:") for one in beside)]
 comparison = affscore.compare(
-    mine,
-    *beside,
-    data=dataset,
-    names=names,
-    n=n,
-    device=device,
-    seed=seed,
-    progress=False,
+    mine, *map(shipped_signature, beside), names=["yours", *beside]
 )
 comparison.figure()
 plt.show()

@@ -56,9 +56,9 @@ from scipy.stats import norm
 
 import companion
 from affscore import affinity_score, transport
-from affscore.survey.shipped import trained_networks
 from companion.experiments import score_steps
 from companion.figures import table
+from companion.shipped import trained_networks
 
 rng = np.random.default_rng(seed)
 

@@ -55,9 +55,9 @@ from scipy.stats import norm
 import affscore
 import companion
 from affscore import affinity_score
-from affscore.survey.shipped import trained_networks
 from companion import experiments
 from companion.figures import table
+from companion.shipped import trained_networks
 
 # %% [markdown]
 # ## The ReLUs of trained networks

@@ -59,9 +59,9 @@ from IPython.display import Markdown
 import affscore
 import companion
 from affscore.plots import raw_signature
-from affscore.survey.shipped import trained_networks
 from companion.analysis import reference_ranges
 from companion.figures import table
+from companion.shipped import RESULTS, trained_networks
 
 warnings.simplefilter("ignore")  # warnings are printed with the result
 
@@ -265,7 +265,7 @@ table(of_resnet.rename_axis("resnet56"))
 # activations of networks trained on photographs (CIFAR-10 and ImageNet) that score lower.
 
 # %% tags=["hide-input"]
-shipped = affscore.load_results()
+shipped = affscore.load_results(RESULTS)
 rows = shipped[
     (shipped["units"] == "activations")
     & (shipped["reduction"] == "mean")

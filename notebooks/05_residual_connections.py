@@ -61,6 +61,7 @@ from affscore.options import Specification
 from affscore.survey import load_or_measure_multiverses, stored_multiverses
 from companion.analysis.shortcuts import FIRST, SECOND, groups_of_scores
 from companion.figures import score_histograms, table
+from companion.shipped import MULTIVERSES
 from companion.studies import load_study, study_of, under
 
 if len(residual) != len(plain):
@@ -87,7 +88,7 @@ if residual:
 else:
     on_cifar = [
         one
-        for one in stored_multiverses()
+        for one in stored_multiverses(MULTIVERSES)
         if one.metadata["model"].startswith("cifar_networks.py")
     ]
     study = pd.concat(

@@ -55,10 +55,10 @@ from IPython.display import Markdown
 import companion
 from affscore.plots import raw_signature
 from affscore.survey import load_or_measure
-from affscore.survey.shipped import trained_networks
 from companion.analysis import trends
 from companion.figures import table, timeline
 from companion.papers import history, short_name, short_names, study_models
+from companion.shipped import RESULTS, trained_networks
 
 networks = models or study_models("mini:")
 small_devices = ("squeezenet1_1", "shufflenet_v2_x1_0", "mobilenet_v2")
@@ -69,6 +69,7 @@ options = {
     "device": device,
     "seed": seed,
     "progress": False,
+    "also": [RESULTS],  # what comes with the book
 }
 
 # %% [markdown]

@@ -60,7 +60,6 @@ import affscore
 import companion
 from affscore.comparison import STATISTICS, signature_statistics
 from affscore.models import characteristics
-from affscore.survey.shipped import trained_networks
 from companion.analysis import (
     best_explained,
     best_fit_lead,
@@ -78,6 +77,7 @@ from companion.papers import (
     printed_table,
     study_models,
 )
+from companion.shipped import RESULTS, trained_networks
 from companion.studies import load_study
 
 statistics, common = list(STATISTICS), ["depth", "parameters", "gflops"]
@@ -219,6 +219,7 @@ else:
         jobs=jobs,
         seed=seed,
         progress=False,
+        also=[RESULTS],  # what comes with the book
         **options,
     )
     # an activation whose input is constant has no score

@@ -60,7 +60,6 @@ import affscore
 import companion
 from affscore import AffscoreError
 from affscore.survey import load_or_measure
-from affscore.survey.shipped import shipped_signature
 from companion import analysis, papers
 from companion.figures import (
     dendrogram,
@@ -68,6 +67,7 @@ from companion.figures import (
     score_distributions,
     table,
 )
+from companion.shipped import RESULTS, shipped_signature
 
 # %% [markdown]
 # ## Eight networks on photographs
@@ -78,7 +78,7 @@ from companion.figures import (
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-twin-distances", "caption": "Distances between the signatures of networks on CIFAR-10: those without shortcuts are all close to each other, from 20 to 56 layers, and those with shortcuts are far from them, the more so the deeper they are (`companion.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix of eight networks with a distance in each cell. The four plain networks form a light block with distances of 0.2 to 0.4; the residual networks are 0.5 to 1.2 away from them, and 0.5 to 1.1 from each other."}}
 twins = {
-    f"{kind} {layers}": shipped_signature(f"shipped:{name}net{layers}")
+    f"{kind} {layers}": shipped_signature(f"{name}net{layers}")
     for kind, name in (("plain", "plain"), ("residual", "res"))
     for layers in (20, 32, 44, 56)
 }
@@ -130,6 +130,7 @@ options = {
     "device": device,
     "seed": seed,
     "progress": False,
+    "also": [RESULTS],  # what comes with the book
 }
 results = load_or_measure(networks, dataset, store, jobs=jobs, **options)
 by_name = {
@@ -238,7 +239,7 @@ Markdown(
 untrained = {}
 for name in papers.study_models(""):
     try:
-        untrained[name] = shipped_signature(f"shipped:{name}@random").scores
+        untrained[name] = shipped_signature(f"{name}@random").scores
     except AffscoreError:
         continue  # not every network of the study is among these
 labels = papers.network_table(untrained)["family"].tolist()

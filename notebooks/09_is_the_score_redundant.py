@@ -56,7 +56,6 @@ from IPython.display import Markdown
 
 import companion
 from affscore.survey import load_or_measure
-from affscore.survey.shipped import shipped_signature
 from companion.analysis import (
     CRITERIA_OF_TABLE_1,
     criterion_correlations,
@@ -75,6 +74,7 @@ from companion.papers import (
     study_models,
     table_1_families,
 )
+from companion.shipped import RESULTS, shipped_signature
 
 criteria = list(CRITERIA_OF_TABLE_1)
 TITLES = {
@@ -106,7 +106,7 @@ TITLES = {
 
 # %% tags=["remove-cell"]
 shipped = {
-    name: shipped_signature(f"shipped:{name}").summary
+    name: shipped_signature(name).summary
     for name in [
         *(f"plainnet{layers}" for layers in (20, 32, 44, 56)),
         *(f"resnet{layers}" for layers in (20, 32, 44, 56)),
@@ -189,6 +189,7 @@ options = {
     "device": device,
     "seed": seed,
     "progress": False,
+    "also": [RESULTS],  # what comes with the book
 }
 results = load_or_measure(networks, dataset, store, jobs=jobs, **options)
 names = short_names(networks)

@@ -64,10 +64,11 @@ from affscore.survey import load_or_measure_multiverses, stored_multiverses
 from companion.analysis import effects_of_choices
 from companion.figures import table
 from companion.papers import short_names, study_models
+from companion.shipped import MULTIVERSES
 
 trained = {
     found.metadata["model"]: found
-    for found in stored_multiverses()
+    for found in stored_multiverses(MULTIVERSES)
     if found.metadata["weights"] != "random"
 }
 real = {
@@ -148,6 +149,7 @@ options = {
     "device": device,
     "seed": seed,
     "progress": False,
+    "also": [MULTIVERSES],  # what comes with the book
 }
 names = short_names(networks := models or study_models("mini:"))
 measured = load_or_measure_multiverses(

@@ -63,8 +63,8 @@ from affscore import AffscoreError
 from affscore.options import Specification
 from affscore.plots import scores_over_steps
 from affscore.survey import load_or_measure, stored_multiverses
-from affscore.survey.shipped import shipped_signature
 from companion.figures import bundles_of_signatures, table
+from companion.shipped import MULTIVERSES, shipped_signature
 from companion.studies import load_study, study_of, under
 
 # %% [markdown]
@@ -82,7 +82,7 @@ study = load_study("untrained-cifar")
 built = study["weights"] == "as built"
 after_training = study_of(
     one
-    for one in stored_multiverses()
+    for one in stored_multiverses(MULTIVERSES)
     if one.metadata["model"].startswith("cifar_networks.py")
 )
 stages = pd.concat(
@@ -238,7 +238,7 @@ rises = first.corrwith(
 falls = (change.mean(axis=1) < 0).sum()
 most = change.mean().idxmin()
 full_size = {
-    name: shipped_signature(f"shipped:{name}@random").scores
+    name: shipped_signature(f"{name}@random").scores
     for name in ("vgg11", "vgg13")
 }
 Markdown(

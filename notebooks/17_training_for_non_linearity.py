@@ -56,7 +56,6 @@ import companion
 from affscore.network import resampled
 from affscore.options import Specification
 from affscore.plots import raw_signature
-from affscore.survey.shipped import shipped_signature
 from affscore.transport import differentiable_affinity
 from companion.analysis import mean_of
 from companion.analysis.steered import (
@@ -69,6 +68,7 @@ from companion.analysis.steered import (
     over_all,
 )
 from companion.figures import bundles_of_signatures, table, two_measures
+from companion.shipped import shipped_signature
 from companion.studies import load_study, under
 
 words = list(Specification._fields)

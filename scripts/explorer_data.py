@@ -1,4 +1,4 @@
-"""The numbers of the explorer: the results that come with the package, as one script that sets ``AFFSCORE``.
+"""The numbers of the explorer: the results that come with the companion, as one script that sets ``AFFSCORE``.
 
 A page loads a script from a folder, too, where it may not fetch a file.
 """
@@ -27,6 +27,7 @@ from affscore.survey import stored_multiverses, stored_signatures
 from companion.analysis import criterion_correlations, criterion_values
 from companion.analysis.correlations import CRITERIA_OF_TABLE_1
 from companion.papers import network_table
+from companion.shipped import MULTIVERSES, RESULTS
 
 GROUPS = {
     "folder:imagenet-sample": "trained on ImageNet",
@@ -46,10 +47,10 @@ def explorer_data() -> bytes:
     """The script."""
     signatures = {
         name_of(result): result
-        for result in stored_signatures()
+        for result in stored_signatures(RESULTS)
         if (result.metadata["reduction"], result.metadata["order"]) == DEFAULT[:2]
     }
-    multiverses = {name_of(result): result for result in stored_multiverses()}
+    multiverses = {name_of(result): result for result in stored_multiverses(MULTIVERSES)}
     order = sorted(
         signatures, key=lambda name: (list(GROUPS).index(signatures[name].metadata["dataset"]), _natural(name))
     )
@@ -94,7 +95,7 @@ def explorer_data() -> bytes:
 
 
 def name_of(result: Signature | Multiverse) -> str:
-    """What ``shipped:`` takes: the factory of a network in a file, and random weights behind an @."""
+    """What ``shipped_signature`` takes: the factory of a network in a file, and random weights behind an @."""
     model = str(result.metadata["model"])
     file, _, factory = model.rpartition(":")
     name = factory if file.endswith(".py") else model

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from notebook_files import error
 
 from affscore.plots.style import PAGE_WIDTH, PALETTE, house_style, page
-from affscore.survey.shipped import PREFIX, shipped_signature
+from companion.shipped import shipped_signature
 
 INTRODUCTION = Path("book/intro.md")
 FINDINGS = re.compile(r"<!-- (\d+) findings of (.+?) -->")
@@ -48,7 +48,7 @@ def two_signatures() -> Figure:
     figure.set_figwidth(PAGE_WIDTH * 0.62)
     looks = {"others": (PALETTE["vermilion"], "^"), "after a sum": (PALETTE["blue"], "o")}
     for (name, title), panel in zip(SHOWN.items(), panels, strict=True):
-        summary = shipped_signature(PREFIX + name).summary
+        summary = shipped_signature(name).summary
         places = np.arange(1, len(summary) + 1)
         panel.plot(places, summary["score"], color=PALETTE["grey"], linestyle="-", linewidth=0.7)
         for label, (colour, marker) in looks.items():

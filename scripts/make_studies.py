@@ -151,7 +151,7 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
         models += [with_statistics(model, study.datasets[0], study.norms, work / "norms") for model in models]
     together = [models] if jobs > 1 else [[model] for model in models]  # one alone needs no further process
     for (dataset, n, seed), some in itertools.product(study.measurements, together):
-        options: dict[str, Any] = {"jobs": jobs, "threads": 1, "n": n, "shipped": False, "progress": False}
+        options: dict[str, Any] = {"jobs": jobs, "threads": 1, "n": n, "progress": False}
         options |= {"images": study.images, "seed": seed}
         ways: dict[str, Any] = {"reductions": REDUCTIONS, "bias": study.bias}
         multiverses = load_or_measure_multiverses(some, dataset, store, **ways, **options)

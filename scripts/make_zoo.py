@@ -6,7 +6,7 @@
 1. Each network is trained on the digits, unless its files are in notebooks/companion/mini_zoo/weights, made with the
    same recipe for the same architecture.
 2. notebooks/companion/mini_zoo/zoo.csv says what each of them reaches and how large it is.
-3. The signature of each network is measured (affscore/survey/results), unless that was done.
+3. The signature of each network is measured (notebooks/companion/data/results), unless that was done.
 4. Each network is trained five times on the hard task (notebooks/companion/mini_zoo/hard_task), unless that was done.
 
 Each training uses one processor. What is finished is kept: the networks of step 1, and the tables of steps 3 and 4.

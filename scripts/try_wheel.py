@@ -17,6 +17,7 @@ import torch
 
 import affscore
 from affscore.nonlinear_advantage import average_path_length, to_prelu
+from affscore.survey import survey
 
 
 def main() -> None:
@@ -43,18 +44,18 @@ def score(_: Path) -> str:
 
 def networks(folder: Path) -> str:
     """A network that the package ships, on data that it ships; a file of the signature; a figure; a comparison."""
-    signature = affscore.signature("mini:resnet18", "digits", n=128, images=128, progress=False)
+    signature = affscore.signature("mini:digitsnet", "digits", n=128, images=128, progress=False)
     assert affscore.load_signature(signature.save(folder / "one.parquet")) == signature
     signature.plot().savefig(folder / "one.png")
-    both = affscore.compare("mini:resnet18", "mini:resnet18@random", data="digits", n=128, images=128, progress=False)
-    length = average_path_length(to_prelu(affscore.load_model("mini:resnet18")))
+    both = affscore.compare("mini:digitsnet", "mini:digitsnet@random", data="digits", n=128, images=128, progress=False)
+    length = average_path_length(to_prelu(affscore.load_model("mini:digitsnet")))
     return f"{len(signature)} activations, {both.differences()['more non-linear'][0]}, path length {length:.2f}"
 
 
-def results(_: Path) -> str:
-    """The numbers that come with the package."""
-    shipped = affscore.compare("shipped:plainnet56", "shipped:resnet56", names=("plain", "residual"))
-    return f"{len(shipped.signatures['plain'])} activations"
+def results(folder: Path) -> str:
+    """A folder of results, and its table."""
+    survey("mini:digitsnet", "digits", folder / "results", n=64, images=64, progress=False)
+    return f"{len(affscore.load_results(folder / 'results'))} rows"
 
 
 def command(folder: Path) -> str:

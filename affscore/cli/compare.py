@@ -13,13 +13,14 @@ from affscore.cli import options
 from affscore.cli.words import command_line, say_notes, write
 from affscore.models.paths import readable_file
 
-_FINISHED = "a finished result (FILE.parquet), or shipped:MODEL for one that comes with the package"
 _REPEAT = "Repeat it to compare data sets, or classes of one.  [default: digits]"
 
 
 @options.measuring("units")
 def compare(
-    models: list[str] = Argument(metavar="A [B ...]", help=f"A network ({options.MODELS}), {_FINISHED}."),
+    models: list[str] = Argument(
+        metavar="A [B ...]", help=f"A network ({options.MODELS}) or a finished result (FILE.parquet)."
+    ),
     dataset: list[str] = Option([], metavar="SPEC", help=f"{options.DATASETS}. {_REPEAT}"),
     datasets: list[str] = options.DATASETS_BY_COMMAS,
     name: list[str] = Option([], metavar="NAME", help="What to call a result. Repeat it, in their order."),
@@ -36,7 +37,7 @@ def compare(
     """
     data = [*dataset, *datasets] or ["digits"]
     finished = [model for model in models if model.endswith(".parquet") and readable_file(model)]
-    options.check([model for model in models if not model.startswith(("shipped:", *finished))], data, chosen)
+    options.check([model for model in models if model not in finished], data, chosen)
 
     from affscore.comparison.compare import compare as measure
 

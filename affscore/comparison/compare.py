@@ -26,7 +26,6 @@ from affscore.network.table import write_table
 from affscore.options import Specification
 from affscore.survey.load import load_or_measure_one
 from affscore.survey.plan import named_options
-from affscore.survey.shipped import PREFIX, shipped_signature
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,7 +87,7 @@ class Comparison:
             score, or "undecided" where the interval contains 0.
 
         Raises:
-            AffscoreError: A result that was read from a file or comes with the package: these hold no costs of images.
+            AffscoreError: A result that was read from a file: it holds no costs of images.
 
         >>> found = compare("mini:digitsnet", "mini:digitsnet@random", n=128, images=128, criteria=False)
         >>> row = found.differences().loc[0]
@@ -149,8 +148,8 @@ def compare(
     """Compare networks on one data set, or one network on several.
 
     Args:
-        models: One or more, or a list of them: MODEL[@WEIGHTS], a network, a signature, the file of one (.parquet), or
-            shipped:MODEL for a result that comes with the package. One result alone is described and drawn.
+        models: One or more, or a list of them: MODEL[@WEIGHTS], a network, a signature, or the file of one (.parquet).
+            One result alone is described and drawn.
         data: What :func:`affscore.signature` takes, for what is not measured yet; a list of names of data sets compares
             every model on each of them. None for ``"digits"``, which a note says.
         names: What to call the results; by default their model, with weights and data set where these differ.
@@ -176,7 +175,7 @@ def compare(
     listed: Sequence[Any] = models[0] if len(models) == 1 and isinstance(models[0], (list, tuple)) else models
     assumed, data = data is None, "digits" if data is None else data
     datasets = list(data) if isinstance(data, (list, tuple)) and all(isinstance(one, str) for one in data) else [data]
-    finished = [_finished(model, options) for model in listed]
+    finished = [_finished(model) for model in listed]
     count = sum(len(datasets) if one is None else 1 for one in finished)
     if count == 0:
         raise AffscoreError("a comparison needs results: name models")
@@ -208,7 +207,7 @@ def compare(
     return Comparison(signatures, distance_matrix(scores), signature_statistics(scores), notes)
 
 
-def _finished(model: str | Path | nn.Module | Signature, options: Mapping[str, Any]) -> Signature | None:
+def _finished(model: str | Path | nn.Module | Signature) -> Signature | None:
     """The result that a model stands for, or None where one has to be measured."""
     if isinstance(model, Signature):
         return model
@@ -216,8 +215,6 @@ def _finished(model: str | Path | nn.Module | Signature, options: Mapping[str, A
         raise AffscoreError("a multiverse has many signatures: give one of them, multiverse.signature(...)")
     if isinstance(model, Path) or (isinstance(model, str) and model.endswith(".parquet")):
         return load_signature(model)
-    if isinstance(model, str) and model.startswith(PREFIX):
-        return shipped_signature(model, options.get("reduction", "mean"), options.get("order", "activate-first"))
     return None
 
 

@@ -12,7 +12,6 @@ from affscore.network.multiverse_result import Multiverse
 from affscore.network.result import Signature
 from affscore.options import Execution, check_integer, check_reductions
 from affscore.survey.plan import look_at, named_options, plan
-from affscore.survey.shipped import MULTIVERSES, SHIPPED
 from affscore.survey.store import Store
 from affscore.survey.survey import survey
 
@@ -45,11 +44,17 @@ def load_or_measure_one(model: str, dataset: str, store: str | Path, **options: 
         )
     if given := [name for name in ("forward", "data_name", "mask") if options.pop(name, None) is not None]:
         raise AffscoreError(f"results in a store go by the names of MODEL and SPEC: omit {given[0]}, or give no store")
-    return load_or_measure([model], dataset, store, shipped=False, **options)[model]
+    return load_or_measure([model], dataset, store, **options)[model]
 
 
 def load_or_measure(
-    models: Iterable[str], dataset: str, store: str | Path, *, jobs: int = 1, shipped: bool = True, **options: Any
+    models: Iterable[str],
+    dataset: str,
+    store: str | Path,
+    *,
+    jobs: int = 1,
+    also: Iterable[str | Path] = (),
+    **options: Any,
 ) -> dict[str, Signature]:
     """The signatures of several networks out of a store; what is missing is measured and kept there.
 
@@ -58,8 +63,7 @@ def load_or_measure(
         dataset: SPEC.
         store: The folder of the store; it is made when it is missing.
         jobs: How many networks to measure at once.
-        shipped: Whether the results that come with the package count, too. They are taken for the same weights,
-            images and options only, never by name.
+        also: Further folders of results that count, too: for the same weights, images and options, never by name.
         options: Those of :func:`affscore.signature` that a survey has.
 
     Returns:
@@ -78,11 +82,11 @@ def load_or_measure(
     """
     if "multiverse" in options:
         raise TypeError("load_or_measure has no option multiverse (affscore.survey.load_or_measure_multiverses)")
-    return _loaded(models, dataset, store, jobs, [SHIPPED] if shipped else [], **options)  # type: ignore[return-value]
+    return _loaded(models, dataset, store, jobs, also, **options)  # type: ignore[return-value]
 
 
 def load_or_measure_multiverses(
-    models: Iterable[str], dataset: str, store: str | Path, *, jobs: int = 1, shipped: bool = True,
+    models: Iterable[str], dataset: str, store: str | Path, *, jobs: int = 1, also: Iterable[str | Path] = (),
     reductions: str | Sequence[str] = REDUCTIONS, **options: Any,
 ) -> dict[str, Multiverse]:  # fmt: skip
     """The multiverses of several networks out of a store; what is missing is measured and kept there.
@@ -92,7 +96,7 @@ def load_or_measure_multiverses(
         dataset: As there.
         store: As there.
         jobs: As there.
-        shipped: As there.
+        also: As there.
         reductions: As in :func:`affscore.multiverse`.
         options: Further options of :func:`affscore.multiverse` that a survey has.
 
@@ -109,12 +113,11 @@ def load_or_measure_multiverses(
     >>> {name: len(result.choices) for name, result in results.items()}
     {'mini:digitsnet': 12}
     """
-    several, shipped_stores = check_reductions(reductions), [MULTIVERSES] if shipped else []
-    return _loaded(models, dataset, store, jobs, shipped_stores, multiverse=several, **options)  # type: ignore[return-value]
+    return _loaded(models, dataset, store, jobs, also, multiverse=check_reductions(reductions), **options)  # type: ignore[return-value]
 
 
 def _loaded(
-    models: Iterable[str], dataset: str, store: str | Path, jobs: int, shipped: list[Path], **options: Any
+    models: Iterable[str], dataset: str, store: str | Path, jobs: int, also: Iterable[str | Path], **options: Any
 ) -> dict[str, Signature | Multiverse]:
     models, jobs = list(models), check_integer("jobs", jobs, 1)
     chosen = named_options(options)
@@ -122,7 +125,7 @@ def _loaded(
         raise TypeError(f"load_or_measure has no option {', '.join(sorted(unknown))}")
     own = Store(store, create=True)
     asked = plan(models, dataset, chosen, chosen.reduction, chosen.order)
-    seen = look_at(asked, [own, *(Store(folder) for folder in shipped if folder.is_dir())], range(len(asked)))
+    seen = look_at(asked, [own, *map(Store, also)], range(len(asked)))
     failures = [outcome.message for outcome in seen.outcomes.values() if outcome.state == "failed"]
     missing = [asked[number].model for number in seen.described if number not in seen.results]
     if missing and not failures:

@@ -14,17 +14,16 @@ from affscore.network.criteria import COLUMNS
 from affscore.network.multiverse_result import Multiverse, load_result
 from affscore.network.result import Signature
 from affscore.survey.job import last_of_each
-from affscore.survey.shipped import MULTIVERSES, SHIPPED
 from affscore.survey.store import Store
 
 Result = TypeVar("Result", bound=Signature | Multiverse)
 
 
-def load_results(path: str | Path | None = None) -> pd.DataFrame:
+def load_results(path: str | Path) -> pd.DataFrame:
     """All rows of all signatures in a store (of multiverses there are :func:`stored_multiverses`).
 
     Args:
-        path: The folder of a store; None for the results that come with the package.
+        path: The folder of a store.
 
     Returns:
         A table with the columns of a signature's (criteria that were not measured are missing, and so is what an older
@@ -39,14 +38,14 @@ def load_results(path: str | Path | None = None) -> pd.DataFrame:
     Raises:
         AffscoreError: No such folder, no result in it, or a file that is no result (the message names it).
     """
-    return _as_table(_read_all(path, SHIPPED, Signature))
+    return _as_table(_read_all(path, Signature))
 
 
-def stored_signatures(path: str | Path | None = None, required: bool = True) -> list[Signature]:
+def stored_signatures(path: str | Path, required: bool = True) -> list[Signature]:
     """All signatures in a store.
 
     Args:
-        path: The folder of a store; None for the results that come with the package.
+        path: The folder of a store.
         required: Whether it is an error that there are none.
 
     Returns:
@@ -54,18 +53,15 @@ def stored_signatures(path: str | Path | None = None, required: bool = True) -> 
 
     Raises:
         AffscoreError: No such folder, no result in it, or a file that is no result (the message names it).
-
-    >>> stored_signatures()[0].metadata["model"]
-    'alexnet'
     """
-    return [*_read_all(path, SHIPPED, Signature, required=required).values()]
+    return [*_read_all(path, Signature, required=required).values()]
 
 
-def stored_multiverses(path: str | Path | None = None, required: bool = True) -> list[Multiverse]:
+def stored_multiverses(path: str | Path, required: bool = True) -> list[Multiverse]:
     """All multiverses in a store.
 
     Args:
-        path: The folder of a store; None for those that come with the package.
+        path: The folder of a store.
         required: Whether it is an error that there are none.
 
     Returns:
@@ -74,7 +70,7 @@ def stored_multiverses(path: str | Path | None = None, required: bool = True) ->
     Raises:
         AffscoreError: As :func:`stored_signatures`.
     """
-    return [*_read_all(path, MULTIVERSES, Multiverse, required=required).values()]
+    return [*_read_all(path, Multiverse, required=required).values()]
 
 
 def _as_table(results: Mapping[str, Signature]) -> pd.DataFrame:
@@ -86,16 +82,9 @@ def _as_table(results: Mapping[str, Signature]) -> pd.DataFrame:
     return table[[*known, *others, "seconds", "job"]]
 
 
-def _read_all(path: str | Path | None, shipped: Path, kind: type[Result], required: bool = True) -> dict[str, Result]:
+def _read_all(path: str | Path, kind: type[Result], required: bool = True) -> dict[str, Result]:
     """The results of this kind in a store, by their keys; of those asked for in the same words the last one."""
-    if path is None and not (shipped.is_dir() and Store(shipped).files()):
-        if not required:
-            return {}
-        raise AffscoreError(
-            "this version of the package comes without results; give the folder of a store, as written by: "
-            "affscore survey ... --store DIR"
-        )
-    store, found = Store(shipped if path is None else path), dict[str, Result]()
+    store, found = Store(path), dict[str, Result]()
     several, (_, older) = kind is Multiverse, last_of_each(described := store.descriptions())
     for file in store.files():
         if file not in older:

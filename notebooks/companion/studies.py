@@ -15,6 +15,7 @@ from affscore.network.parquet import ForeignError, read_parquet
 from affscore.network.result import Signature
 from affscore.options import DEFAULT, Specification
 from affscore.survey.load import load_or_measure
+from companion.shipped import RESULTS
 
 STUDIES = Path(__file__).parent / "data" / "studies"
 """The folder of the studies that come with the companion."""
@@ -77,7 +78,7 @@ def study_on_data(
     asked = list(models)
 
     def measured(data: str, size: int, count: int) -> pd.DataFrame:
-        results = load_or_measure(asked, data, store, n=size, images=count or None, **options)
+        results = load_or_measure(asked, data, store, also=[RESULTS], n=size, images=count or None, **options)
         return pd.concat([study_of([one]).assign(model=name) for name, one in results.items()])
 
     first, *others = datasets

@@ -1,4 +1,4 @@
-"""The signatures of the mini zoo go into the results that come with the package, under all specifications, too."""
+"""The signatures of the mini zoo go into the results that come with the companion, under all specifications, too."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from affscore.options import Options
 from affscore.survey import survey
 from affscore.survey.job import describe, is_of_job
 from affscore.survey.plan import plan
-from affscore.survey.shipped import MULTIVERSES, SHIPPED
 from affscore.survey.store import Store
 from companion.papers.networks import CHANNELS_LAST
+from companion.shipped import MULTIVERSES, RESULTS
 
 UNTRAINED = "mini:vgg16@random"
 """What figure 9 of the paper shows before training, in small."""
@@ -30,7 +30,7 @@ def measure(names: Sequence[str], jobs: int) -> str:
     models = _models(names)
     reports = []
     for some, store, several in (
-        (models, SHIPPED, ()),
+        (models, RESULTS, ()),
         ([model for model in models if not _channels_last(model)], MULTIVERSES, REDUCTIONS),
         ([model for model in models if _channels_last(model)], MULTIVERSES, (*REDUCTIONS, "published")),
     ):
@@ -53,7 +53,7 @@ def _models(names: Sequence[str]) -> list[str]:
 
 def remove_outdated(names: Sequence[str]) -> None:
     """Remove the results of networks of these names with other weights than those that are there now."""
-    for folder, options in ((SHIPPED, Options()), (MULTIVERSES, Options(multiverse=REDUCTIONS))):
+    for folder, options in ((RESULTS, Options()), (MULTIVERSES, Options(multiverse=REDUCTIONS))):
         current = [describe(job) for job in plan(_models(names), "digits", options)]
         for file, metadata in Store(folder, create=True).descriptions().items():
             source, _, name = str(metadata["model"]).partition(":")

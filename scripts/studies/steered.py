@@ -24,8 +24,8 @@ from torchmetrics.functional.classification import multiclass_calibration_error
 
 from affscore import AffinityPenalty, linearize, signature
 from affscore.network import resampled
-from affscore.survey.shipped import shipped_signature
 from affscore.transport.differentiable import HeldCoupling
+from companion.shipped import shipped_signature
 from studies.trainings import Part, Training
 
 TARGETS: dict[str, float | str | None] = {

@@ -335,7 +335,7 @@ EARLY = {
     "signature resnet18 --n 1": "n must be an integer of at least 2",
     "signature resnet18 --out none/x.parquet": "there is no folder 'none'",
     "multiverse resnet18 --reductions foo": "reduction must be one of",
-    "compare none.parquet shipped:resnet18": "file not found: 'none.parquet'",
+    "compare none.parquet resnet18": "file not found: 'none.parquet'",
     "compare resnet18 no:resnet18": "unknown model 'no:resnet18' ",
 }
 

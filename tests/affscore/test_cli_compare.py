@@ -75,7 +75,6 @@ def test_a_survey_finds_what_a_comparison_has_kept(run, tmp_path):
         ([MINI, MINI, "--out", "x.jpg"], "must end in .png or .svg or .pdf"),
         ([MINI, MINI, "--out", "missing/x.png"], "there is no folder"),
         ([MINI, "net.py"], "'net.py' is a file: name the function in it that returns the network, net.py:FUNCTION"),
-        ([MINI, "shipped:resnet999"], "no result that comes with the package"),
         ([MINI, MINI, "--name", "one"], "names must be 2 different ones"),
     ],
 )

@@ -29,8 +29,7 @@ def hook(event, arguments):
 sys.addaudithook(hook)
 import affscore
 affscore.signature("mini:digitsnet", "digits", n=64, images=64)
-affscore.compare("shipped:plainnet56", "shipped:resnet56")
-affscore.load_results()
+affscore.compare("mini:digitsnet", "mini:digitsnet@random", n=64, images=64)
 print(json.dumps(seen))
 """
 

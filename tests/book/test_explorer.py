@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, Page, expect
 from affscore.comparison import signature_distance
 from affscore.network.result import Signature
 from affscore.survey import stored_multiverses
-from affscore.survey.shipped import shipped_signature
 from companion.analysis import criterion_correlations
+from companion.shipped import MULTIVERSES, shipped_signature
 from tests.book.built_site import SITE
 from tests.book.test_site import Visit, address, browser  # noqa: F401  # fixtures
 
@@ -28,7 +28,7 @@ in_browser = pytest.mark.browser
 
 
 def shipped(name: str) -> Signature:
-    return shipped_signature(f"shipped:{name}")
+    return shipped_signature(name)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ class TestData:
             np.testing.assert_allclose(np.array(network["correlations"], float), r[titles], atol=5.1e-4)
 
     def test_means_under_each_specification(self, numbers: dict[str, Any]) -> None:
-        by_name = {explorer_data.name_of(one): one for one in stored_multiverses()}
+        by_name = {explorer_data.name_of(one): one for one in stored_multiverses(MULTIVERSES)}
         for network in numbers["networks"]:
             summary = by_name[network["name"]].summary
             words = summary[["reduction", "order", "covariance", "coupling"]].agg(", ".join, axis=1)

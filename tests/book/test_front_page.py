@@ -11,7 +11,7 @@ import pytest
 from front_page import INTRODUCTION, SHOWN, as_svg, front_page, two_signatures
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from affscore.survey.shipped import shipped_signature
+from companion.shipped import shipped_signature
 from tests.book.small_book import REPOSITORY
 
 
@@ -51,7 +51,7 @@ def test_findings_of_no_chapter_are_an_error() -> None:
 def test_the_two_signatures_are_those_that_the_package_ships() -> None:
     figure = two_signatures()
     for axes, name in zip(figure.axes, SHOWN, strict=True):
-        assert list(axes.lines[0].get_ydata()) == list(shipped_signature(f"shipped:{name}").scores)
+        assert list(axes.lines[0].get_ydata()) == list(shipped_signature(name).scores)
         assert axes.get_ylim()[0] < axes.lines[0].get_ydata().min()
     assert as_svg(figure) == as_svg(two_signatures())
 
@@ -63,6 +63,6 @@ def test_the_picture_of_the_readme_is_current() -> None:
     markers = [[float(use.attrib["y"]) for use in line.iter() if use.tag.endswith("}use")] for line in lines]
     curves = [heights for heights in markers if len(heights) > 1]
     for name, heights in zip(("plainnet56", "resnet56"), curves, strict=True):
-        scores = shipped_signature(f"shipped:{name}").scores
+        scores = shipped_signature(name).scores
         assert len(heights) == len(scores)
         assert np.corrcoef(heights, scores)[0, 1] == pytest.approx(-1, abs=1e-9)

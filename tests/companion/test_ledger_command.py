@@ -20,6 +20,7 @@ from companion.papers.claim import WORDS, all_claims
 from companion.papers.ledger import COLUMNS, Ledger
 from companion.papers.printed import VERDICTS, WAYS
 from companion.papers.results import MATERIAL
+from companion.shipped import MULTIVERSES, RESULTS
 from tests.synthetic_signatures import synthetic, with_sums
 
 
@@ -30,8 +31,8 @@ def quick(monkeypatch):
     monkeypatch.setattr(all_results, "load_studies", dict)
     stored = all_results.stored_signatures
 
-    def of_a_reader(path=None, **more):
-        return [] if path is None else stored(path, **more)
+    def of_a_reader(path, **more):
+        return [] if path == RESULTS else stored(path, **more)
 
     monkeypatch.setattr(all_results, "stored_signatures", of_a_reader)
 
@@ -152,7 +153,7 @@ def test_the_claims_are_asked_again_of_all_multiverses(run, tmp_path, own_result
     networks = [with_sums(model, after) for model in ("mini:resnet18", "mini:resnet34", "mini:resnet50")]
     for place, one in enumerate(networks):
         one.signature().save(own_results / f"{one.metadata['model'][5:]}-DEFAULT-digits-n512-mean-{place}.parquet")
-    stores = {None: networks[:1], own_results: networks[1:]}
+    stores = {MULTIVERSES: networks[:1], own_results: networks[1:]}
     monkeypatch.setattr(specifications, "stored_multiverses", lambda path, required: stores[path])
     file, claims = tmp_path / "specifications.csv", tmp_path / "claims.csv"
     code, out, err = run("--specifications", file, "--claims", claims, "--results", own_results)

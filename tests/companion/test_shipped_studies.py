@@ -17,6 +17,7 @@ from affscore.options import Specification
 from affscore.survey import stored_multiverses
 from companion.analysis.paths import mean_correlation, rank_correlations
 from companion.papers.specifications import SPECIFICATIONS
+from companion.shipped import MULTIVERSES, RESULTS
 from companion.studies import STUDIES, load_study, study_of, under
 
 pytestmark = pytest.mark.slow
@@ -29,10 +30,13 @@ study = cache(load_study)
 
 
 def test_every_shipped_result_has_its_multiverse_with_the_same_scores() -> None:
-    rows = load_results()
+    rows = load_results(RESULTS)
     assert rows["paired"].isna().eq(rows["score"].isna()).all()
     assert (rows["paired"] <= rows["score"] + 1e-12).all()
-    found = {tuple(one.metadata[name] for name in ("model", "weights", "dataset")): one for one in stored_multiverses()}
+    found = {
+        tuple(one.metadata[name] for name in ("model", "weights", "dataset")): one
+        for one in stored_multiverses(MULTIVERSES)
+    }
     for (model, weights, dataset, reduction, order), some in rows.groupby(
         ["model", "weights", "dataset", "reduction", "order"]
     ):
@@ -58,7 +62,9 @@ def test_rows_of_the_studies_of_small_networks_are_what_the_library_measures() -
 
 def test_rows_of_the_studies_of_other_networks_are_those_of_the_shipped_multiverses() -> None:
     """They were measured on the same images, of CIFAR-10 in the first of 19 batches."""
-    found = {one.metadata["model"]: one for one in stored_multiverses() if one.metadata["weights"] != "random"}
+    found = {
+        one.metadata["model"]: one for one in stored_multiverses(MULTIVERSES) if one.metadata["weights"] != "random"
+    }
     compared = 0
     for ending in ("-cifar", "-photographs"):
         table = study(f"other-data{ending}").query("n == 512").query("dataset == @KINDS[@ending]")

@@ -11,7 +11,7 @@ from studies.plans import STUDIES
 from studies.steered import RECIPES, TARGETS, Steered
 
 from affscore import load_model, signature
-from affscore.survey.shipped import shipped_signature
+from companion.shipped import shipped_signature
 
 pytestmark = pytest.mark.slow  # trains
 

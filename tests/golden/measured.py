@@ -10,6 +10,7 @@ import nbformat
 import pandas as pd
 
 import affscore
+from companion.shipped import RESULTS
 
 FOLDER = Path(__file__).parent
 REPOSITORY = FOLDER.parents[1]
@@ -35,7 +36,7 @@ def ledger():
 
 def shipped():
     """A row for each shipped result: a digest of its texts and counts, and a weighted sum of each column of numbers."""
-    table = affscore.load_results().drop(columns="seconds")
+    table = affscore.load_results(RESULTS).drop(columns="seconds")
     rows = []
     for _, result in table.groupby("job", sort=False):
         first = result.iloc[0]

@@ -22,6 +22,7 @@ from companion.mini_zoo import hard_task, list_models
 from companion.papers.networks import by_printed_reduction, printed_reduction, short_name
 from companion.papers.printed import checkpoints, printed_correlations, printed_table, printed_tables
 from companion.papers.results import ANALOGUES, FUNCTIONS, NETWORKS, PRINTED, Results
+from companion.shipped import RESULTS
 from companion.studies import COLUMNS, load_studies, signatures_of, stored_studies, under
 
 OPTIONS = {"order": "activate-first", "covariance": "ledoit-wolf", "coupling": "exact", "bias": "none", "n": 512}
@@ -100,7 +101,7 @@ class AllResults:
         taken = studies_of_papers()
         studies = load_studies() | {name: study for name, study in theirs.items() if name in taken}
         unused = [name for name in theirs if name not in taken]
-        return cls([*stored_signatures(), *own], list_models(), hard_task(), own, None, studies, unused)
+        return cls([*stored_signatures(RESULTS), *own], list_models(), hard_task(), own, None, studies, unused)
 
     def __post_init__(self) -> None:
         wrong = [type(one).__name__ for one in self.signatures if not isinstance(one, Signature)]
@@ -326,5 +327,5 @@ def measure_as_printed(models: Iterable[str], dataset: str, store: str | Path, *
     models = list(models)
     found: dict[str, Signature] = {}
     for reduction, networks in by_printed_reduction(models).items():
-        found |= load_or_measure(networks, dataset, store, reduction=reduction, **options)
+        found |= load_or_measure(networks, dataset, store, also=[RESULTS], reduction=reduction, **options)
     return {model: found[model] for model in models}

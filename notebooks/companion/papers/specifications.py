@@ -18,6 +18,7 @@ from affscore.survey import stored_multiverses
 from companion.papers.all_results import PAPERS_CHOICE, AllResults, options_of
 from companion.papers.claim import DOES_NOT_HOLD, HOLDS, UNDECIDED, Claim, Verdict, all_claims
 from companion.papers.results import ANALOGUES, Results
+from companion.shipped import MULTIVERSES
 
 _AVERAGES = (("mean", "activate-first"), ("mean", "reduce-first"), ("sample", "activate-first"))  # sample has one order
 
@@ -143,7 +144,8 @@ def gathered_multiverses(results: str | Path | None = None) -> list[Multiverse]:
     Raises:
         AffscoreError: No such folder, or a file that is no result.
     """
-    return [one for store in dict.fromkeys((None, results)) for one in stored_multiverses(store, required=False)]
+    stores = [MULTIVERSES] if results is None else [MULTIVERSES, results]
+    return [one for store in stores for one in stored_multiverses(store, required=False)]
 
 
 def _signatures(multiverses: Iterable[Multiverse], specification: Specification) -> Iterator[Signature]:

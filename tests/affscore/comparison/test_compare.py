@@ -142,7 +142,6 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_measured(trained,
     summed = affscore.signature(MINI, "digits", **QUICK | {"reduction": "sum"}).save(tmp_path / "s.parquet")
     for models, more in (
         ((MINI, "missing.parquet"), {}),
-        ((MINI, "shipped:nothing"), {}),
         ((MINI, summed), {}),
         ((MINI, trained), {"covariance": "empirical"}),
         ((MINI, MINI), {"names": ["a"]}),

@@ -2,7 +2,6 @@
 
 import pytest
 
-import affscore.survey.load
 from affscore import AffscoreError, signature
 from affscore.survey import Store, load_or_measure, survey
 
@@ -24,16 +23,15 @@ def test_they_are_those_of_a_signature_and_are_measured_once(tmp_path):
 
 
 @pytest.mark.slow
-def test_results_of_the_package_serve_by_their_description_and_not_by_their_name(tmp_path, monkeypatch):
-    shipped, own = tmp_path / "shipped", tmp_path / "own"
-    survey("mini:digitsnet", "digits", shipped, only=0, **OPTIONS)
-    monkeypatch.setattr(affscore.survey.load, "SHIPPED", shipped)
-    load_or_measure(["mini:digitsnet"], "digits", own, **OPTIONS)
+def test_results_of_a_further_store_serve_by_their_description_and_not_by_their_name(tmp_path):
+    further, own = tmp_path / "further", tmp_path / "own"
+    survey("mini:digitsnet", "digits", further, only=0, **OPTIONS)
+    load_or_measure(["mini:digitsnet"], "digits", own, also=[further], **OPTIONS)
     assert Store(own).files() == []
-    load_or_measure(["mini:digitsnet@random"], "digits", own, **OPTIONS)
-    load_or_measure(["mini:digitsnet"], "digits", own, **{**OPTIONS, "seed": 1})
+    load_or_measure(["mini:digitsnet@random"], "digits", own, also=[further], **OPTIONS)
+    load_or_measure(["mini:digitsnet"], "digits", own, also=[further], **{**OPTIONS, "seed": 1})
     assert len(Store(own).files()) == 2
-    load_or_measure(["mini:digitsnet"], "digits", own, shipped=False, **OPTIONS)
+    load_or_measure(["mini:digitsnet"], "digits", own, **OPTIONS)
     assert len(Store(own).files()) == 3
 
 

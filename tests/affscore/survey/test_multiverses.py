@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
-import affscore.survey.load
+import affscore
 from affscore import AffscoreError, load_multiverse, load_results, load_signature, multiverse, signature
 from affscore.options import Options, Specification
 from affscore.survey import (
@@ -18,7 +18,6 @@ from affscore.survey import (
     stored_multiverses,
     stored_signatures,
     survey,
-    tables,
 )
 from affscore.survey.job import Job, describe, key_of
 from affscore.survey.plan import named_options, plan
@@ -220,15 +219,6 @@ def test_a_store_of_one_kind_says_that_the_other_is_not_there(measured, tmp_path
     assert len(stored_multiverses(multiverses)) == 2
 
 
-def test_without_multiverses_of_the_package(tmp_path, monkeypatch, measured):
-    for folder in (tmp_path, tmp_path / "nothing"):
-        monkeypatch.setattr(tables, "MULTIVERSES", folder)
-        with pytest.raises(AffscoreError, match="comes without results"):
-            stored_multiverses()
-    monkeypatch.setattr(tables, "MULTIVERSES", measured)
-    assert len(stored_multiverses()) == 2
-
-
 def test_copies_are_named_where_their_kind_is_read(store):
     (first, *_) = [file for file in Store(store).files() if "multiverse" in file.name]
     shutil.copy(first, store / "a.parquet")
@@ -319,7 +309,7 @@ OURS = {**OPTIONS, "threads": 1}
 
 def test_what_is_missing_is_measured_and_what_is_there_is_taken(measured, store):
     before = {path.name: path.stat().st_mtime_ns for path in Store(store).files()}
-    found = load_or_measure_multiverses(["mini:digitsnet"], "digits", store, shipped=False, **OURS)
+    found = load_or_measure_multiverses(["mini:digitsnet"], "digits", store, **OURS)
     assert found == {"mini:digitsnet": stored_multiverses(measured)[0]}
     assert {path.name: path.stat().st_mtime_ns for path in Store(store).files()} == before
     fewer = load_or_measure_multiverses(["mini:digitsnet"], "digits", store, reductions="sample", **OURS)
@@ -333,29 +323,28 @@ def test_what_is_missing_is_measured_and_what_is_there_is_taken(measured, store)
 @pytest.mark.slow
 def test_of_several_networks_those_that_are_missing_are_measured(measured, store):
     names = ["mini:digitsnet@random", "mini:digitsnet"]
-    found = load_or_measure_multiverses(names, "digits", store, jobs=2, shipped=False, **OURS)
+    found = load_or_measure_multiverses(names, "digits", store, jobs=2, **OURS)
     assert list(found) == names
     assert found["mini:digitsnet"] == stored_multiverses(measured)[0]
     assert found["mini:digitsnet@random"].choices == found["mini:digitsnet"].choices
     assert len(Store(store).files()) == 4
     both = [*names, "mini:digitsnet@nothing.pth"]
     with pytest.raises(AffscoreError, match=r"nothing\.pth"):
-        load_or_measure_multiverses(both, "digits", store, shipped=False, **OURS)
+        load_or_measure_multiverses(both, "digits", store, **OURS)
 
 
-def test_multiverses_of_the_package_count_where_they_are_wanted(measured, tmp_path, monkeypatch):
-    monkeypatch.setattr(affscore.survey.load, "MULTIVERSES", measured)
-    found = load_or_measure_multiverses(["mini:digitsnet"], "digits", tmp_path / "own", **OURS)
+def test_multiverses_of_a_further_store_count_where_they_are_wanted(measured, tmp_path):
+    found = load_or_measure_multiverses(["mini:digitsnet"], "digits", tmp_path / "own", also=[measured], **OURS)
     assert found == {"mini:digitsnet": stored_multiverses(measured)[0]}
     assert Store(tmp_path / "own").files() == []
-    load_or_measure_multiverses(["mini:digitsnet"], "digits", tmp_path / "own", shipped=False, **OURS)
+    load_or_measure_multiverses(["mini:digitsnet"], "digits", tmp_path / "own", **OURS)
     assert len(Store(tmp_path / "own").files()) == 1
 
 
 def test_a_signature_is_not_taken_for_a_multiverse_nor_the_other_way(measured, tmp_path):
     signatures, multiverses = (only(measured, kind, tmp_path / kind) for kind in ("signature", "multiverse"))
     (alone,) = load_or_measure(
-        ["mini:digitsnet"], "digits", multiverses, shipped=False, criteria=False, **OPTIONS
+        ["mini:digitsnet"], "digits", multiverses, criteria=False, **OPTIONS
     ).values()  # fmt: skip
     assert alone.metadata["reduction"] == "mean"
     assert len(Store(multiverses).files()) == 3

@@ -57,7 +57,7 @@ def test_beside_results_of_today_it_lacks_the_values(store, tmp_path, older_firs
 
 def test_it_still_serves_for_its_job(store):
     before = {path: path.read_bytes() for path in Store(store).files()}
-    (found,) = load_or_measure(["mini:digitsnet"], "digits", store, shipped=False, **OPTIONS).values()
+    (found,) = load_or_measure(["mini:digitsnet"], "digits", store, **OPTIONS).values()
     assert found == load_signature(older_file(store))
     assert {path: path.read_bytes() for path in Store(store).files()} == before
 

@@ -10,7 +10,7 @@ from affscore import AffscoreError, load_results, signature
 from affscore.network.parquet import read_parquet
 from affscore.network.result import load_signature
 from affscore.options import Options
-from affscore.survey import Store, load_or_measure, survey, tables
+from affscore.survey import Store, load_or_measure, survey
 from affscore.survey.job import Job, describe, key_of
 
 OPTIONS = {"n": 32, "images": 64}
@@ -99,20 +99,11 @@ def test_criteria_that_were_not_measured_are_missing(tmp_path):
     assert list(table.columns[-2:]) == ["seconds", "job"]
 
 
-def test_load_results_without_any(tmp_path, monkeypatch):
+def test_load_results_without_any(tmp_path):
     with pytest.raises(AffscoreError, match="there is no signature in the folder"):
         load_results(tmp_path)
     with pytest.raises(AffscoreError, match="there is no folder"):
         load_results(tmp_path / "nothing")
-    for shipped in (tmp_path, tmp_path / "nothing"):
-        monkeypatch.setattr(tables, "SHIPPED", shipped)
-        with pytest.raises(AffscoreError, match="comes without results"):
-            load_results()
-
-
-def test_the_shipped_results(finished, monkeypatch):
-    monkeypatch.setattr(tables, "SHIPPED", finished)
-    assert len(load_results()) == 36
 
 
 # what is no result
@@ -196,7 +187,7 @@ def test_results_of_older_versions_are_found_and_left_as_they_are(store):
     before = {path: path.read_bytes() for path in store.iterdir()}
     report = survey("mini:digitsnet", "digits", store, reductions=["mean", "sample"], progress=False, only=0, **OPTIONS)
     assert report.outcomes[0][1].state == "there"
-    found = load_or_measure(["mini:digitsnet"], "digits", store, criteria="cka", shipped=False, **OPTIONS)
+    found = load_or_measure(["mini:digitsnet"], "digits", store, criteria="cka", **OPTIONS)
     assert found["mini:digitsnet"] == load_signature(old)
     assert {path: path.read_bytes() for path in store.iterdir()} == before
     old.write_bytes(old.read_bytes()[:-9])  # what is damaged does not stand in the way of the new key

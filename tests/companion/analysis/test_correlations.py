@@ -7,7 +7,6 @@ from scipy.stats import pearsonr, ttest_1samp
 from sklearn.linear_model import LinearRegression
 
 from affscore import AffscoreError
-from affscore.survey.shipped import shipped_signature
 from companion.analysis import (
     CRITERIA_OF_TABLE_1,
     criterion_correlations,
@@ -18,6 +17,7 @@ from companion.analysis import (
     sign_counts,
 )
 from companion.papers import printed_correlations, printed_table
+from companion.shipped import shipped_signature
 
 
 def summary(activations=12, seed=0):
@@ -134,7 +134,7 @@ def test_signs_are_counted_by_their_intervals():
 
 def test_the_shipped_results_have_correlations():
     names = ("resnet20", "squeezenet1_0", "squeezenet1_1", "mobilenet_v2")
-    tables = {name: shipped_signature(f"shipped:{name}").summary for name in names}
+    tables = {name: shipped_signature(name).summary for name in names}
     rows = criterion_correlations(tables)
     assert len(rows) == 5 * len(tables) >= 20
     known = rows.dropna(subset="correlation")

@@ -111,7 +111,7 @@ def test_one_command_trains_a_network_again_to_the_committed_accuracy(tmp_path, 
 
 @pytest.mark.slow
 def test_results_for_weights_of_before_are_removed_from_the_store(tmp_path, monkeypatch):
-    monkeypatch.setattr(signatures, "SHIPPED", tmp_path / "results")
+    monkeypatch.setattr(signatures, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(signatures, "MULTIVERSES", tmp_path / "multiverses")
     options = {"n": 32, "images": 32, "criteria": False, "progress": False, "only": 0}
     for name in ("alexnet", "vgg11"):
@@ -124,7 +124,7 @@ def test_results_for_weights_of_before_are_removed_from_the_store(tmp_path, monk
 
 @pytest.mark.slow
 def test_what_is_shipped_of_the_small_networks_is_up_to_date(capsys):
-    files = {folder: Store(folder).files() for folder in (signatures.SHIPPED, signatures.MULTIVERSES)}
+    files = {folder: Store(folder).files() for folder in (signatures.RESULTS, signatures.MULTIVERSES)}
     names = ["alexnet", "vit_b_16"]
     signatures.remove_outdated(names)
     report = signatures.measure(names, jobs=1)

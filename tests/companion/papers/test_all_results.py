@@ -106,7 +106,7 @@ def test_networks_with_their_channels_last_were_averaged_in_another_way(name):
 
 
 def test_each_network_is_measured_with_its_reduction_and_in_the_order_asked_for(monkeypatch):
-    def kept(models, dataset, store, **options):
+    def kept(models, dataset, store, also, **options):
         return dict.fromkeys(models, (dataset, store, options))
 
     monkeypatch.setattr(all_results, "load_or_measure", kept)

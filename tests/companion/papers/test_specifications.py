@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from affscore.options import Specification
-from affscore.survey import tables
+from companion.papers import specifications
 from companion.papers.all_results import PUBLISHED_CODE, AllResults, options_of
 from companion.papers.claim import DEPENDS, DOES_NOT_HOLD, HOLDS, UNDECIDED, Verdict, all_claims, claim
 from companion.papers.ledger import Ledger
@@ -129,7 +129,8 @@ def test_studies_and_signatures_are_asked_under_each_specification_that_they_hav
 
 
 def test_a_store_of_signatures_alone_has_no_multiverses(monkeypatch, tmp_path):
-    monkeypatch.setattr(tables, "MULTIVERSES", tmp_path / "none")
+    (tmp_path / "none").mkdir()
+    monkeypatch.setattr(specifications, "MULTIVERSES", tmp_path / "none")
     synthetic([0.5, 0.6]).save(tmp_path / "resnet18-a.parquet")
     assert gathered_multiverses(tmp_path) == gathered_multiverses() == []
 

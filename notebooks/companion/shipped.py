@@ -1,4 +1,4 @@
-"""The results that come with the package, by the name of their network."""
+"""The results that come with the companion: their folders, and each by the name of its network."""
 
 from __future__ import annotations
 
@@ -14,26 +14,24 @@ from affscore.network.result import Signature, load_signature
 from affscore.options import Options, checked
 from affscore.survey.store import Store
 
-SHIPPED = Path(__file__).parent / "results"
-"""The store of the results that come with the package."""
+RESULTS = Path(__file__).parent / "data" / "results"
+"""The store of the signatures that come with the companion."""
 
-MULTIVERSES = Path(__file__).parent / "multiverses"
-"""The store of the multiverses that come with the package."""
-
-PREFIX = "shipped:"
+MULTIVERSES = Path(__file__).parent / "data" / "multiverses"
+"""The store of the multiverses that come with the companion."""
 
 
 def shipped_signature(
-    name: str, reduction: ReductionName = "mean", order: OrderName = "activate-first", folder: Path | None = None
+    name: str, reduction: ReductionName = "mean", order: OrderName = "activate-first", folder: Path = RESULTS
 ) -> Signature:
     """A finished result by the name of its network.
 
     Args:
-        name: ``shipped:MODEL`` for trained weights, ``shipped:MODEL@random`` for random ones (or ``@`` and the name of
-            the weights). Of a network in a file, ``shipped:FACTORY`` is enough.
+        name: MODEL for trained weights, MODEL@random for random ones (or ``@`` and the name of the weights). Of a
+            network in a file, FACTORY is enough.
         reduction: Which reduction.
         order: Which order.
-        folder: The store to look into; None for the package's own.
+        folder: The store to look into.
 
     Returns:
         The result. Random weights are never given for trained ones.
@@ -42,18 +40,18 @@ def shipped_signature(
         AffscoreError: No such result (the message has near names), or several.
     """
     wanted = checked(Options(reduction=reduction, order=order))
-    model, _, weights = name.removeprefix(PREFIX).partition("@")
-    results = _descriptions(SHIPPED if folder is None else folder)
+    model, _, weights = name.partition("@")
+    results = _descriptions(folder)
     of_model = results[results["model"] == model]
     if of_model.empty:
         of_model = results[results["model"].map(_short) == model]
     found = of_model[of_model["weights"] == weights if weights else of_model["weights"] != "random"]
     if found.empty:
         short = [name for name in results["model"].map(_short) if ":" in model or ":" not in name]
-        hint = near(model, short) or "; affscore.load_results() shows what there is"
+        hint = near(model, short) or "; affscore.load_results(companion.shipped.RESULTS) shows what there is"
         if not of_model.empty:
             hint = f"; there are weights {', '.join(sorted(set(of_model['weights'])))}: name them behind an @"
-        raise AffscoreError(f"no result that comes with the package is called {name!r}{hint}")
+        raise AffscoreError(f"no result that comes with the companion is called {name!r}{hint}")
     alike = found[(found["reduction"] == wanted.reduction) & (found["order"] == wanted.order)]
     if alike.empty:
         ways = ", ".join(sorted(set(found["reduction"] + " with " + found["order"])))
@@ -69,7 +67,7 @@ def shipped_signature(
 
 
 def trained_networks(reduction: ReductionName = "mean", order: OrderName = "activate-first") -> dict[str, Signature]:
-    """The results that come with the package for trained networks of usual size, so none of the mini zoo.
+    """The results that come with the companion for trained networks of usual size, so none of the mini zoo.
 
     Args:
         reduction: Which reduction.
@@ -84,7 +82,7 @@ def trained_networks(reduction: ReductionName = "mean", order: OrderName = "acti
     >>> list(trained_networks())[:3]
     ['mobilenet_v2', 'plainnet20', 'plainnet32']
     """
-    found = _descriptions(SHIPPED)
+    found = _descriptions(RESULTS)
     usual = found[(found["weights"] != "random") & ~found["model"].str.startswith("mini:")]
     names = sorted(set(usual["model"].map(_short)))
     return {name: shipped_signature(name, reduction, order) for name in names}

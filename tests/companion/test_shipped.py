@@ -6,7 +6,7 @@ import pytest
 
 import affscore
 from affscore import AffscoreError
-from affscore.survey.shipped import shipped_signature
+from companion.shipped import shipped_signature
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +35,13 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize(
     ("name", "options", "key"),
     [
-        ("shipped:vgg11", {}, "a"),
-        ("shipped:vgg11@random", {}, "b"),
-        ("shipped:tiny", {}, "c"),
-        ("shipped:nets.py:tiny", {}, "c"),
-        ("shipped:tiny", {"reduction": "sample"}, "d"),
-        ("shipped:vgg16@two.pth", {}, "g"),
-        ("shipped:tiny", {"reduction": "sample", "order": "reduce-first"}, "d"),
+        ("vgg11", {}, "a"),
+        ("vgg11@random", {}, "b"),
+        ("tiny", {}, "c"),
+        ("nets.py:tiny", {}, "c"),
+        ("tiny", {"reduction": "sample"}, "d"),
+        ("vgg16@two.pth", {}, "g"),
+        ("tiny", {"reduction": "sample", "order": "reduce-first"}, "d"),
     ],
 )
 def test_a_result_by_name(folder, name, options, key):
@@ -51,14 +51,14 @@ def test_a_result_by_name(folder, name, options, key):
 @pytest.mark.parametrize(
     ("name", "options", "complaint"),
     [
-        ("shipped:vgg12", {}, "did you mean .*vgg11"),
-        ("shipped:zzz", {}, r"load_results\(\) shows"),
-        ("shipped:vgg13", {}, "there are weights random: name them behind an @"),
-        ("shipped:vgg11@other.pth", {}, "there are weights random, vgg11.pth"),
-        ("shipped:vgg11", {"reduction": "sum"}, "are for mean with activate-first; there is none for sum"),
-        ("shipped:vgg16", {}, "2 results are called .*one.pth on digits, n=16 or two.pth on digits.*behind an @"),
-        ("shipped:nets.py:tiny@x.pt", {}, "there are weights tiny.pt"),
-        ("shipped:tiny", {"reduction": "men"}, "reduction must be one of"),
+        ("vgg12", {}, "did you mean .*vgg11"),
+        ("zzz", {}, r"load_results\(companion.shipped.RESULTS\) shows"),
+        ("vgg13", {}, "there are weights random: name them behind an @"),
+        ("vgg11@other.pth", {}, "there are weights random, vgg11.pth"),
+        ("vgg11", {"reduction": "sum"}, "are for mean with activate-first; there is none for sum"),
+        ("vgg16", {}, "2 results are called .*one.pth on digits, n=16 or two.pth on digits.*behind an @"),
+        ("nets.py:tiny@x.pt", {}, "there are weights tiny.pt"),
+        ("tiny", {"reduction": "men"}, "reduction must be one of"),
     ],
 )
 def test_a_name_that_is_none(folder, name, options, complaint):

@@ -1,4 +1,4 @@
-"""The results that come with the package: whole, small, without a path of a machine, and what the book says."""
+"""The results that come with the companion: whole, small, without a path of a machine, and what the book says."""
 
 import re
 from pathlib import Path
@@ -11,11 +11,11 @@ from affscore.network.columns import details
 from affscore.network.criteria import SCHEMA
 from affscore.survey.job import describe, is_of_job
 from affscore.survey.plan import plan
-from affscore.survey.shipped import SHIPPED, shipped_signature
 from affscore.survey.store import Store
 from companion.mini_zoo import list_models
+from companion.shipped import RESULTS, shipped_signature
 
-FILES = Store(SHIPPED).files()
+FILES = Store(RESULTS).files()
 TRAINED = {
     *(f"cifar_networks.py:{kind}{depth}" for kind in ("resnet", "plainnet") for depth in (20, 32, 44, 56)),
     "mobilenet_v2", "squeezenet1_0", "squeezenet1_1",
@@ -24,14 +24,14 @@ A_PATH = re.compile(r"(?<![\w.])/(?:[\w.-]+/)*[\w.-]+|[A-Za-z]:\\|~/|\.\./")
 
 
 def test_every_file_is_whole():
-    table = affscore.load_results()  # reads every one
+    table = affscore.load_results(RESULTS)  # reads every one
     for field in (one for one in SCHEMA if one.name in table):
         about = details(field)
         if about["kind"] in ("integer", "number"):
             assert table[field.name].dropna().between(*about["within"]).all(), field.name
         elif about["words"]:
             assert set(table[field.name].dropna()) <= set(about["words"]), field.name
-    assert sum(path.stat().st_size for path in SHIPPED.iterdir()) < 5e6
+    assert sum(path.stat().st_size for path in RESULTS.iterdir()) < 5e6
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem[-16:])
@@ -48,7 +48,7 @@ def test_no_path_of_a_machine(path):
 
 
 def test_what_there_is():
-    table = affscore.load_results()
+    table = affscore.load_results(RESULTS)
     small = table["model"].str.startswith("mini:")
     trained = table[(table["weights"] != "random") & ~small]
     assert set(trained["model"]) == TRAINED
@@ -62,7 +62,7 @@ def test_what_there_is():
     assert cifar.groupby("job")["batch"].nunique().eq(10_000 // 512).all()
     random = table[(table["weights"] == "random") & ~small]
     assert set(random["dataset"]) == {"random"}
-    page = (Path(__file__).parents[3] / "book" / "surveys.md").read_text()
+    page = (Path(__file__).parents[2] / "book" / "surveys.md").read_text()
     (listed,) = re.findall(r"^\| (.*) \| random \| 512 images of noise", page, re.MULTILINE)
     (missing,) = re.findall(r"missing of the papers' 36 networks: (.*?)\. ", page)
     listed, missing = (set(re.findall(r"`(\w+)`", names)) for names in (listed, missing))
@@ -73,7 +73,7 @@ def test_what_there_is():
 
 @pytest.mark.slow
 def test_every_small_network_is_there_with_its_present_weights():
-    table = affscore.load_results()
+    table = affscore.load_results(RESULTS)
     small = table[table["model"].str.startswith("mini:")]
     untrained = small[small["weights"] == "random"]
     assert set(untrained["model"]) == {"mini:vgg16"}
@@ -86,19 +86,19 @@ def test_every_small_network_is_there_with_its_present_weights():
     assert small["order"].eq("activate-first").all()
     assert small[["cka", "norm", "sparsity_before", "entropy_after", "r2"]].notna().mean().min() > 0.9
     wanted = [describe(job) for job in plan([*names, "mini:vgg16@random"], "digits")]
-    found = [about for about in Store(SHIPPED).descriptions().values() if about["model"].startswith("mini:")]
+    found = [about for about in Store(RESULTS).descriptions().values() if about["model"].startswith("mini:")]
     assert len(found) == len(wanted)
     assert all(any(is_of_job(about, job) for about in found) for job in wanted)
-    page = (Path(__file__).parents[3] / "book" / "surveys.md").read_text()
+    page = (Path(__file__).parents[2] / "book" / "surveys.md").read_text()
     assert "| all of `companion.mini_zoo.list_models()`, as `mini:alexnet` | trained on digits" in page
     assert "| `mini:vgg16@random` | random | the same | the same |" in page
 
 
 def test_they_are_found_by_name():
-    assert len(shipped_signature("shipped:resnet20")) == 19
-    assert shipped_signature("shipped:resnet18@random").metadata["dataset"] == "random"
+    assert len(shipped_signature("resnet20")) == 19
+    assert shipped_signature("resnet18@random").metadata["dataset"] == "random"
     with pytest.raises(affscore.AffscoreError, match="name them behind an @"):
-        shipped_signature("shipped:resnet18")
+        shipped_signature("resnet18")
 
 
 def test_the_metadata_tell_how_they_were_made():
