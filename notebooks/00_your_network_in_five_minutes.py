@@ -159,7 +159,7 @@ plt.show()
 # affscore compare mine.parquet mini:digitsnet --out beside.svg
 # ```
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "In this example the network of the file is farther from either of two trained ones than these are from each other. Left, the scores; right, how far apart the signatures are: a small distance means a similar course (as paper Fig. 5; `affscore.compare`, `affscore.plots.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "In this example the network of the file is farther from either of two trained ones than these are from each other. Left, the scores; right, how far apart the signatures are: a small distance means a similar course (as paper Fig. 5; `affscore.compare`, `affscore.plots.compared_signatures`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
 comparison = affscore.compare(
     mine, *map(shipped_signature, beside), names=["yours", *beside]
 )

@@ -50,14 +50,14 @@ class Comparison:
     notes: tuple[Note, ...] = ()
 
     def figure(self) -> Figure:
-        """The signatures in one plot, and their distances (:func:`affscore.plots.comparison`); a single one alone."""
-        from affscore.plots.comparison import comparison  # matplotlib is slow to load
+        """The signatures and their distances (:func:`affscore.plots.compared_signatures`); a single one alone."""
+        from affscore.plots import compared_signatures  # matplotlib is slow to load
 
         if len(self.signatures) == 1:
             ((name, result),) = self.signatures.items()
             return result.plot(title=name)
         scores = {name: result.scores for name, result in self.signatures.items()}
-        return comparison({name: values[~np.isnan(values)] for name, values in scores.items()}, self.distances)
+        return compared_signatures({name: values[~np.isnan(values)] for name, values in scores.items()}, self.distances)
 
     def save(self, path: str | Path) -> Path:
         """Write the figure (.png, .svg or .pdf), or statistics and distances as a table (.csv).

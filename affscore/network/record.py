@@ -71,7 +71,7 @@ class TrainingRecord:
         Raises:
             AffscoreError: Nothing was measured.
         """
-        from affscore.plots.training import scores_over_steps  # upwards, as Signature.plot
+        from affscore.plots.signature import scores_over_steps  # upwards, as Signature.plot
 
         about = self.metadata
         name = f"{about.get('model')} on {about.get('dataset')}"  # process 1 has neither, and is refused

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
 from affscore.options import DEFAULT, Specification
-from affscore.plots.style import PAGE_WIDTH, PALETTE, house_style, literal, name_rows, plt
+from affscore.plots.style import PALETTE, house_style, literal, name_rows, page
 
 _NAMED = {
     "default": (DEFAULT, "vermilion", "D"),
@@ -46,7 +48,7 @@ def specification_curve(
         The figure, as wide as a page.
 
     Raises:
-        AffscoreError: No specification with a number, or a column that is not there.
+        AffscoreError: No specification with a number.
 
     Source: specification curves after Simonsohn et al. (2020).
 
@@ -58,16 +60,12 @@ def specification_curve(
     choices = [
         name for name in Specification._fields if name in summary and (name != "bias" or len(set(summary[name])) > 1)
     ]
-    if missing := [name for name in (value, low, high) if name is not None and name not in summary]:
-        raise AffscoreError(f"the table has no column {missing[0]!r}; it has {', '.join(map(str, summary.columns))}")
     rows = summary.dropna(subset=value).sort_values(value, kind="stable", ignore_index=True)
     if rows.empty or not choices:
         raise AffscoreError("there is no specification with a number to draw")
     words = [(name, word) for name in choices for word in dict.fromkeys(rows[name])]
-    figure, (curve, dots) = plt.subplots(
-        2, 1, figsize=(PAGE_WIDTH, 2.6 + 0.19 * len(words)), sharex=True, layout="constrained",
-        height_ratios=[2.2, 0.19 * len(words)],
-    )  # fmt: skip
+    below = 0.19 * len(words)
+    figure, (curve, dots) = page(2, 2.6 + below, columns=1, sharex=True, height_ratios=[2.2, below])
     places = np.arange(len(rows))
     if low is not None and high is not None:
         curve.vlines(places, rows[low], rows[high], color=PALETTE["grey"], linewidth=3, alpha=0.7)
@@ -75,12 +73,11 @@ def specification_curve(
     for label, (chosen, colour, marker) in _NAMED.items():
         here = np.all([rows[name] == word for name, word in chosen._asdict().items() if name in rows], axis=0)
         if here.any():
-            look = {"color": PALETTE[colour], "marker": marker, "markersize": 8, "linestyle": ""}
+            look: Any = {"color": PALETTE[colour], "marker": marker, "markersize": 8, "linestyle": ""}
             curve.plot(places[here], rows.loc[here, value], label=label, zorder=3, **look)
             for place in places[here]:
                 dots.axvspan(place - 0.4, place + 0.4, color=PALETTE[colour], alpha=0.15, linewidth=0)
-    curve.set_ylabel(ylabel)
-    curve.set_title(literal(title))
+    curve.set(ylabel=ylabel, title=literal(title))
     curve.tick_params(axis="x", length=0)
     if curve.get_legend_handles_labels()[1]:
         curve.legend(loc="upper left")
@@ -91,8 +88,6 @@ def specification_curve(
         if row and words[row - 1][0] != name:
             dots.axhline(row - 0.5, color=PALETTE["grey"], linewidth=0.6)
     name_rows(dots, [word for _, word in words])
-    dots.set_xticks([])
-    dots.set_xlabel(f"{len(rows)} specifications, sorted")
-    for side in ("left", "bottom"):
-        dots.spines[side].set_visible(False)
+    dots.set(xticks=[], xlabel=f"{len(rows)} specifications, sorted")
+    dots.spines[["left", "bottom"]].set_visible(False)
     return figure

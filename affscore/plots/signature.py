@@ -1,19 +1,33 @@
-"""The raw signature of a network: the score of every activation over its depth."""
+"""The scores of activations: over the depth of networks, of several networks side by side, and while one trains."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike, NDArray
 
 from affscore.errors import AffscoreError
-from affscore.plots.style import BLOCK_LOOKS, PALETTE, house_style, kind_style, legend_below, literal, page, score_axis
+from affscore.plots.style import (
+    BLOCK_LOOKS,
+    PALETTE,
+    house_style,
+    kind_style,
+    legend_below,
+    literal,
+    page,
+    score_axis,
+    series_style,
+)
 
 if TYPE_CHECKING:
     from affscore.network.result import Signature
@@ -24,9 +38,14 @@ _NAMES = {
 }  # fmt: skip
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth")
 _KINDS = {
-    "hidden": "", "after-sum": " after a sum", "squeeze": " (squeeze)", "gate": " (gate)",
-    "gated-unit": " of a gated unit", **{place: f", {place} of a block" for place in _PLACES},
+    "hidden": "", "after-sum": " after a sum", "gated-unit": " of a gated unit",
+    **{place: f", {place} of a block" for place in _PLACES},
 }  # fmt: skip
+
+_LINES = ("-", "--", ":", "-.")
+
+FEW = 12
+"""Up to so many measurements of a training are marked by dots, too."""
 
 
 @house_style()
@@ -51,7 +70,7 @@ def raw_signature(
         The figure, as wide as a page.
 
     Raises:
-        AffscoreError: Nothing to draw, or not a title for each panel.
+        AffscoreError: Nothing to draw.
 
     Source: figure 10 (appendix F); the colours are ours.
 
@@ -64,20 +83,22 @@ def raw_signature(
     panels: list[Any] = [results] if hasattr(results, "summary") else list(results)
     if not panels:
         raise AffscoreError("expected at least one signature to draw, got none")
-    if titles is not None and len(titles) != len(panels):
-        raise AffscoreError(f"expected a title for each of {len(panels)} panels, got {len(titles)}")
-    summaries = [panel.summary.assign(label=_labels(panel.summary)) for panel in panels]
     # how it was measured is the same for most figures, and then not worth a line in every title
-    usual = ["mean", "activate-first"]
-    choices = any((panel.table[["reduction", "order"]] != usual).any(axis=None) for panel in panels)
-    titles = [_about(panel, choices) for panel in panels] if titles is None else titles
+    choices = any(
+        (panel.table[["reduction", "order"]] != ["mean", "activate-first"]).any(axis=None) for panel in panels
+    )
+    titles = [_about(panel.table.iloc[0], choices) for panel in panels] if titles is None else titles
     columns = min(columns, len(panels))
     depth = "depth" if columns > 1 else "depth (activations on the longest path from the input)"
     labels = {"xlabel": depth, "ylabel": "affinity score"}
     figure, grid = page(len(panels), 0.7, each=2.6, columns=columns, sharey=True, **labels)
+    summaries = [panel.summary for panel in panels]
     for axes, title, summary in zip(grid, titles, summaries, strict=True):
         _draw(axes, summary)
-        axes.set_title("\n".join(wrap(_title(title, summary), width=96 // columns)))
+        spread, missing = summary["score_std"].mean(), summary["score"].isna().sum()
+        title += f", ± {spread:.3f} between batches" if np.isfinite(spread) else ""
+        title += f", {missing} without score" if missing else ""
+        axes.set_title("\n".join(wrap(title, width=96 // columns)))
     everything = pd.concat(summaries)
     error = everything["score_std"].fillna(0)
     score_axis(grid, [everything["score"] - error, everything["score"] + error])
@@ -89,13 +110,14 @@ def _draw(axes: Axes, summary: pd.DataFrame) -> None:
     of_blocks = summary["kind"].isin(BLOCK_LOOKS).any()  # which lie in each other: none follows the one before
     if not of_blocks:
         axes.plot(summary["depth"], summary["score"], color=PALETTE["grey"], linewidth=0.6, alpha=0.5, zorder=1)
-    for label, rows in summary.dropna(subset="score").groupby("label", sort=False):
-        colour, marker = kind_style(rows["activation"].iloc[0], rows["kind"].iloc[0])
+    for names, rows in summary.dropna(subset="score").groupby(["activation", "kind"], sort=False):
+        activation, kind = map(str, names)
+        colour, marker = kind_style(activation, kind)
         if of_blocks:
             axes.plot(rows["depth"], rows["score"], color=colour, linewidth=0.6, linestyle="-", alpha=0.5, zorder=1)
         faces = ["none" if flagged else colour for flagged in rows["flag"] != ""]
-        look: Any = {"facecolors": faces, "edgecolors": colour, "linewidths": 0.5, "marker": marker, "label": label}
-        axes.scatter(rows["depth"], rows["score"], 32, **look)
+        look: Any = {"facecolors": faces, "edgecolors": colour, "linewidths": 0.5, "marker": marker}
+        axes.scatter(rows["depth"], rows["score"], 32, label=literal(in_words(activation, kind)), **look)
         if rows["score_std"].notna().any():
             axes.errorbar(rows["depth"], rows["score"], rows["score_std"], color=colour, linestyle="", linewidth=0.8)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -110,19 +132,99 @@ def in_words(activation: str, kind: str) -> str:
     return f"{_NAMES.get(activation, activation)}{_KINDS.get(kind, f' ({kind})')}"
 
 
-def _labels(summary: pd.DataFrame) -> list[str]:
-    return [literal(in_words(*names)) for names in zip(summary["activation"], summary["kind"], strict=True)]
+def _about(row: pd.Series, choices: bool) -> str:
+    """Network, weights and data of a result, and how it was measured."""
+    about = literal(f"{row['model']} ({row['weights']}) on {row['dataset']}")
+    return f"{about}, {row['reduction']}, {row['order']}" if choices else about
 
 
-def _about(result: Signature, choices: bool) -> str:
-    first = result.table.iloc[0]
-    about = literal(f"{first['model']} ({first['weights']}) on {first['dataset']}")
-    return f"{about}, {first['reduction']}, {first['order']}" if choices else about
+@house_style()
+def compared_signatures(signatures: Mapping[str, ArrayLike], distances: pd.DataFrame) -> Figure:
+    """Draw signatures over the relative depth of their networks, and the matrix of their distances.
+
+    Args:
+        signatures: Scores by name, in the order of the activations.
+        distances: Distances between them, in their order.
+
+    Returns:
+        The figure, as wide as a page: left the signatures from the first activation (0) to the last (1), each with a
+        colour, a marker and a line style of its own; right the distances.
+
+    Source: figure 5 of the paper, for networks of one's own.
+
+    >>> scores = {"a": [0.5, 0.6, 0.9], "b": [0.7, 0.8]}
+    >>> figure = compared_signatures(scores, pd.DataFrame([[0, 0.3], [0.3, 0]], index=list("ab"), columns=list("ab")))
+    >>> figure.axes[0].get_ylabel(), len(figure.axes[0].lines)
+    ('affinity score (axis from 0.45)', 2)
+    """
+    figure, (curves, matrix) = page(2, max(3.2, 1.6 + 0.42 * len(signatures)), width_ratios=(3, 2))
+    for number, (name, values) in enumerate(signatures.items()):
+        line: Any = {"linestyle": _LINES[number // 7 % len(_LINES)], "linewidth": 1, "markersize": 4}
+        curves.plot(relative_positions(values), values, label=literal(name), **line, **series_style(number))
+    curves.set(xlabel="relative position of the activation (0 first, 1 last)", ylabel="affinity score")
+    score_axis(curves, np.concatenate([np.ravel(values) for values in signatures.values()]))
+    numbers, ends = range(1, len(signatures) + 1), (0.5, len(signatures) + 0.5)
+    matrix.imshow(distances, cmap="Greys", vmin=0, extent=(*ends, *ends[::-1]))
+    for (row, column), distance in np.ndenumerate(distances.to_numpy(dtype=float)):
+        colour = "white" if distance > 0.6 * distances.max(axis=None) else "black"
+        matrix.text(column + 1, row + 1, f"{distance:.2f}", ha="center", va="center", fontsize=8, color=colour)
+    matrix.set(xticks=numbers, yticks=numbers, xlabel="signature, in the order of the legend", title="DTW distance")
+    matrix.tick_params(length=0)
+    legend_below(figure, 2)
+    return figure
 
 
-def _title(about: str, summary: pd.DataFrame) -> str:
-    spread = summary["score_std"].mean()
-    if np.isfinite(spread):
-        about += f", ± {spread:.3f} between batches"
-    missing = int(summary["score"].isna().sum())
-    return f"{about}, {missing} without score" if missing else about
+def relative_positions(scores: ArrayLike) -> NDArray[np.float64]:
+    """From the first activation (0) to the last (1)."""
+    count = np.size(scores)
+    return np.linspace(0, 1, count) if count > 1 else np.array([0.5])
+
+
+@house_style()
+def scores_over_steps(table: pd.DataFrame, title: str = "") -> Figure:
+    """Draw the score of every activation over the optimisation steps: a line each, coloured by its depth.
+
+    The mean over the activations is the dashed black line. Where the accuracy on the probe is known, it has a panel of
+    its own below. A line has a gap where the activation has no score, and the mean where one of them has none.
+
+    Args:
+        table: A row for each step and activation with ``step``, ``index``, ``depth``, ``score`` and, where it is known,
+            ``accuracy``: the table of a :class:`affscore.network.record.TrainingRecord`.
+        title: Above the figure.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Raises:
+        AffscoreError: No rows.
+
+    >>> rows = [(step, index, index + 1, 0.9 - 0.001 * step) for step in (0, 100) for index in range(3)]
+    >>> figure = scores_over_steps(pd.DataFrame(rows, columns=["step", "index", "depth", "score"]))
+    >>> [axes.get_ylabel() for axes in figure.axes], len(figure.axes[0].lines)
+    (['affinity score (axis from 0.75)', 'depth (activations on the longest path)'], 4)
+    """
+    if table.empty:
+        raise AffscoreError("there is no measurement to draw (of several processes only process 0 measures)")
+    accuracy = table.groupby("step")["accuracy"].first().dropna() if "accuracy" in table else pd.Series(dtype=float)
+    rows = 2 if len(accuracy) else 1
+    look: Any = {"columns": 1, "xlabel": "optimisation steps", "sharex": True, "height_ratios": [3.4, 1.1][:rows]}
+    figure, (top, *below) = page(rows, 2.3, each=1.1, **look)
+    scores, depths = table.pivot_table("score", "step", "index", dropna=False), table.groupby("index")["depth"].first()
+    colours = ScalarMappable(Normalize(depths.min(), max(depths.max(), depths.min() + 1)), mpl.colormaps["viridis"])
+    dot = "o" if len(scores) <= FEW else ""
+    for index, depth in depths.items():
+        look = {"color": colours.to_rgba(depth), "linestyle": "-", "linewidth": 1.0, "alpha": 0.85}
+        top.plot(scores.index, scores[index], marker=dot, markersize=2.5, **look)
+    mean: Any = {"color": PALETTE["black"], "linestyle": "--", "linewidth": 2.0}
+    means = scores.dropna(axis=1, how="all").mean(axis=1, skipna=False)
+    top.plot(scores.index, means, label="mean of the activations", **mean)
+    top.set_title(literal(title))
+    score_axis(top, table["score"])
+    label = "depth (activations on the longest path)"
+    figure.colorbar(colours, ax=top, label=label, ticks=MaxNLocator(integer=True), pad=0.01)
+    for axes in below:
+        axes.plot(accuracy.index, accuracy, color=PALETTE["vermilion"], linestyle="-", marker=dot, markersize=3)
+        axes.set(ylabel="accuracy\non the probe", ylim=(0, 1.02))
+    top.xaxis.set_major_locator(MaxNLocator(integer=True))
+    legend_below(figure, 1)
+    return figure

@@ -1,16 +1,14 @@
-"""The house style of the figures: one page width, one palette, one look for families, series, rows and legends."""
+"""The house style of the figures: one page width, one palette, one look for series, kinds, rows and legends."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from cycler import cycler
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -28,26 +26,10 @@ PALETTE = {
 """The colours of Okabe and Ito, which colour-blind readers tell apart, without their yellow; a light grey; and two more
 for families, which they tell apart from the others, too."""
 
-INPUT, OUTPUT, FIT = PALETTE["grey"], PALETTE["vermilion"], PALETTE["green"]
-"""The input of an activation, its output, and the affine image of the input: one colour each, everywhere."""
-
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 """Markers for the series of a scatter plot, so that colour is never the only difference."""
 
 _COLOURS = tuple(PALETTE.values())[:7]
-
-FAMILY_LOOKS = {
-    "Pure convnets": ("blue", "o"), "Inception": ("vermilion", "^"), "ResNets": ("green", "s"),
-    "DenseNets": ("purple", "D"), "MNASNets": ("orange", "v"), "EfficientNets": ("sky", "P"), "ViTs": ("black", "X"),
-    "Swins": ("wine", "p"), "ConvNeXts": ("brown", "h"), "SqueezeNets": ("orange", "8"),
-    "MobileNets": ("vermilion", "*"), "ShuffleNets": ("blue", "<"),
-    "Wide ResNets": ("green", ">"), "ResNeXts": ("green", "d"),
-}  # fmt: skip
-"""Colour and marker of a family, the same over the whole book: the nine of the paper's study, oldest first, which have
-a colour each, and further ones."""
-
-FAMILIES = tuple(FAMILY_LOOKS)[:9]
-"""The families of the paper's study, oldest first."""
 
 SHAPES = {
     "relu": "o", "silu": "s", "gelu": "^", "tanh": "P", "sigmoid": "v", "relu6": "h", "leaky_relu": "h", "prelu": "h",
@@ -81,7 +63,7 @@ _SETTINGS: Any = {
     "font.size": 9, "axes.titlesize": 9.5, "axes.labelsize": 9, "xtick.labelsize": 8, "ytick.labelsize": 8,
     "legend.fontsize": 8.5, "legend.frameon": False, "axes.spines.top": False, "axes.spines.right": False,
     "axes.linewidth": 0.7, "xtick.major.width": 0.7, "ytick.major.width": 0.7, "axes.axisbelow": True,
-    "axes.prop_cycle": cycler(color=_COLOURS) + cycler(linestyle=_LINESTYLES), "lines.linewidth": 1.6,
+    "axes.prop_cycle": plt.cycler(color=_COLOURS) + plt.cycler(linestyle=_LINESTYLES), "lines.linewidth": 1.6,
     "lines.markersize": 4, "svg.fonttype": "none", "text.usetex": False,
     "figure.hooks": ["affscore.plots.style:draw_once"],
 }  # fmt: skip
@@ -89,11 +71,8 @@ _SETTINGS: Any = {
 
 def draw_once(figure: Figure) -> None:
     """Let a notebook draw a figure once where it is the value of a cell: as that, and not as an open figure, too."""
-    figure._repr_mimebundle_ = partial(_close, figure)  # type: ignore[attr-defined]  # what IPython asks for first
-
-
-def _close(figure: Figure, **_: Any) -> None:
-    plt.close(figure)  # IPython shows the bitmap
+    # what IPython asks for first; it shows the bitmap then
+    figure._repr_mimebundle_ = lambda **_: plt.close(figure)  # type: ignore[attr-defined]
 
 
 def literal(name: object) -> str:
@@ -150,10 +129,8 @@ def page(
     figure, grid = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained", **options)
     for axes in grid.flat[count:]:
         axes.remove()
-    for axes in grid.flat[count - columns : count]:
-        axes.set_xlabel(xlabel)
-    for axes in grid[:, 0]:
-        axes.set_ylabel(ylabel)
+    plt.setp(grid.flat[count - columns : count], xlabel=xlabel)
+    plt.setp(grid[:, 0], ylabel=ylabel)
     return figure, list(grid.flat[:count])
 
 
@@ -195,30 +172,6 @@ def series_style(number: int) -> dict[str, Any]:
     return {"color": _COLOURS[number % len(_COLOURS)], "marker": marker}
 
 
-def family_styles(families: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Colour and marker of each family.
-
-    Args:
-        families: Names, in any order and as often as one likes.
-
-    Returns:
-        Colour and marker by family: first those of :data:`FAMILY_LOOKS` in their order, which look the same whichever
-        others are there, then others as they come. No two of the first 49 look alike.
-
-    >>> family_styles(["ViTs", "mine", "ResNets"])
-    {'ResNets': ('#009E73', 's'), 'ViTs': ('#000000', 'X'), 'mine': ('#0072B2', 's')}
-    """
-    named = dict.fromkeys(families)
-    known = {name: (PALETTE[colour], marker) for name, (colour, marker) in FAMILY_LOOKS.items()}
-    taken = set(known.values())
-    for family in named:
-        if family not in known:
-            looks = ((look["color"], look["marker"]) for look in map(series_style, range(14, 1000)))
-            known[family] = next((look for look in looks if look not in taken), ("#000000", "."))
-            taken.add(known[family])
-    return {family: look for family, look in known.items() if family in named}
-
-
 def kind_style(activation: str, kind: str) -> tuple[str, MarkerStyle]:
     """Colour and marker of an activation: the function decides the shape, what it is for the colour.
 
@@ -242,12 +195,10 @@ def kind_style(activation: str, kind: str) -> tuple[str, MarkerStyle]:
     shape = "D" if kind == "gate" else SHAPES.get(activation, "X")
     if part != "sum":
         return PALETTE[colour], MarkerStyle(shape, part)  # type: ignore[arg-type]  # matplotlib's list of words is longer
-    whole = MarkerStyle(shape)
-    outline = whole.get_transform().transform_path(whole.get_path())
-    arm, end = 0.12, 0.4  # half the width of the plus, and how far it reaches; its other direction makes it a hole
-    corners = [(arm, arm), (arm, end), (-arm, end), (-arm, arm), (-end, arm), (-end, -arm)]
-    plus = np.array(corners + [(-x, -y) for x, y in corners] + [corners[0]])[::-1]
-    return PALETTE[colour], MarkerStyle(Path.make_compound_path(outline, Path(plus, closed=True)))
+    markers = (MarkerStyle(shape), MarkerStyle("P"))
+    outline, plus = (marker.get_transform().transform_path(marker.get_path()) for marker in markers)
+    hole = Path(0.8 * np.asarray(plus.vertices)[::-1], plus.codes)  # its other direction makes it one
+    return PALETTE[colour], MarkerStyle(Path.make_compound_path(outline, hole))
 
 
 def score_axis(axes: Axes | Sequence[Axes], values: ArrayLike, *, direction: str = "y") -> None:

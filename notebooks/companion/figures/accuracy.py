@@ -10,7 +10,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
-from affscore.plots.style import PALETTE, family_styles, house_style, legend_below, literal, page
+from affscore.plots.style import PALETTE, house_style, legend_below, literal, page
+from companion.style import family_styles
 
 if TYPE_CHECKING:
     from companion.analysis import Fit

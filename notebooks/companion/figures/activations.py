@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
-from affscore.plots.style import OUTPUT, PAGE_WIDTH, PALETTE, house_style, legend_below, page, series_style
+from affscore.plots.style import PAGE_WIDTH, PALETTE, house_style, legend_below, page, series_style
+from companion.style import OUTPUT
 
 NAMES = {
     "gelu": "GELU", "hardswish": "HardSwish", "hardtanh": "HardTanh", "leaky_relu": "LeakyReLU", "relu": "ReLU",

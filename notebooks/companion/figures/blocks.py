@@ -9,15 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
-from affscore.plots.style import (
-    PALETTE,
-    family_styles,
-    house_style,
-    legend_below,
-    literal,
-    name_rows,
-    page,
-)  # fmt: skip
+from affscore.plots.style import PALETTE, house_style, legend_below, literal, name_rows, page
+from companion.style import family_styles
 
 
 @house_style()

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster import hierarchy
 
 from affscore.errors import AffscoreError
-from affscore.plots.comparison import heatmap, relative_positions
-from affscore.plots.style import family_styles, house_style, legend_below, literal, page
+from affscore.plots.signature import relative_positions
+from affscore.plots.style import house_style, legend_below, literal, page
+from companion.style import family_styles
 
 
 @house_style()
@@ -45,12 +46,18 @@ def distance_heatmap(
     order = list(distances.index) if order is None else list(order)
     if sorted(order) != sorted(distances.index):
         raise AffscoreError(f"the order must hold each of the {len(distances)} networks once")
+    import seaborn as sns  # slow to load
+
     few = len(order) <= 12
     figure, (axes,) = page(1, 5.2 if few else 7.2)
     names = [literal(name) for name in order]
-    heatmap(axes, distances.loc[order, order], names, annot=few, cbar_kws={"label": label, "shrink": 0.6})
-    axes.tick_params(labelsize=8 if few else 6.5)
+    look: Any = {"cmap": "Greys", "vmin": 0, "fmt": ".2f", "annot_kws": {"fontsize": 8}, "square": True, "annot": few}
+    look |= {"cbar_kws": {"label": label, "shrink": 0.6}, "xticklabels": names, "yticklabels": names}
+    sns.heatmap(distances.loc[order, order].astype(float), ax=axes, **look)
+    axes.set(xlabel="", ylabel="")
+    axes.tick_params(length=0, labelsize=8 if few else 6.5)
     axes.tick_params(axis="x", rotation=90)
+    axes.tick_params(axis="y", rotation=0)
     return figure
 
 

@@ -17,7 +17,6 @@ from affscore.errors import AffscoreError
 from affscore.plots.style import (
     KIND_LOOKS,
     PALETTE,
-    family_styles,
     house_style,
     legend_below,
     literal,
@@ -26,6 +25,7 @@ from affscore.plots.style import (
     score_axis,
     series_style,
 )
+from companion.style import family_styles
 
 _ENOUGH = 15
 """A density estimate of fewer scores says nothing; these are drawn as points alone."""

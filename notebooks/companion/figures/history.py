@@ -9,7 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
-from affscore.plots.style import PALETTE, family_styles, house_style, legend_below, literal, page, score_axis
+from affscore.plots.style import PALETTE, house_style, legend_below, literal, page, score_axis
+from companion.style import family_styles
 
 
 @house_style()

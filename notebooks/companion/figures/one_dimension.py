@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError
-from affscore.plots.style import FIT, INPUT, OUTPUT, house_style, legend_below, page
+from affscore.plots.style import house_style, legend_below, page
+from companion.style import FIT, INPUT, OUTPUT
 
 if TYPE_CHECKING:
     from companion.experiments import ScoreSteps

@@ -16,7 +16,8 @@ from matplotlib.patches import ConnectionPatch
 from numpy.typing import ArrayLike, NDArray
 
 from affscore.errors import AffscoreError
-from affscore.plots.style import FIT, INPUT, OUTPUT, PAGE_WIDTH, house_style, legend_below, page
+from affscore.plots.style import PAGE_WIDTH, house_style, legend_below, page
+from companion.style import FIT, INPUT, OUTPUT
 
 if TYPE_CHECKING:
     from affscore.transport import Coupling

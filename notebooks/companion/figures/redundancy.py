@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
 from affscore.network.criteria import CRITERIA
-from affscore.plots.style import PALETTE, family_styles, house_style, legend_below, literal, name_rows, page
+from affscore.plots.style import PALETTE, house_style, legend_below, literal, name_rows, page
+from companion.style import family_styles
 
 
 @house_style()

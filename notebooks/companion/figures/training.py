@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from affscore.errors import AffscoreError
+from affscore.plots.signature import FEW
 from affscore.plots.style import MARKERS, house_style, legend_below, literal, page, score_axis
-from affscore.plots.training import FEW
 
 _LIGHTEST = 0.85
 """Of the colour map; what lies above is too light for a line on white."""

@@ -355,8 +355,6 @@ def test_it_is_drawn(found):
     (diamond,) = [line for line in curve.lines if line.get_label() == "default"]
     assert diamond.get_ydata()[0] == pytest.approx(found.scores[DEFAULT].mean())
     plt.close(figure)
-    with pytest.raises(AffscoreError, match="has no column 'median'"):
-        specification_curve(found.summary, "median")
     with pytest.raises(AffscoreError, match="no specification"):
         specification_curve(found.summary.head(0))
 

@@ -7,18 +7,8 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from affscore.plots.style import (
-    BLOCK_LOOKS,
-    FAMILIES,
-    FAMILY_LOOKS,
-    KIND_LOOKS,
-    PALETTE,
-    SHAPES,
-    kind_style,
-    legend_below,
-    page,
-    score_axis,
-)
+from affscore.plots.style import BLOCK_LOOKS, KIND_LOOKS, PALETTE, SHAPES, kind_style, legend_below, page, score_axis
+from companion.style import FAMILIES, FAMILY_LOOKS
 
 # How much red, green and blue of linear light reach those without one kind of cones (Machado et al. 2009, severity 1).
 SEEN = {

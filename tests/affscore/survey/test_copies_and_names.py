@@ -97,7 +97,7 @@ def tree():
 
 
 FIGURES = {
-    "comparison": lambda: affscore.plots.comparison(SCORES, DISTANCES),
+    "comparison": lambda: affscore.plots.compared_signatures(SCORES, DISTANCES),
     "raw_signature": lambda: affscore.plots.raw_signature(named()),
     "distance_heatmap": lambda: figures.distance_heatmap(DISTANCES),
     "dendrogram": lambda: figures.dendrogram(tree(), NAMES, NAMES),

@@ -10,10 +10,11 @@ from matplotlib.colors import to_rgb
 
 from affscore import AffscoreError, affinity_score
 from affscore.plots import house_style
-from affscore.plots.style import FIT, INPUT, MARKERS, OUTPUT, PAGE_WIDTH, PALETTE
+from affscore.plots.style import MARKERS, PAGE_WIDTH, PALETTE
 from affscore.transport import affine_map, covariance, optimal_coupling, wasserstein
 from companion.experiments import score_steps
 from companion.figures import activation_panels, coupling, scheme
+from companion.style import FIT, INPUT, OUTPUT
 
 
 def relu(x):

