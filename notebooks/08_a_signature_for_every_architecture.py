@@ -54,6 +54,7 @@ check_parameters(globals())
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from dtaidistance import dtw
 from IPython.display import Markdown
 
 import affscore
@@ -150,6 +151,8 @@ if len(signatures) < 2:
 about = papers.network_table(signatures)
 families = about["family"].tolist()
 distances = affscore.comparison.distance_matrix(signatures)
+theirs = dtw.distance_matrix([*signatures.values()])
+assert np.allclose(distances, theirs)  # as a package for time series finds
 tree = analysis.linkage(distances)  # average linkage
 dendrogram(tree, list(signatures), families, signatures=signatures)
 plt.show()

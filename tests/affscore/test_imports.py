@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-SLOW = "torchvision sklearn matplotlib seaborn timm transformers torch._dynamo sympy dtaidistance joblib".split()
+SLOW = "torchvision sklearn matplotlib timm transformers torch._dynamo sympy joblib".split()
 
 
 def imported_after(code):

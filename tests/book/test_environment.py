@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
+import sys
 import tomllib
 import venv
 from pathlib import Path
@@ -69,6 +71,20 @@ def test_environment_yml_installs_the_lock_and_both_packages() -> None:
     assert "pip" in conda
     (python,) = [entry.removeprefix("python=") for entry in conda if entry.startswith("python=")]
     assert SpecifierSet(PROJECT["requires-python"]).contains(python)
+
+
+def test_every_import_of_the_library_is_declared_and_every_dependency_is_imported() -> None:
+    names = {"PIL": "pillow", "sklearn": "scikit-learn"}
+    of_extras = {"accelerate", "distributed", "huggingface_hub", "lightning", "timm", "tokenizers", "transformers"}
+    used = set()
+    for file in (REPOSITORY / "affscore").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                used |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                used.add(node.module.partition(".")[0])
+    used = {names.get(name, name) for name in used - sys.stdlib_module_names - {"affscore"}}
+    assert used - of_extras == {Requirement(line).name for line in PROJECT["dependencies"]}
 
 
 def test_the_lock_names_no_index() -> None:
