@@ -32,9 +32,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 import measuring
 
 import affscore
-from affscore.linear_regions import closed_paths
 from affscore.linear_regions.pieces import Trace
 from affscore.linear_regions.probe import Probe
+from companion.planes import closed_paths
 
 CASES = ("digits", "path", "images")
 CHUNKS = (32, 128, 512)

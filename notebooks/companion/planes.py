@@ -1,13 +1,16 @@
-"""The linear regions of a network that meet a plane, as the points of a grid see them."""
+"""Where chapter 15 looks: along closed paths around images, and at the points of a plane."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -19,12 +22,55 @@ from affscore.linear_regions.walk import Pass
 from affscore.options import check_integer
 from affscore.recorder.randomness import random_states_kept
 
+RADIUS = 1 / 8
+"""Of the circle of translations, as a fraction of the shorter side of the image: 4 pixels at 32."""
+
+ANCHORS = 8
+"""Points of a path."""
+
 FLAT = 1e-9
 """Two directions whose parallelogram is flatter than this, as a fraction of the longer side, are one."""
 
-
 CHECKED = 8
 """At how many points the logits are compared with those that the network itself returns."""
+
+
+def closed_paths(images: Tensor) -> Tensor:
+    r"""A closed path around each image, through eight translations of it.
+
+    Anchor :math:`k` is the image moved by :math:`(r \cos t_k, r \sin t_k)` pixels to the right and down,
+    :math:`t_k = 2 \pi k / 8` and r an eighth of the shorter side, rounded to whole pixels (halves to even ones); what
+    comes in at the border repeats the image's edge. The last point is the first anchor again. The image itself is not
+    on the path.
+
+    Args:
+        images: Tensor of floating point, (n, channels, height, width).
+
+    Returns:
+        Paths, (n, 9, channels, height, width).
+
+    Raises:
+        AffscoreError: No images, or some so small that neighbouring anchors are the same.
+
+    Source: Gamba et al. (2022), by their published code; there each anchor is normalised once for each that follows,
+    and the last segment leads to the next image.
+
+    >>> closed_paths(torch.arange(64.0).view(1, 1, 8, 8))[0, :, 0, 3, 3]  # the pixel that moves to (3, 3)
+    tensor([26., 18., 19., 20., 28., 36., 35., 34., 26.])
+    """
+    if images.ndim != 4 or not images.is_floating_point():
+        what = f"{images.dtype} of shape {tuple(images.shape)}"
+        raise AffscoreError(f"images must be a tensor of floating point (n, channels, height, width), got {what}")
+    height, width = images.shape[2:]
+    radius = RADIUS * min(height, width)
+    angles = [2 * math.pi * k / ANCHORS for k in range(ANCHORS + 1)]
+    # halves are rounded as such, whatever the rounding of cos and sin
+    moves = [tuple(round(round(radius * way(angle), 9)) for way in (math.cos, math.sin)) for angle in angles]
+    if any(one == other for one, other in itertools.pairwise(moves)):
+        raise AffscoreError(f"images of {height} x {width} pixels are too small: translations of them are the same")
+    edge = max(max(abs(x), abs(y)) for x, y in moves)
+    padded = F.pad(images, (edge,) * 4, mode="replicate")
+    return torch.stack([padded[:, :, edge - y :, edge - x :][:, :, :height, :width] for x, y in moves], 1)
 
 
 @dataclass(frozen=True, eq=False)
