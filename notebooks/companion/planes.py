@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.linear_regions.inputs import directions_of, points_of_one_shape
 from affscore.linear_regions.pieces import Floats
-from affscore.linear_regions.probe import LEAST, Probe
-from affscore.linear_regions.walk import Pass
+from affscore.linear_regions.segment import directions_of, points_of_one_shape
+from affscore.linear_regions.traced_network import LEAST, TracedNetwork
+from affscore.linear_regions.walk import DualPass
 from affscore.options import check_integer
 from affscore.recorder.randomness import random_states_kept
 
@@ -130,9 +130,9 @@ def on_plane(
     _, mixed = torch.linalg.qr(along.flatten(1).T)
     if mixed.shape != (2, 2) or abs(float(mixed[1, 1])) <= FLAT * max(lengths):
         raise AffscoreError("origin, right and up are on one line: they span no plane")
-    probe = Probe(model, corner, along[0], chunk, device)
-    with random_states_kept(probe.device), torch.inference_mode():
-        codes, slopes = _looked_at(probe, corner.to(probe.device), along.to(probe.device), points)
+    network = TracedNetwork(model, corner, along[0], chunk, device)
+    with random_states_kept(network.device), torch.inference_mode():
+        codes, slopes = _looked_at(network, corner.to(network.device), along.to(network.device), points)
     gradients = np.einsum("dpk,de->epk", slopes, np.linalg.inv(mixed.numpy()))
     _, first, regions = np.unique(codes, return_index=True, return_inverse=True)
     numbers = first.argsort().argsort()[regions]
@@ -140,7 +140,7 @@ def on_plane(
     return Plane(numbers.reshape(points, points), steep.reshape(points, points, -1), (lengths[0], lengths[1]))
 
 
-def _looked_at(probe: Probe, corner: Tensor, along: Tensor, points: int) -> tuple[NDArray[np.bytes_], Floats]:
+def _looked_at(network: TracedNetwork, corner: Tensor, along: Tensor, points: int) -> tuple[NDArray[np.bytes_], Floats]:
     """The states of all units and poolings at each point, as a code, and the derivatives along both directions."""
     places = (torch.arange(points, dtype=corner.dtype, device=corner.device) + 0.5) / points
     rows, columns = (part.flatten() for part in torch.meshgrid(places, places, indexing="ij"))
@@ -152,9 +152,9 @@ def _looked_at(probe: Probe, corner: Tensor, along: Tensor, points: int) -> tupl
     def at(some: Tensor) -> Tensor:
         return corner + columns[some].view(-1, *axes) * along[0] + rows[some].view(-1, *axes) * along[1]
 
-    for some in torch.arange(points**2, device=corner.device).split(max(probe.chunk // 2, 1)):
+    for some in torch.arange(points**2, device=corner.device).split(max(network.chunk // 2, 1)):
         there = at(some)
-        ahead, aside = (Pass(probe.program, there, way.expand_as(there)) for way in along)
+        ahead, aside = (DualPass(network.program, there, way.expand_as(there)) for way in along)
         states = torch.cat([ahead.units.states, *(one.flatten(1) for one in ahead.choices)], 1).cpu().numpy()
         codes += [blake2b(row, digest_size=16).digest() for row in np.packbits(states, axis=1)]
         slopes.append(torch.stack([ahead.slopes, aside.slopes]))
@@ -162,5 +162,5 @@ def _looked_at(probe: Probe, corner: Tensor, along: Tensor, points: int) -> tupl
     found = torch.cat(logits).cpu().numpy()
     some = torch.linspace(0, points**2 - 1, CHECKED, device=corner.device).long()
     largest = np.full(CHECKED, np.abs(found).max())
-    probe.compare(at(some), found[some.cpu()], largest, lambda point: f"at point {int(some[point])} of the plane")
+    network.compare(at(some), found[some.cpu()], largest, lambda point: f"at point {int(some[point])} of the plane")
     return np.array(codes), torch.cat(slopes, 1).cpu().numpy()
