@@ -32,9 +32,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 import measuring
 
 import affscore
-from affscore.linear_regions import closed_paths
 from affscore.linear_regions.pieces import Trace
-from affscore.linear_regions.probe import Probe
+from affscore.linear_regions.traced_network import TracedNetwork
+from companion.planes import closed_paths
 
 CASES = ("digits", "path", "images")
 CHUNKS = (32, 128, 512)
@@ -83,11 +83,11 @@ def measure(case: str, rounds: int, device: str) -> dict[str, Any]:
     """One row: times of line, walk and plain passes, and the ratios."""
     model, starts, ends = material(case)
     directions = ends - starts
-    probe = Probe(model, starts[0], directions[0], None, device)
+    network = TracedNetwork(model, starts[0], directions[0], None, device)
     parts = [slice(None)] if case == "path" else [slice(i, i + 1) for i in range(len(starts))]
 
     def by(method: str) -> list[Trace]:
-        looked = (probe.look(starts[part], directions[part], method, int) for part in parts)
+        looked = (network.look(starts[part], directions[part], method, int) for part in parts)
         return [trace for found in looked for trace, _ in found]
 
     batches = batches_of_the_walk(by("line"), together=case == "path")
@@ -113,7 +113,7 @@ def measure(case: str, rounds: int, device: str) -> dict[str, Any]:
         "n": len(starts),
         "batch_size": max(batches),
         "regions": regions,
-        "chunk": probe.chunk,
+        "chunk": network.chunk,
         **found,
         "plain": beside["plain"],
         "passes_a_step": beside["ratio_walk"],

@@ -55,12 +55,7 @@ from IPython.display import Markdown
 import affscore
 import companion
 from affscore import AffscoreError
-from affscore.linear_regions import (
-    along_segment,
-    along_segments,
-    closed_paths,
-    on_plane,
-)
+from affscore.linear_regions import along_segment, along_segments
 from companion.analysis.paths import (
     mean_correlation,
     past_the_threshold,
@@ -76,6 +71,7 @@ from companion.figures import (
     two_measures,
 )
 from companion.papers.printed import printed_table
+from companion.planes import closed_paths, on_plane
 from companion.studies import load_studies, stored_studies, under
 
 WAYS = ["vanilla", "noise-0.2", "noise-1.0"]
@@ -442,7 +438,8 @@ plt.show()
 # Any network of ReLU, LeakyReLU, PReLU, max pooling and affine operations:
 #
 # ```python
-# from affscore.linear_regions import along_paths, along_segment, closed_paths
+# from affscore.linear_regions import along_paths, along_segment
+# from companion.planes import closed_paths
 #
 # segment = along_segment(model, start, end)
 # segment.breakpoints, segment.crossings, segment.absolute_deviation

@@ -58,7 +58,7 @@ from torch import nn
 import affscore
 import companion
 from affscore import AffscoreError
-from affscore.nonlinear_advantage import average_path_length, to_prelu, train
+from affscore.nonlinear_advantage import average_path_length, to_prelu
 from companion.analysis import mean_of
 from companion.analysis.cores import cores, survival, survival_correlations
 from companion.analysis.paths import with_scores
@@ -77,6 +77,7 @@ from companion.figures import (
     table,
     two_measures,
 )
+from companion.slope_training import train
 from companion.studies import load_studies, stored_studies, under
 
 studies, note = stored_studies(store) | load_studies(), ""

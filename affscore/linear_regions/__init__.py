@@ -1,12 +1,9 @@
 """The linear regions of a piecewise affine network along segments and paths."""
 
-from affscore.linear_regions.paths import closed_paths
 from affscore.linear_regions.pieces import absolute_deviation, total_variation
-from affscore.linear_regions.plane import Plane, on_plane
-from affscore.linear_regions.segment import Segment, along_segment, along_segments
-from affscore.linear_regions.table import along_paths
+from affscore.linear_regions.segment import Segment, along_paths, along_segment, along_segments
 
 __all__ = [
-    "Plane", "Segment", "absolute_deviation", "along_paths", "along_segment", "along_segments", "closed_paths",
-    "on_plane", "total_variation",
+    "Segment", "absolute_deviation", "along_paths", "along_segment", "along_segments",
+    "total_variation",
 ]  # fmt: skip

@@ -7,13 +7,14 @@ that is affine and missing here gives an error, and one that is not affine never
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.recorder.functions import COPIES, MOVES, activation_name, kind_of, only_looks_at_the_shape
+from affscore.linear_regions.program import Activation, MaxPool
+from affscore.recorder.functions import COPIES, MOVES, Function, activation_name, kind_of, only_looks_at_the_shape
 
 
 def _names(words: str) -> frozenset[str]:
@@ -28,18 +29,13 @@ ABOUT = _names(
 )
 """They answer from the shape and the type alone."""
 
-RESHAPING = _names("view reshape flatten unflatten squeeze unsqueeze view_as reshape_as ravel")
-"""They keep the order of the numbers."""
-
-REARRANGING = MOVES | COPIES | _names("fold copy")
-"""They put numbers elsewhere, or constants in their place."""
-
 SUMS = _names(
     "add iadd radd sub isub rsub subtract neg negative positive pos sum mean cumsum diff avg_pool1d avg_pool2d "
     "avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d interpolate upsample upsample_nearest "
     "upsample_bilinear"
 )
-"""Affine in all their arguments together."""
+AFFINE = MOVES | COPIES | SUMS | _names("fold copy")
+"""Affine in all their arguments together, those that put numbers elsewhere among them."""
 
 PRODUCTS = _names(
     "mul imul rmul multiply matmul rmatmul mm bmm mv dot inner outer einsum tensordot addmm addmv addbmm baddbmm "
@@ -61,143 +57,73 @@ DROPOUTS = _names("dropout dropout1d dropout2d dropout3d alpha_dropout feature_d
 MAX_POOLS = _names("max_pool1d max_pool2d max_pool3d")
 ELEMENTWISE = _names("add iadd radd sub isub rsub mul imul rmul div idiv truediv itruediv")
 
-SAMPLE_BY_SAMPLE: Mapping[str, int] = {"batch_norm": 0} | {
-    f"{name}{axes}d": axes for name in ("conv", "conv_transpose", "avg_pool", "adaptive_avg_pool") for axes in (1, 2, 3)
-}
-"""Functions of a batch, with the number of axes that follow samples and channels (0 for any)."""
-
-Function = Callable[..., Any]
-Kind = Literal["about", "same", "cast", "affine", "activation", "max pool"]
+Meaning = Literal["about", "same", "affine"] | Activation | MaxPool
+"""What a call does: "about" looks at the shape only, "same" returns its input."""
 
 
-class Meaning(NamedTuple):
-    """What a call does.
-
-    Attributes:
-        kind: "about" looks at the shape only, "same" returns its input, "cast" changes its type, and the others speak
-            for themselves.
-        name: The function's.
-        slope: Of an activation, by what it multiplies what is below zero: a number, or a tensor that broadcasts.
-        window: Of a max pooling: size, stride, padding, dilation, ceil_mode.
-    """
-
-    kind: Kind
-    name: str
-    slope: float | Tensor = 0.0
-    window: tuple[Any, ...] = ()
+def name_of(function: Function) -> str:
+    """The name by which a function is known; of an attribute, as ``x.shape``, that of the attribute."""
+    name = kind_of(function)
+    return function.__self__.__name__ if name == "get" else name  # type: ignore[attr-defined,no-any-return]
 
 
 def meaning_of(
-    function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any], tensors: Sequence[Tensor]
+    function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], features: Sequence[Tensor]
 ) -> Meaning:
-    """What a call does to tensors that depend on the input.
+    """What a call does to features.
 
     Args:
         function: A function of PyTorch.
         args: What it is called with.
         kwargs: And by name.
-        tensors: Those of its arguments that depend on the input.
+        features: Those of its arguments that depend on the input.
 
     Raises:
         AffscoreError: It is not piecewise affine, or the library does not know that it is.
 
     >>> import torch
     >>> x = torch.ones(1)
-    >>> meaning_of(torch.relu, (x,), {}, [x]).kind, meaning_of(torch.neg, (x,), {}, [x]).kind
-    ('activation', 'affine')
+    >>> meaning_of(torch.relu, (x,), {}, [x]), meaning_of(torch.neg, (x,), {}, [x])
+    (Activation(units=1, slope=0.0, linear=None), 'affine')
     >>> meaning_of(torch.sigmoid, (x,), {}, [x])
     Traceback (most recent call last):
     affscore.errors.AffscoreError: sigmoid is not affine ...
     """
-    name = kind_of(function)
-    if name == "get":  # an attribute: x.shape
-        name = function.__self__.__name__  # type: ignore[attr-defined]
-    if name in ABOUT or (only_looks_at_the_shape(function) and len(tensors) == 1):
-        return Meaning("about", name)
+
+    def argument(name: str, place: int, default: Any = None) -> Any:
+        return kwargs.get(name, args[place] if len(args) > place else default)
+
+    name, x = name_of(function), features[0]
+    if name in ABOUT or (only_looks_at_the_shape(function) and len(features) == 1):
+        return "about"
     if name in LOOKS or getattr(function, "__name__", "") in ("__float__", "__int__", "__index__"):
         raise AffscoreError(
             f"{name} is not affine: it looks at numbers of features, and regions cannot be followed where the control "
             "flow, a mask or an index of the network depends on these; write it with ReLU, LeakyReLU or max pooling"
         )
-    if name in REARRANGING or name in SUMS:
-        return Meaning("affine", name)
-    if name in PRODUCTS:
-        if name == "batch_norm" and _argument("training", 5, args, kwargs, False):
-            raise AffscoreError(
-                "batch_norm uses the statistics of its batch, also in evaluation mode, and is not affine"
-            )
-        divided = name == "batch_norm" and tensors[0] is _argument("running_var", 2, args, kwargs)
-        if len(tensors) > 1 or divided:
-            raise AffscoreError(f"{name} multiplies features with features and is not affine")
-        return Meaning("affine", name)
-    if name in QUOTIENTS:
-        dividend = _argument("input", 0, args, kwargs)
-        if len(tensors) > 1 or tensors[0] is not dividend or kwargs.get("rounding_mode") is not None:
-            raise AffscoreError(f"{name} divides by features, or rounds, and is not affine")
-        return Meaning("affine", name)
     if name in CASTS:
-        return Meaning("cast" if args and args[0] is tensors[0] else "about", name)
+        return "same" if argument("input", 0) is x else "about"
     if name in DROPOUTS:
-        if _argument("training", 2, args, kwargs, kwargs.get("train", True)):
+        if argument("training", 2, kwargs.get("train", True)):
             raise AffscoreError(f"{name} is random in evaluation mode, too: pass training=self.training")
-        return Meaning("same", name)
-    return _bend(name, function, args, kwargs)
-
-
-def _bend(name: str, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Meaning:
-    """The few functions that are piecewise affine."""
+        return "same"
+    if name == "batch_norm" and argument("training", 5, False):
+        raise AffscoreError("batch_norm uses the statistics of its batch, also in evaluation mode, and is not affine")
+    if name in PRODUCTS and (len(features) > 1 or (name == "batch_norm" and x is argument("running_var", 2))):
+        raise AffscoreError(f"{name} multiplies features with features and is not affine")
+    if name in QUOTIENTS and (len(features) > 1 or x is not argument("input", 0) or kwargs.get("rounding_mode")):
+        raise AffscoreError(f"{name} divides by features, or rounds, and is not affine")
+    if name in AFFINE | PRODUCTS | QUOTIENTS:
+        return "affine"
     if name in MAX_POOLS and not kwargs.get("return_indices"):
-        size = _argument("kernel_size", 1, args, kwargs)
-        stride = _argument("stride", 2, args, kwargs)
-        rest = (("padding", 0), ("dilation", 1), ("ceil_mode", False))
-        others = (_argument(word, place, args, kwargs, default) for place, (word, default) in enumerate(rest, 3))
-        return Meaning("max pool", name, window=(size, size if stride in (None, []) else stride, *others))
+        size, stride = argument("kernel_size", 1), argument("stride", 2)
+        others = argument("padding", 3, 0), argument("dilation", 4, 1), argument("ceil_mode", 5, False)
+        return MaxPool.of(name, (size, size if stride in (None, []) else stride, *others), x)
     called = activation_name(function, args, kwargs) or name
-    if called == "relu":
-        return Meaning("activation", called)
-    if called == "leaky_relu":
-        return Meaning("activation", called, float(_argument("negative_slope", 1, args, kwargs, 0.01)))
-    if called == "prelu":
-        return Meaning("activation", called, _argument("weight", 1, args, kwargs))
+    if called in ("relu", "leaky_relu", "prelu"):
+        slopes = {"leaky_relu": argument("negative_slope", 1, 0.01), "prelu": argument("weight", 1)}
+        return Activation.of(slopes.get(called, 0.0), x.shape)
     raise AffscoreError(
         f"{called} is not affine as far as this library knows, and no ReLU, LeakyReLU, PReLU or max pooling; linear "
         "regions are counted in networks of these and of affine operations only"
     )
-
-
-def _argument(name: str, place: int, args: tuple[Any, ...], kwargs: Mapping[str, Any], default: Any = None) -> Any:
-    """An argument by its name or its place."""
-    return kwargs.get(name, args[place] if len(args) > place else default)
-
-
-def leaves(values: Iterable[Any], kind: type[Any]) -> list[Any]:
-    """Everything of a class in lists, tuples and dictionaries within each other.
-
-    >>> leaves(([1, "a"], {"b": (2,)}), int)
-    [1, 2]
-    """
-    found = []
-    for value in values:
-        if isinstance(value, kind):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found += leaves(value, kind)
-        elif isinstance(value, dict):
-            found += leaves(value.values(), kind)
-    return found
-
-
-def replaced(values: Any, kind: type, replacements: Iterator[Any]) -> Any:
-    """The same lists, tuples and dictionaries with other things in the place of those of a class, in order.
-
-    >>> replaced(([1, "a"], {"b": (2,)}), int, iter("xy"))
-    (['x', 'a'], {'b': ('y',)})
-    """
-    if isinstance(values, kind):
-        return next(replacements)
-    if isinstance(values, dict):
-        return {name: replaced(value, kind, replacements) for name, value in values.items()}
-    if isinstance(values, (list, tuple)):  # also a named tuple
-        found = [replaced(value, kind, replacements) for value in values]
-        return found if isinstance(values, list) else tuple(found)
-    return values

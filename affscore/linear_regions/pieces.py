@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from affscore.errors import AffscoreError
-from affscore.linear_regions.inputs import check_number
+from affscore.options import check_word
 
 Floats = NDArray[np.float64]
 DeviationMode = Literal["exact", "upper_bound"]
@@ -106,8 +106,7 @@ def absolute_deviation(t: ArrayLike, values: ArrayLike, length: float = 1.0, mod
         A number >= 0 for each logit, in units of the logit times units of the input; 0 for an affine function.
 
     Raises:
-        AffscoreError: Points that do not rise from 0 to 1, another number of values, numbers that are not finite, a
-            negative length, or an unknown mode.
+        AffscoreError: Points that do not rise from 0 to 1, another number of values, or numbers that are not finite.
 
     Source: Gamba et al. (2022), "absolute deviation"; the closed form and the bound are ours.
 
@@ -121,9 +120,7 @@ def absolute_deviation(t: ArrayLike, values: ArrayLike, length: float = 1.0, mod
         raise AffscoreError("the points t of a segment must rise from 0 to 1")
     if f.ndim != 2 or len(f) != len(t):
         raise AffscoreError(f"values must have the shape ({len(t)}, logits), got {f.shape}")
-    length = check_number("length", length, 0)
-    if mode not in get_args(DeviationMode):
-        raise AffscoreError(f"mode must be one of {', '.join(get_args(DeviationMode))}, got {mode!r}")
+    check_word("mode", mode, DeviationMode)
     step, chord = np.diff(t)[:, None], f[-1] - f[0]
     if mode == "upper_bound":
         slopes = np.diff(f, axis=0) / step
@@ -156,14 +153,10 @@ def total_variation(values: ArrayLike) -> Floats:
 
 
 def _numbers(name: str, values: ArrayLike) -> Floats:
-    """An array of finite numbers."""
-    try:
-        found = np.asarray(values)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise AffscoreError(f"{name} must be an array of numbers, got {type(values).__name__}: {error}") from error
-    if found.dtype.kind not in "iuf" or not np.isfinite(found).all():
-        raise AffscoreError(f"{name} must be finite real numbers, got an array of {found.dtype} that holds others")
-    return found.astype(float)
+    found = np.asarray(values, dtype=float)
+    if not np.isfinite(found).all():
+        raise AffscoreError(f"{name} must be finite numbers")
+    return found
 
 
 def _finite(found: Floats) -> Floats:

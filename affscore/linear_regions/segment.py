@@ -1,23 +1,27 @@
-"""The linear regions of a network along a segment: how many, where, and how far the network is from affine there."""
+"""The linear regions of a network along segments: how many, where, and how far the network is from affine there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
+import numpy as np
+import pandas as pd
+import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError
-from affscore.linear_regions.inputs import directions_of, points_of_one_shape
 from affscore.linear_regions.pieces import Floats, absolute_deviation, total_variation
-from affscore.linear_regions.probe import LEAST, Probe
-from affscore.options import check_integer
+from affscore.linear_regions.traced_network import LEAST, TracedNetwork
+from affscore.options import check_integer, check_word
 from affscore.recorder.randomness import random_states_kept
 
 MethodName = Literal["line", "walk"]
+
+MEASURES = ("absolute_deviation", "deviation_upper_bound", "total_variation")
 
 AT_ONCE, LOGITS = 64, 2**12
 """Most segments that are measured together, and most logits of these at one point each: all points are in memory."""
@@ -149,29 +153,86 @@ def along_segments(
 ) -> list[Segment]:
     """Find all linear regions of a network on several segments.
 
+    As for :func:`along_segment`: model, method, chunk, device, and the errors, which say which segment.
+
     Args:
-        model: As in :func:`along_segment`.
         starts: Where the segments begin, ``(segments, *shape of an input)``.
         ends: Where they end, of the same shape.
-        method: As there.
-        chunk: As there.
-        device: As there.
         progress: Whether to show a bar of finished segments; None for where there is a terminal.
 
     Returns:
         The segments in their order; each is what :func:`along_segment` gives for it, up to rounding.
 
-    Raises:
-        AffscoreError: As there; the message says which segment.
-
     >>> [segment.breakpoints for segment in along_segments(nn.ReLU(), [[-1.0], [-3.0]], [[1.0], [1.0]])]
     [array([0.5]), array([0.75])]
     """
     begin, finish = points_of_one_shape(starts=starts, ends=ends)
-    return list(each_segment(model, begin, finish, method, chunk, device, progress))
+    return list(_each_segment(model, begin, finish, method, chunk, device, progress))
 
 
-def each_segment(
+def along_paths(
+    model: nn.Module,
+    paths: Any,
+    method: MethodName = "line",
+    chunk: int | None = None,
+    device: str = "auto",
+    progress: bool | None = None,
+) -> pd.DataFrame:
+    """The linear regions of a network along paths: a row for each segment and logit.
+
+    As for :func:`along_segments`: model, method, chunk, device, progress.
+
+    Args:
+        paths: The points of each path, ``(paths, points, *shape of an input)``.
+
+    Returns:
+        A table with the columns
+
+        * ``path``, ``segment``, ``logit``: numbers from 0;
+        * ``length``: of the segment, in the metric of the input;
+        * ``crossings``, ``switches``, ``breakpoints``: how often the activation pattern changes, a max pooling its
+          choice, and the slope of a logit; the same for all logits of a segment;
+        * ``absolute_deviation``, ``deviation_upper_bound``, ``total_variation``: of this logit.
+
+    Raises:
+        AffscoreError: As for :func:`along_segment`, with the path and the segment; paths of fewer than two points.
+
+    >>> table = along_paths(nn.ReLU(), torch.tensor([[[-9.0], [9.0], [-9.0]]]), progress=False)
+    >>> table[["path", "segment", "logit", "crossings", "length"]].to_numpy().tolist()
+    [[0.0, 0.0, 0.0, 1.0, 18.0], [0.0, 1.0, 0.0, 1.0, 18.0]]
+    """
+    (points,) = points_of_one_shape(paths=paths)
+    if points.ndim < 3 or points.shape[1] < 2 or not len(points):
+        shape = tuple(points.shape)
+        raise AffscoreError(f"paths must be points (paths, points, ...) with 2 points at least, got the shape {shape}")
+    per_path = points.shape[1] - 1
+
+    def name(number: int) -> str:
+        return f"segment {number % per_path} of path {number // per_path}"
+
+    starts, ends = (some.flatten(0, 1) for some in (points[:, :-1], points[:, 1:]))
+    found = _each_segment(model, starts, ends, method, chunk, device, progress, name)
+    return pd.concat(
+        [_rows(segment, *divmod(number, per_path)) for number, segment in enumerate(found)], ignore_index=True
+    )
+
+
+def _rows(segment: Segment, path: int, place: int) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "path": path,
+            "segment": place,
+            "logit": range(segment.logits.shape[1]),
+            "length": segment.length,
+            "crossings": segment.crossings,
+            "switches": segment.switches,
+            "breakpoints": segment.count - 1,
+            **{name: getattr(segment, name) for name in MEASURES},
+        }
+    )
+
+
+def _each_segment(
     model: nn.Module,
     starts: Tensor,
     ends: Tensor,
@@ -182,19 +243,56 @@ def each_segment(
     name: Callable[[int], str] = "segment {}".format,
 ) -> Iterator[Segment]:
     """The same one after the other, for more segments than fit into memory; errors call them by a name."""
-    if method not in get_args(MethodName):
-        raise AffscoreError(f"method must be one of {', '.join(get_args(MethodName))}, got {method!r}")
+    check_word("method", method, MethodName)
     chunk = None if chunk is None else check_integer("chunk", chunk, LEAST)
     directions, lengths = directions_of(starts, ends, name)
-    probe = Probe(model, starts[0], directions[0], chunk, device)
+    network = TracedNetwork(model, starts[0], directions[0], chunk, device)
     hidden = None if progress is None else not progress
     with tqdm(total=len(starts), desc=method, unit="segment", disable=hidden) as bar:
-        together = min(AT_ONCE, max(1, LOGITS // probe.logits))
+        together = min(AT_ONCE, max(1, LOGITS // network.logits))
         for first in range(0, len(starts), together):
             part = slice(first, first + together)
-            with random_states_kept(probe.device):
+            with random_states_kept(network.device):
                 named = lambda number, first=first: name(first + number)  # noqa: E731
-                found = probe.look(starts[part], directions[part], method, bar.update, named)
+                found = network.look(starts[part], directions[part], method, bar.update, named)
             for length, (trace, bent) in zip(lengths[part], found, strict=True):
                 t = trace.t
                 yield Segment(t, trace.logits, t[trace.units], t[trace.switches], t[bent], length)
+
+
+def points_of_one_shape(**values: Any) -> list[Tensor]:
+    """Inputs of a network in double precision, on the CPU."""
+    points = {}
+    for name, value in values.items():
+        try:
+            points[name] = torch.as_tensor(value if isinstance(value, Tensor) else np.asarray(value, dtype=float))
+        except (TypeError, ValueError) as error:
+            raise AffscoreError(f"{name} must be an array of real numbers, got {type(value).__name__}") from error
+        if points[name].is_complex():
+            raise AffscoreError(f"{name} must be an array of real numbers, got {points[name].dtype}")
+    if len({tensor.shape for tensor in points.values()}) > 1:
+        shapes = ", ".join(str(tuple(tensor.shape)) for tensor in points.values())
+        raise AffscoreError(f"{' and '.join(points)} must have one shape, got {shapes}")
+    return [tensor.detach().cpu().double() for tensor in points.values()]
+
+
+def directions_of(
+    starts: Tensor, ends: Tensor, name: Callable[[int], str] = "segment {}".format
+) -> tuple[Tensor, list[float]]:
+    """From starts to ends, and how far.
+
+    Raises:
+        AffscoreError: Numbers that are not finite, or segments without a length in double precision.
+    """
+    if starts.ndim < 2 or not starts.numel():
+        what = "a start needs an axis of features" if starts.ndim < 2 else "there is no segment, or no feature"
+        raise AffscoreError(f"{what}: the shape without samples is {tuple(starts.shape[1:])}")
+    directions = ends - starts
+    lengths = directions.flatten(1).norm(dim=1).tolist()
+    for number, length in enumerate(lengths):
+        for what, point in (("start", starts[number]), ("end", ends[number])):
+            if not bool(point.isfinite().all()):
+                raise AffscoreError(f"the {what} of {name(number)} holds NaN or infinity")
+        if not 0 < length < float("inf"):
+            raise AffscoreError(f"start and end of {name(number)} are the same point, or too far apart ({length:g})")
+    return directions, lengths

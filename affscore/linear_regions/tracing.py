@@ -1,107 +1,75 @@
-"""A network runs once, on features that note what is done to them: that gives its operations.
+"""A network runs once, and its events say what is done to features: that gives its operations.
 
 So it may be written as one likes: modules, functions, methods, loops. What it does must not depend on the numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import partial
-from itertools import repeat
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
 from affscore.errors import AffscoreError
-from affscore.linear_regions.affine import Place, for_points
-from affscore.linear_regions.double import run
-from affscore.linear_regions.folding import folded
-from affscore.linear_regions.operations import REARRANGING, Function, Meaning, leaves, meaning_of, replaced
-from affscore.linear_regions.pooling import MaxPool
-from affscore.linear_regions.program import Activation, Affine, Operation, Program
-from affscore.recorder.dataflow import address
+from affscore.linear_regions.operations import CASTS, ELEMENTWISE, Meaning, meaning_of, name_of
+from affscore.linear_regions.program import RESHAPING, Affine, Operation, Program, folded
+from affscore.recorder.dataflow import address, tensors_in
+from affscore.recorder.following import Following, as_function
 from affscore.recorder.functions import writes_in_place
+from affscore.recorder.stream import Event
+
+SAMPLE_BY_SAMPLE: Mapping[str, int] = {"batch_norm": 0} | {
+    f"{name}{axes}d": axes for name in ("conv", "conv_transpose", "avg_pool", "adaptive_avg_pool") for axes in (1, 2, 3)
+}
+"""Functions of a batch, with the number of axes that follow samples and channels (0 for any)."""
+
+UNFOLDED = 2**17
+"""Entries that a convolution on a CPU unfolds at once: in double precision PyTorch does so, and out of the cache."""
 
 
-def program_of(module: nn.Module, sample: Tensor) -> Program:
-    """The operations of a network.
+@torch.inference_mode(False)  # whose tensors do not say that they were overwritten
+@torch.no_grad()
+def program_of(module: nn.Module, sample: Tensor, run: Callable[[nn.Module, Tensor], Any]) -> tuple[Program, Tensor]:
+    """The operations of a network, and what it returned.
 
     Args:
         module: The network, in double precision and evaluation mode.
         sample: A sample, (1, ...).
+        run: What the network returns for a sample.
 
     Raises:
         AffscoreError: The network fails, or has an operation that is neither affine nor one of the bends that are known
             (the message says in which layer).
 
-    >>> program = program_of(nn.Sequential(nn.Linear(2, 3), nn.ReLU()).double(), torch.ones(1, 2, dtype=torch.float64))
+    >>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU()).double()
+    >>> program, _ = program_of(net, torch.ones(1, 2, dtype=torch.float64), lambda module, x: module(x))
     >>> [type(operation.what).__name__ for operation, _ in program.steps]
     ['Affine', 'Activation']
     """
-    tracer = _Tracer()
-    with tracer.following(module):
-        output = run(module, tracer.features(sample.unsqueeze(0)))
-    if not isinstance(output, Features):
+    sample = sample.clone()
+    tracer = _Tracer(sample)
+    output = tracer.output_of(module, sample, lambda: run(module, sample))
+    last = tracer.of(output)
+    if last is None:
         what = "does not depend on its input" if isinstance(output, Tensor) else f"is a {type(output).__name__}"
         raise AffscoreError(
             f"the output of the network {what}, as far as functions of PyTorch show; linear regions need a network in "
             "plain PyTorch that maps a tensor to a tensor"
         )
-    operations = folded(tracer.operations, tracer.shapes, output.slot, sample)
-    return Program(operations, output.slot, max(shape.numel() for shape in tracer.shapes))
+    operations = folded(tracer.operations, tracer.shapes, last.number, sample)
+    return Program(operations, last.number, max(shape.numel() for shape in tracer.shapes)), output
 
 
-class Features(Tensor):
-    """A tensor of the network that depends on the input. What it does to it goes to the tracer.
+class _Features(NamedTuple):
+    """Features: their number, and where they were taken from: ``x[index]`` has the number of x, and the index."""
 
-    The network can see its shape and its type, and no numbers: what reads them where this is not seen gets NaN.
-
-    Attributes:
-        content: The numbers, (1, *shape).
-        slot: Its number in the operations.
-        tracer: What takes them down.
-        taken: Of a part x[index] of features: x and the index.
-    """
-
-    content: Tensor
-    slot: int
-    tracer: _Tracer
-    taken: tuple[Features | None, Any]
-    _writes: list[int]
-    _seen: int
-
-    @classmethod
-    def __torch_function__(
-        cls, func: Function, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
-        tensors = leaves((args, kwargs or {}), Features)
-        return tensors[0].tracer.call(func, args, kwargs or {}, tensors)
-
-    def shares(self, other: Features) -> None:
-        """Note that two tensors have their numbers in one place: what is written into one is seen in the other."""
-        self._writes, self._seen = other._writes, other._seen
-
-    def overwrite(self, other: Features) -> None:
-        """What an operation in place does."""
-        self.content, self.slot = other.content, other.slot
-        self._writes[0] += 1
-        self._seen = self._writes[0]
-
-    @property
-    def stale(self) -> bool:
-        """Whether its numbers were overwritten through another tensor: a view, or what it is a view of."""
-        return self._seen != self._writes[0]
-
-    def gets_back(self, index: Any, part: Any) -> bool:
-        """Whether a part of it is put back where it was taken, with other numbers: the second half of x[index] += 1."""
-        whole, place = part.taken if isinstance(part, Features) else (None, None)
-        same = place is index or (isinstance(index, slice) and place == index)
-        return whole is self and same and not part.stale and self._writes[0] == self._seen + 1
+    number: int
+    taken: tuple[int, Any] = (-1, None)
 
 
-class _Tracer:
+class _Tracer(Following[_Features]):
     """Takes down what a network does to features.
 
     Attributes:
@@ -109,114 +77,112 @@ class _Tracer:
         shapes: Of the features up to now, by their numbers.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sample: Tensor) -> None:
+        super().__init__()
         self.operations: list[Operation] = []
-        self.shapes: list[torch.Size] = []
-        self._path: list[str] = []
+        self.shapes = [sample.shape]
+        self.note(sample, _Features(0))
 
-    @contextmanager
-    def following(self, module: nn.Module) -> Iterator[None]:
-        """Know which layer runs."""
-        with ExitStack() as stack:
-            for path, part in module.named_modules():
-                enter = part.register_forward_pre_hook(partial(self._enter, path), prepend=True)
-                leave = part.register_forward_hook(self._leave, always_call=True)
-                stack.callback(enter.remove)
-                stack.callback(leave.remove)
-            yield
+    def before(self, event: Event) -> None:
+        """See what is read, before it is overwritten."""
+        self._read = [leaf for leaf in tree_leaves((event.args, event.kwargs)) if self.of(leaf)]
+        self._numbers = tuple(self._of(tensor).number for tensor in self._read)
+        if self._read:
+            try:
+                self._meaning: Meaning = meaning_of(event.function, event.args, event.kwargs, self._read)
+                if self._meaning != "about":
+                    self._check(event)
+            except AffscoreError as error:
+                layer = self.recorder.frame[0]
+                raise AffscoreError(f"{f'layer {layer!r}' if layer else 'the network'}: {error}") from None
 
-    def _enter(self, path: str, *_: Any) -> None:
-        self._path.append(path)
+    def after(self, event: Event) -> None:
+        """Take down what was computed."""
+        if not self._read or self._meaning == "about":
+            return
+        name, x, index = name_of(event.function), self._read[0], event.args[1:2]
+        outputs = [x] if event.output is None else tensors_in(event.output)
+        for output in outputs:
+            if output.dtype != torch.float64 and not (name in CASTS and output.is_floating_point()):
+                raise AffscoreError(f"{name} makes {output.dtype} of features; regions need double precision")
+        if self._meaning == "same":
+            for output in outputs:
+                self.note(output, self._of(x))
+            return
+        affine = self._meaning == "affine"
+        what: Any = Affine(name, for_points(name, event, self._read, outputs[0])) if affine else self._meaning
+        numbers = tuple(range(len(self.shapes), len(self.shapes) + len(outputs)))
+        self.operations.append(Operation(what, self._numbers, numbers))
+        self.shapes += [output.shape for output in outputs]
+        for number, output in zip(numbers, outputs, strict=True):
+            taken = self._of(x).taken if output is x else (-1, None)
+            if name == "getitem" and address(output) == address(x):
+                taken = self._of(x).number, index[0]
+            self.note(output, _Features(number, taken))
 
-    def _leave(self, *_: Any) -> None:
-        self._path.pop()
+    def _of(self, tensor: Tensor) -> _Features:
+        found = self.of(tensor)
+        assert found is not None
+        return found
 
-    def features(self, content: Tensor) -> Features:
-        """New features with these numbers, (1, *shape)."""
-        new = content.new_full((), torch.nan).expand(content.shape[1:]).as_subclass(Features)
-        new.content, new.slot, new.tracer = content, len(self.shapes), self
-        new.taken, new._writes, new._seen = (None, None), [0], 0
-        self.shapes.append(content.shape[1:])
-        return new
+    def _check(self, event: Event) -> None:
+        name, args = name_of(event.function), event.args
+        for tensor in self._read:
+            if not self.is_as_noted(tensor) and not (name == "setitem" and self._goes_back(*args)):
+                raise AffscoreError(f"{name} reads what an operation in place has overwritten through a view")
+        if writes_in_place(event.function) and not self.of(args[0]):
+            raise AffscoreError(
+                f"{name} writes features into a tensor that does not depend on the input; put the parts together by "
+                "torch.cat or torch.stack, or write into a copy of features"
+            )
+        if event.kwargs.get("out") is not None:
+            raise AffscoreError(f"{name} writes into out=; use what it returns instead")
 
-    def call(
-        self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any], tensors: list[Features]
-    ) -> Any:
-        """A function of PyTorch on features."""
-        try:
-            meaning = meaning_of(function, args, kwargs, tensors)
-            if meaning.kind == "about":
-                return _plainly(function, args, kwargs)
-            put_back = meaning.name == "setitem" and isinstance(args[0], Features) and args[0].gets_back(*args[1:])
-            if any(tensor.stale for tensor in tensors) and not put_back:
-                raise AffscoreError(f"{meaning.name} reads what an operation in place has overwritten through a view")
-            in_place = writes_in_place(function) or bool(kwargs.get("inplace"))
-            target = (args[0] if args else tensors[0]) if in_place else None
-            if target is not None and not isinstance(target, Features):
-                raise AffscoreError(
-                    f"{meaning.name} writes features into a tensor that does not depend on the input; put the parts "
-                    "together by torch.cat or torch.stack, or write into a copy of features"
-                )
-            if kwargs.get("out") is not None:
-                raise AffscoreError(f"{meaning.name} writes into out=; use what it returns instead")
-            output = self._output(meaning, function, args, kwargs, tensors, copied=target is not None)
-            return output if target is None else _written(output, target, meaning.name)
-        except AffscoreError as error:
-            layer = self._path[-1] if self._path else ""
-            raise AffscoreError(f"{f'layer {layer!r}' if layer else 'the network'}: {error}") from None
-
-    def _output(
-        self, meaning: Meaning, function: Function, args: Any, kwargs: Any, tensors: list[Features], copied: bool
-    ) -> Any:
-        x = tensors[0]
-        if meaning.kind == "same":
-            return x
-        if meaning.kind == "cast":
-            cast = _plainly(function, args, kwargs)
-            if isinstance(cast, Tensor) and not cast.is_floating_point():
-                raise AffscoreError(f"{meaning.name} rounds features to {cast.dtype} and is not affine")
-            return x if isinstance(cast, Tensor) else cast  # x.type() is a text
-        if meaning.kind == "activation":
-            bend = Activation.of(meaning.slope, x.content.shape[1:])
-            return self._noted(bend, [x], bend.bent(x.content.reshape(1, -1)).view(x.content.shape))
-        if meaning.kind == "max pool":
-            pool = MaxPool.of(meaning.name, meaning.window, x.content)
-            return self._noted(pool, [x], pool(x.content)[0])
-        given = [tensor.content for tensor in tensors]
-        index = args[-1] if args else None
-        # lists are taken as they are now: a network may go on with them
-        args, kwargs = replaced((args, dict(kwargs)), Features, repeat(Place()))
-        compute = for_points(meaning.name, function, args, kwargs, given, copied)
-        values = compute(*given)
-        for value in leaves([values], Tensor):
-            if value.dtype != x.content.dtype:
-                raise AffscoreError(f"{meaning.name} makes {value.dtype} of features; regions need double precision")
-        outputs = self._noted(Affine(meaning.name, compute), tensors, values)
-        for output in outputs if isinstance(outputs, tuple) else (outputs,):
-            if meaning.name in REARRANGING and address(output.content) == address(x.content):
-                output.shares(x)
-        if meaning.name == "getitem":
-            outputs.taken = x, index
-        return outputs
-
-    def _noted(self, what: Affine | Activation | MaxPool, inputs: Sequence[Features], values: Any) -> Any:
-        """Take down an operation; returns the features that it made."""
-        found = tuple(self.features(one) for one in ((values,) if isinstance(values, Tensor) else values))
-        indices = (tuple(one.slot for one in ones) for ones in (inputs, found))
-        self.operations.append(Operation(what, *indices))
-        return found[0] if isinstance(values, Tensor) else found
+    def _goes_back(self, whole: Tensor, index: Any, part: Any) -> bool:
+        """Whether a part is put back where it was taken, with other numbers: the second half of x[index] += 1."""
+        if not (self.of(whole) and self.of(part)) or not self.is_as_noted(part):
+            return False
+        number, place = self._of(part).taken
+        same = place is index or (isinstance(index, slice) and place == index)
+        return number == self._of(whole).number and same and self.is_as_noted(whole, writes=1)
 
 
-def _written(output: Any, target: Features, name: str) -> Features:
-    """What an operation in place returns: its first argument, with other numbers."""
-    if output is not target:
-        if output.content.shape != target.content.shape:
-            raise AffscoreError(f"{name} changes the shape of features in place")
-        target.overwrite(output)
-    return target
+def for_points(name: str, event: Event, features: Sequence[Tensor], output: Tensor) -> Callable[..., Any]:
+    """An affine function of each point by itself, computed by the shortest way that there is.
 
+    Args:
+        name: Of the function.
+        event: Its call for one sample.
+        features: Those of its arguments that depend on the input.
+        output: The first tensor that it returned.
 
-def _plainly(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """A function of the shape and the type alone."""
-    with torch._C.DisableTorchFunctionSubclass():
-        return function(*args, **kwargs)
+    Returns:
+        A function of features, (points, *shape) each, that returns features or a tuple of them.
+    """
+    function, args, kwargs, x = event.function, tuple(event.args), dict(event.kwargs), features[0]
+    rest = args[1:]
+    if len(features) == 1 and args and args[0] is x and not writes_in_place(function):
+        shape = output.shape
+        if name in RESHAPING:
+            return lambda x: x.reshape(len(x), *shape)
+        if name == "linear":
+            return lambda x: function(x, *rest, **kwargs)
+        # a batch of one in the network is a batch of points; there may be no axis of samples at all
+        if name in SAMPLE_BY_SAMPLE and len(x) == 1 and SAMPLE_BY_SAMPLE[name] in (0, x.ndim - 2):
+            most = 2**30
+            if "conv" in name and x.device.type == "cpu":
+                weight = rest[0] if rest else kwargs["weight"]
+                most = max(1, UNFOLDED // (output[0, 0].numel() * weight[0].numel()))
+
+            def of_batch(x: Tensor) -> Tensor:
+                parts = x.flatten(0, 1).split(most)
+                found = [function(part, *rest, **kwargs) for part in parts]
+                return (found[0] if len(found) == 1 else torch.cat(found)).unsqueeze(1)
+
+            return of_batch
+    read = set(map(id, features))
+    of_features = as_function(function, args, kwargs, lambda value: id(value) in read)
+    axes = {tensor.ndim for tensor in features}
+    constants = [leaf.ndim for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor) and id(leaf) not in read]
+    broadcasts = len(axes) == 1 and max(constants, default=0) <= max(axes)
+    return of_features if name in ELEMENTWISE and broadcasts else torch.vmap(of_features)

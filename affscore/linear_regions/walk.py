@@ -12,8 +12,7 @@ from torch import Tensor
 from affscore.linear_regions.grid import MERGED
 from affscore.linear_regions.line import ZERO, places_of
 from affscore.linear_regions.pieces import Trace
-from affscore.linear_regions.pooling import MaxPool
-from affscore.linear_regions.program import Activation, Affine, Program
+from affscore.linear_regions.program import Activation, Affine, MaxPool, Program
 
 
 class Units(NamedTuple):
@@ -28,7 +27,7 @@ class Units(NamedTuple):
     zeros: Tensor
 
 
-class Pass:
+class DualPass:
     """Points and directions on their way through a network, in one pass.
 
     Beside its value at a point, a feature has the value one direction further of the affine function that it is in the
@@ -174,14 +173,14 @@ def walk(program: Program, starts: Tensor, directions: Tensor, done: Callable[[i
 
 def _settled(
     program: Program, points: Tensor, directions: Tensor, units: Units | None
-) -> tuple[Pass, Tensor, Tensor, Tensor]:
+) -> tuple[DualPass, Tensor, Tensor, Tensor]:
     """A pass in which all units have the states of the region ahead.
 
     Returns:
         The pass; the points and the units that change their state within one direction; and after how much of it.
     """
     while True:
-        step = Pass(program, points, directions, units)
+        step = DualPass(program, points, directions, units)
         units = step.units
         row, unit = places_of(step.changing)
         place = row * step.here.shape[1] + unit

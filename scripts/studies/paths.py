@@ -9,8 +9,9 @@ import pandas as pd
 from mini_zoo.training import one_thread
 
 from affscore import load_model
-from affscore.linear_regions import along_paths, closed_paths
+from affscore.linear_regions import along_paths
 from affscore.network.parquet import read_description, write_parquet
+from companion.planes import closed_paths
 from studies.trainings import Training
 
 MEASURED = ["length", "crossings", "breakpoints", "absolute_deviation", "deviation_upper_bound", "total_variation"]

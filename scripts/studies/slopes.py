@@ -17,8 +17,9 @@ from torch import Tensor, nn
 
 from affscore import linearize, load_model, multiverse, signature
 from affscore.network.parquet import read_description, write_parquet
-from affscore.nonlinear_advantage import active_channels, effective_width, slopes, to_prelu, train, without_slopes
+from affscore.nonlinear_advantage import active_channels, effective_width, slopes, to_prelu, without_slopes
 from affscore.recorder.model_state import choose_device
+from companion.slope_training import train
 from companion.studies import study_of
 from studies.tasks import TASKS, Samples, Task
 

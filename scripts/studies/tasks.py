@@ -51,7 +51,7 @@ class Task:
         half: After so many epochs ordinary training is done, and the rate begins again; there are twice as many in all.
         rate: The largest learning rate; it falls to 0 by a cosine, twice.
         slope_rate: That of the slopes, likewise.
-        more: Other arguments of :func:`affscore.nonlinear_advantage.train`.
+        more: Other arguments of :func:`companion.slope_training.train`.
         device: Where it is trained.
     """
 

@@ -12,11 +12,12 @@ import torch
 
 import affscore
 from affscore import load_results
-from affscore.linear_regions import along_paths, closed_paths
+from affscore.linear_regions import along_paths
 from affscore.options import Specification
 from affscore.survey import stored_multiverses
 from companion.analysis.paths import mean_correlation, rank_correlations
 from companion.papers.specifications import SPECIFICATIONS
+from companion.planes import closed_paths
 from companion.shipped import MULTIVERSES, RESULTS
 from companion.studies import STUDIES, load_study, study_of, under
 

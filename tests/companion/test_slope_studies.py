@@ -17,9 +17,11 @@ from studies.slopes import Slopes
 from studies.tasks import TASKS, Task
 
 from affscore import AffscoreError, linearize, load_model, signature
-from affscore.nonlinear_advantage import active_channels, slopes, to_prelu, train, training
+from affscore.nonlinear_advantage import active_channels, slopes, to_prelu
 from affscore.options import Specification
+from companion import slope_training as training
 from companion.papers.all_results import studies_of_papers
+from companion.slope_training import train
 from companion.studies import stored_studies
 
 pytestmark = pytest.mark.slow  # trains

@@ -11,7 +11,8 @@ from studies.tasks import TASKS
 from studies.translation import BEGIN, END, IGNORED, PAD, TOKENS, as_tensors, in_french, numbers, one_label_each, wmt14
 
 from affscore import AffscoreError, load_model
-from affscore.nonlinear_advantage import average_path_length, slopes, to_prelu, train
+from affscore.nonlinear_advantage import average_path_length, slopes, to_prelu
+from companion.slope_training import train
 
 pytestmark = pytest.mark.slow  # trains
 

@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError
-from affscore.linear_regions import Plane, Segment
+from affscore.linear_regions import Segment
 from affscore.plots.style import PALETTE, house_style, legend_below, literal, page, series_style
+from companion.planes import Plane
 
 
 @house_style()

@@ -10,8 +10,8 @@ from torch import nn
 
 from affscore.linear_regions.grid import MERGED, Grid
 from affscore.linear_regions.line import eights, places_of
-from affscore.linear_regions.pooling import MaxPool, takeovers
-from affscore.linear_regions.program import Affine
+from affscore.linear_regions.program import Affine, MaxPool, takeovers
+from affscore.linear_regions.traced_network import run
 from affscore.linear_regions.tracing import program_of
 
 FRACTIONS = st.floats(1e-6, 1 - 1e-6)
@@ -103,7 +103,7 @@ def test_chains_of_small_layers_become_one_matrix():
     torch.manual_seed(0)
     layers = [nn.Conv2d(2, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.AvgPool2d(2), nn.Conv2d(4, 8, 3)]
     net = nn.Sequential(*layers, nn.ReLU(), nn.Flatten(), nn.Linear(8, 3)).double().eval()
-    program = program_of(net, torch.randn(1, 2, 6, 6, dtype=torch.float64))
+    program, _ = program_of(net, torch.randn(1, 2, 6, 6, dtype=torch.float64), run)
     affine = [operation.what for operation, _ in program.steps if isinstance(operation.what, Affine)]
     assert [what.name for what in affine] == ["matrix", "matrix", "flatten", "linear"]
     x = torch.randn(5, 2, 6, 6, dtype=torch.float64)
@@ -113,7 +113,7 @@ def test_chains_of_small_layers_become_one_matrix():
 
 def test_a_large_layer_stays_what_it_is():
     net = nn.Conv2d(3, 8, 3, padding=1).double()
-    program = program_of(net, torch.randn(1, 3, 16, 16, dtype=torch.float64))
+    program, _ = program_of(net, torch.randn(1, 3, 16, 16, dtype=torch.float64), run)
     assert [operation.what.name for operation, _ in program.steps] == ["conv2d"]
     x = torch.randn(40, 3, 16, 16, dtype=torch.float64)
     with torch.no_grad():  # in several slices

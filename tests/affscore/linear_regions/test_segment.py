@@ -11,8 +11,8 @@ from torch import nn
 import affscore
 from affscore import AffscoreError
 from affscore.linear_regions import along_segment, along_segments
-from affscore.linear_regions.probe import Probe
 from affscore.linear_regions.program import Affine
+from affscore.linear_regions.traced_network import TracedNetwork
 from tests.affscore.linear_regions.architectures import Residual, normalised
 
 
@@ -96,7 +96,7 @@ def test_no_more_points_than_the_chunk_are_in_the_network(method):
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(4, 100), nn.ReLU(), nn.Linear(100, 100), nn.ReLU(), nn.Linear(100, 2))
     starts, ends = 5 * torch.randn(2, 30, 4, dtype=torch.float64)
-    probe = Probe(model, starts[0], ends[0] - starts[0], 40, "cpu")
+    network = TracedNetwork(model, starts[0], ends[0] - starts[0], 40, "cpu")
     sizes = []
 
     def recorded(compute):
@@ -106,11 +106,11 @@ def test_no_more_points_than_the_chunk_are_in_the_network(method):
 
         return run
 
-    for number, (operation, unused) in enumerate(probe.program.steps):
+    for number, (operation, unused) in enumerate(network.program.steps):
         if isinstance(operation.what, Affine):
             what = replace(operation.what, compute=recorded(operation.what.compute))
-            probe.program.steps[number] = (operation._replace(what=what), unused)
-    found = probe.look(starts, ends - starts, method, int)
+            network.program.steps[number] = (operation._replace(what=what), unused)
+    found = network.look(starts, ends - starts, method, int)
     assert min(len(trace.t) for trace, _ in found) > 40
     assert 30 < max(sizes) <= 40
 
@@ -125,14 +125,9 @@ def test_no_more_points_than_the_chunk_are_in_the_network(method):
         ([0.0, 0.0, 0.0], [1.0, 1.0, 1.0], r"the network fails on a sample of shape \(3,\)"),
         (0.0, 1.0, "a start needs an axis of features"),
         ([], [], "no segment, or no feature"),
-        ("ab", "cd", "start must be a tensor or an array of numbers, got str"),
-        ([True, False], [False, True], "must hold real numbers, got torch.bool"),
-        ([1j, 0], [0, 1j], "must hold real numbers, got torch.complex"),
-        (torch.zeros(2).to_sparse(), [0.0, 1.0], "start must be a plain tensor: not sparse"),
-        ([0.0, 1.0], torch.zeros(2, device="meta"), "end must be a plain tensor"),
-        ([0.0, 0.0], [1e200, 1e200], r"the length of segment 0 must be from 1e-140 to 1e\+140, got inf"),
-        ([-1e308, 0.0], [1.5e308, 0.0], "the length of segment 0 must be"),
-        ([0.0, 0.0], [1e-200, 0.0], "the length of segment 0 must be .* got 0"),
+        ("ab", "cd", "start must be an array of real numbers, got str"),
+        ([0.0, 1.0], torch.zeros(2) * 1j, "end must be an array of real numbers, got torch.complex"),
+        ([0.0, 0.0], [1e200, 1e200], r"too far apart \(inf\)"),
     ],
 )
 def test_ends_that_make_no_segment(start, end, message):
@@ -145,7 +140,7 @@ def test_several_segments_say_which_one_is_wrong():
     ends[1] = 0
     with pytest.raises(AffscoreError, match="segment 1 are the same"):
         along_segments(small(), starts, ends)
-    starts[2, 1] = torch.nan
+    ends[1], starts[2, 1] = 1, torch.nan
     with pytest.raises(AffscoreError, match="the start of segment 2"):
         along_segments(small(), starts, ends)
 
@@ -169,7 +164,7 @@ def test_what_is_no_network():
     broken = small()
     with torch.no_grad():
         broken[0].weight[0, 0] = torch.nan
-    with pytest.raises(AffscoreError, match=r"the weights '0\.weight' of the network hold NaN"):
+    with pytest.raises(AffscoreError, match="the output of the network holds NaN"):
         along_segment(broken, [0.0, 0.0], [1.0, 1.0])
 
 
@@ -177,8 +172,8 @@ def test_what_is_no_network():
     ("layer", "message"),
     [
         (nn.Linear(2, 2, dtype=torch.complex64), "the weights 'weight' of the network are complex"),
-        (nn.LazyLinear(2), "the weights 'weight' of the network have no numbers yet"),
-        (nn.Linear(2, 2, device="meta"), "the weights 'weight' of the network have no numbers yet"),
+        (nn.LazyLinear(2), "the weights 'weight' of the network are complex, or have no numbers yet"),
+        (nn.Linear(2, 2, device="meta"), "the weights 'weight' of the network are complex, or have no numbers yet"),
     ],
     ids=("complex", "lazy", "meta"),
 )
@@ -216,13 +211,13 @@ def test_a_network_without_evaluation_mode_is_taken_as_it_is():
 
 def test_fewer_segments_are_kept_where_logits_are_many(monkeypatch):
     sizes = []
-    look = Probe.look
+    look = TracedNetwork.look
 
-    def counted(probe, starts, *rest):
+    def counted(network, starts, *rest):
         sizes.append(len(starts))
-        return look(probe, starts, *rest)
+        return look(network, starts, *rest)
 
-    monkeypatch.setattr(Probe, "look", counted)
+    monkeypatch.setattr(TracedNetwork, "look", counted)
     along_segments(nn.Linear(1, 1000), torch.zeros(9, 1), torch.ones(9, 1), progress=False)
     along_segments(nn.Linear(1, 2), torch.zeros(9, 1), torch.ones(9, 1), progress=False)
     assert sizes == [4, 4, 1, 9]

@@ -178,7 +178,7 @@ def test_a_layer_that_is_not_piecewise_affine_is_named_with_its_place(name):
         (lambda net, x: x.abs(), "abs is not affine"),
         (lambda net, x: x.clamp(-1, 1), "clamp is not affine"),
         (lambda net, x: x.int().double(), "int is not affine"),
-        (lambda net, x: x.to(torch.int32).double(), "to rounds features to torch.int32"),
+        (lambda net, x: x.to(torch.int32).double(), "to makes torch.int32 of features"),
         (lambda net, x: x if x.sum() > 0 else -x, "gt is not affine: it looks at numbers .* the control flow"),
         (lambda net, x: x * float(x[0, 0, 0, 0]), "float is not affine: it looks at numbers"),
         (lambda net, x: x + torch.full_like(x, x.mean()), "full_like is not affine"),

@@ -5,7 +5,7 @@ from torch import nn
 
 from affscore import affinity_score, signature
 from affscore.errors import AffscoreError
-from affscore.linear_regions.double import double_copy
+from affscore.linear_regions.traced_network import double_copy
 from affscore.recorder.model_state import choose_device, in_training, prepared, unwrapped
 
 

@@ -8,8 +8,9 @@ import torch
 from torch import nn
 
 from affscore import AffscoreError
-from affscore.linear_regions import Plane, along_segments, on_plane
+from affscore.linear_regions import along_segments
 from companion.figures import against_width, logits_along_path, mosaic, two_measures
+from companion.planes import Plane, on_plane
 
 
 @pytest.fixture(autouse=True)

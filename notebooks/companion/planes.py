@@ -1,30 +1,76 @@
-"""The linear regions of a network that meet a plane, as the points of a grid see them."""
+"""Where chapter 15 looks: along closed paths around images, and at the points of a plane."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.linear_regions.inputs import directions_of, points_of_one_shape
 from affscore.linear_regions.pieces import Floats
-from affscore.linear_regions.probe import LEAST, Probe
-from affscore.linear_regions.walk import Pass
+from affscore.linear_regions.segment import directions_of, points_of_one_shape
+from affscore.linear_regions.traced_network import LEAST, TracedNetwork
+from affscore.linear_regions.walk import DualPass
 from affscore.options import check_integer
 from affscore.recorder.randomness import random_states_kept
+
+RADIUS = 1 / 8
+"""Of the circle of translations, as a fraction of the shorter side of the image: 4 pixels at 32."""
+
+ANCHORS = 8
+"""Points of a path."""
 
 FLAT = 1e-9
 """Two directions whose parallelogram is flatter than this, as a fraction of the longer side, are one."""
 
-
 CHECKED = 8
 """At how many points the logits are compared with those that the network itself returns."""
+
+
+def closed_paths(images: Tensor) -> Tensor:
+    r"""A closed path around each image, through eight translations of it.
+
+    Anchor :math:`k` is the image moved by :math:`(r \cos t_k, r \sin t_k)` pixels to the right and down,
+    :math:`t_k = 2 \pi k / 8` and r an eighth of the shorter side, rounded to whole pixels (halves to even ones); what
+    comes in at the border repeats the image's edge. The last point is the first anchor again. The image itself is not
+    on the path.
+
+    Args:
+        images: Tensor of floating point, (n, channels, height, width).
+
+    Returns:
+        Paths, (n, 9, channels, height, width).
+
+    Raises:
+        AffscoreError: No images, or some so small that neighbouring anchors are the same.
+
+    Source: Gamba et al. (2022), by their published code; there each anchor is normalised once for each that follows,
+    and the last segment leads to the next image.
+
+    >>> closed_paths(torch.arange(64.0).view(1, 1, 8, 8))[0, :, 0, 3, 3]  # the pixel that moves to (3, 3)
+    tensor([26., 18., 19., 20., 28., 36., 35., 34., 26.])
+    """
+    if images.ndim != 4 or not images.is_floating_point():
+        what = f"{images.dtype} of shape {tuple(images.shape)}"
+        raise AffscoreError(f"images must be a tensor of floating point (n, channels, height, width), got {what}")
+    height, width = images.shape[2:]
+    radius = RADIUS * min(height, width)
+    angles = [2 * math.pi * k / ANCHORS for k in range(ANCHORS + 1)]
+    # halves are rounded as such, whatever the rounding of cos and sin
+    moves = [tuple(round(round(radius * way(angle), 9)) for way in (math.cos, math.sin)) for angle in angles]
+    if any(one == other for one, other in itertools.pairwise(moves)):
+        raise AffscoreError(f"images of {height} x {width} pixels are too small: translations of them are the same")
+    edge = max(max(abs(x), abs(y)) for x, y in moves)
+    padded = F.pad(images, (edge,) * 4, mode="replicate")
+    return torch.stack([padded[:, :, edge - y :, edge - x :][:, :, :height, :width] for x, y in moves], 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +130,9 @@ def on_plane(
     _, mixed = torch.linalg.qr(along.flatten(1).T)
     if mixed.shape != (2, 2) or abs(float(mixed[1, 1])) <= FLAT * max(lengths):
         raise AffscoreError("origin, right and up are on one line: they span no plane")
-    probe = Probe(model, corner, along[0], chunk, device)
-    with random_states_kept(probe.device), torch.inference_mode():
-        codes, slopes = _looked_at(probe, corner.to(probe.device), along.to(probe.device), points)
+    network = TracedNetwork(model, corner, along[0], chunk, device)
+    with random_states_kept(network.device), torch.inference_mode():
+        codes, slopes = _looked_at(network, corner.to(network.device), along.to(network.device), points)
     gradients = np.einsum("dpk,de->epk", slopes, np.linalg.inv(mixed.numpy()))
     _, first, regions = np.unique(codes, return_index=True, return_inverse=True)
     numbers = first.argsort().argsort()[regions]
@@ -94,7 +140,7 @@ def on_plane(
     return Plane(numbers.reshape(points, points), steep.reshape(points, points, -1), (lengths[0], lengths[1]))
 
 
-def _looked_at(probe: Probe, corner: Tensor, along: Tensor, points: int) -> tuple[NDArray[np.bytes_], Floats]:
+def _looked_at(network: TracedNetwork, corner: Tensor, along: Tensor, points: int) -> tuple[NDArray[np.bytes_], Floats]:
     """The states of all units and poolings at each point, as a code, and the derivatives along both directions."""
     places = (torch.arange(points, dtype=corner.dtype, device=corner.device) + 0.5) / points
     rows, columns = (part.flatten() for part in torch.meshgrid(places, places, indexing="ij"))
@@ -106,9 +152,9 @@ def _looked_at(probe: Probe, corner: Tensor, along: Tensor, points: int) -> tupl
     def at(some: Tensor) -> Tensor:
         return corner + columns[some].view(-1, *axes) * along[0] + rows[some].view(-1, *axes) * along[1]
 
-    for some in torch.arange(points**2, device=corner.device).split(max(probe.chunk // 2, 1)):
+    for some in torch.arange(points**2, device=corner.device).split(max(network.chunk // 2, 1)):
         there = at(some)
-        ahead, aside = (Pass(probe.program, there, way.expand_as(there)) for way in along)
+        ahead, aside = (DualPass(network.program, there, way.expand_as(there)) for way in along)
         states = torch.cat([ahead.units.states, *(one.flatten(1) for one in ahead.choices)], 1).cpu().numpy()
         codes += [blake2b(row, digest_size=16).digest() for row in np.packbits(states, axis=1)]
         slopes.append(torch.stack([ahead.slopes, aside.slopes]))
@@ -116,5 +162,5 @@ def _looked_at(probe: Probe, corner: Tensor, along: Tensor, points: int) -> tupl
     found = torch.cat(logits).cpu().numpy()
     some = torch.linspace(0, points**2 - 1, CHECKED, device=corner.device).long()
     largest = np.full(CHECKED, np.abs(found).max())
-    probe.compare(at(some), found[some.cpu()], largest, lambda point: f"at point {int(some[point])} of the plane")
+    network.compare(at(some), found[some.cpu()], largest, lambda point: f"at point {int(some[point])} of the plane")
     return np.array(codes), torch.cat(slopes, 1).cpu().numpy()

@@ -6,7 +6,8 @@ import torch
 from torch import nn
 
 from affscore import AffscoreError
-from affscore.linear_regions import along_segment, on_plane
+from affscore.linear_regions import along_segment
+from companion.planes import on_plane
 from tests.affscore.linear_regions.architectures import ARCHITECTURES, network
 from tests.affscore.linear_regions.brute_force import Inputs
 

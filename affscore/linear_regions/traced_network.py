@@ -1,22 +1,29 @@
-"""A network that is ready to be looked at along segments: a copy of it, its operations, and how exact they are."""
+"""A network as a piecewise affine function: a copy in double precision, its operations, and how exact they are."""
 
 from __future__ import annotations
 
+import copy
+import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
-from affscore.errors import AffscoreError
-from affscore.linear_regions.double import double_copy, run
-from affscore.linear_regions.inputs import LARGEST
+from affscore.errors import AffscoreError, guarded
+from affscore.linear_regions.line import sweep
+from affscore.linear_regions.operations import CASTS
 from affscore.linear_regions.pieces import Floats, Trace, bends
-from affscore.linear_regions.sweep import sweep
 from affscore.linear_regions.tracing import program_of
-from affscore.linear_regions.walk import Pass, walk
+from affscore.linear_regions.walk import DualPass, walk
+from affscore.recorder.functions import kind_of
+from affscore.recorder.model_state import choose_device, to_evaluation, unwrapped
 from affscore.recorder.randomness import random_states_kept
+from affscore.recorder.stream import Functions
 
 ROOM = {"cpu": 2**22, "cuda": 2**28, "xpu": 2**28}
 """Bytes that the widest layer may take, where no chunk is given."""
@@ -34,8 +41,8 @@ AGAIN = 1e-12
 """By how much logits may differ when the network runs again, as a fraction of the largest."""
 
 
-class Probe:
-    """A network, ready to be looked at along segments.
+class TracedNetwork:
+    """A network whose operations are known, ready to be looked at along segments.
 
     What is found is compared with what the network itself returns: a part of it may run where its operations are not
     seen, or their numbers may be lost to rounding.
@@ -59,18 +66,18 @@ class Probe:
         self.network, self.device = double_copy(model, device)
         start, direction = start[None].to(self.device), direction[None].to(self.device)
         with random_states_kept(self.device), torch.inference_mode():
-            self.program = program_of(self.network, start)
+            self.program, traced = program_of(self.network, start, run)
             room = ROOM.get(self.device.type, ROOM["cpu"]) // (8 * self.program.widest)
             self.chunk = min(max(room, LEAST), 4096) if chunk is None else chunk
-            logits, again = (self._returned(start) for _ in range(2))
-            difference = float(np.abs(logits - again).max())
+            logits = self._returned(start)
+            difference = float(np.abs(logits - traced.reshape(logits.shape).cpu().numpy()).max())
             if difference > AGAIN * np.abs(logits).max():
                 raise AffscoreError(
                     f"the network gives other numbers when it runs again on the same input (logits differ by "
                     f"{difference:.3g}): it is random, and has no linear regions"
                 )
             ends = torch.cat([start, start + direction])
-            found = Pass(self.program, ends, direction.expand_as(ends)).logits.cpu().numpy()
+            found = DualPass(self.program, ends, direction.expand_as(ends)).logits.cpu().numpy()
             names = ("at the start of the first segment", "at the end of the first segment")
             self.compare(ends, found, np.abs(found).max().repeat(2), names.__getitem__)
         self.logits = logits.shape[1]
@@ -103,8 +110,8 @@ class Probe:
         else:
             traces = sweep(self.program, starts, directions, self.chunk, done)
         largest = np.array([np.abs(trace.logits).max() for trace in traces])
-        for number in np.flatnonzero(~(largest <= LARGEST)).tolist():
-            raise AffscoreError(f"logits are NaN, infinite or above {LARGEST:g} on {name(number)}")
+        for number in np.flatnonzero(~np.isfinite(largest)).tolist():
+            raise AffscoreError(f"logits are NaN or infinite on {name(number)}")
         few = [_few_points(trace) for trace in traces]
         which = np.repeat(np.arange(len(few)), [len(t) for t, _ in few])
         t, logits = (np.concatenate(parts) for parts in zip(*few, strict=True))
@@ -133,9 +140,8 @@ class Probe:
             raise AffscoreError(f"the output of the network holds NaN or infinity {name(point)}")
         errors = np.abs(found - expected).max(1)
         for point in np.flatnonzero(~(errors <= SAME * largest)).tolist():
-            if not errors[point] <= SAME * largest[point] + ROUNDING * self._rounding(
-                points[point], points.abs().max()
-            ):
+            rounding = self._rounding(points[point], points.abs().max())
+            if not errors[point] <= SAME * largest[point] + ROUNDING * rounding:
                 raise AffscoreError(
                     f"the network itself returns other logits than its operations give {name(point)} (they differ by "
                     f"{errors[point]:.3g}): a part of it runs where functions of PyTorch are not seen (TorchScript, an "
@@ -170,7 +176,9 @@ class Probe:
     def _slopes(self, start: Tensor, direction: Tensor, t: Floats) -> Floats:
         """Derivatives of the logits along one segment, at points of it."""
         parts = self._points(start[None], direction[None], t).split(max(self.chunk // 2, 1))
-        return torch.cat([Pass(self.program, part, direction.expand_as(part)).slopes for part in parts]).cpu().numpy()
+        return (
+            torch.cat([DualPass(self.program, part, direction.expand_as(part)).slopes for part in parts]).cpu().numpy()
+        )
 
 
 def _few_points(trace: Trace) -> tuple[Floats, Floats]:
@@ -179,3 +187,50 @@ def _few_points(trace: Trace) -> tuple[Floats, Floats]:
     # not in the middle of a piece, for the sake of networks with symmetries
     t, logits = (np.concatenate([x[[0, -1]], 0.6 * x[left] + 0.4 * x[left + 1]]) for x in (trace.t, trace.logits))
     return t, logits
+
+
+def double_copy(model: nn.Module, device: str = "auto") -> tuple[nn.Module, torch.device]:
+    """A copy of a network in double precision and evaluation mode, and where it is.
+
+    Args:
+        model: The network; wrappers (DataParallel, compiled) are taken off.
+        device: Where the copy goes, as in :func:`affscore.signature`.
+
+    Raises:
+        AffscoreError: It is no network, it is TorchScript, or a weight is complex, or has no numbers yet (of a lazy
+            layer, or on the device "meta").
+
+    >>> model = nn.Sequential(nn.Dropout(), nn.Linear(2, 2))
+    >>> network, _ = double_copy(model, "cpu")
+    >>> network.training, next(network.parameters()).dtype, model.training
+    (False, torch.float64, True)
+    """
+    inner = unwrapped(model)
+    home = choose_device(device, inner)
+    for name, weights in (*inner.named_parameters(), *inner.named_buffers()):
+        if is_lazy(weights) or weights.is_meta or weights.is_complex():
+            raise AffscoreError(f"the weights {name!r} of the network are complex, or have no numbers yet")
+    network = copy.deepcopy(inner).to(home, torch.float64)
+    to_evaluation(network)
+    return network, home
+
+
+def run(module: nn.Module, samples: Tensor) -> Any:
+    """What a network returns for samples; in double precision throughout, and compiled parts run uncompiled.
+
+    Raises:
+        AffscoreError: It fails.
+    """
+    compiled = "torch._dynamo" in sys.modules  # else nothing is compiled, and importing it takes seconds
+    eager = torch.compiler.set_stance("force_eager") if compiled else nullcontext()
+    with torch.autocast(samples.device.type, enabled=False), Functions(_in_double), eager:
+        what = "a sample" if len(samples) == 1 else f"{len(samples)} samples"
+        return guarded(lambda: module(samples), f"the network fails on {what} of shape {tuple(samples.shape[1:])}")
+
+
+def _in_double(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Casts to a type of floating point, as x.half(), leave double precision as it is."""
+    found = function(*args, **kwargs)
+    if kind_of(function) in CASTS and isinstance(found, Tensor) and found.is_floating_point():
+        return args[0].to(found.device, torch.float64)
+    return found

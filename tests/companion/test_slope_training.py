@@ -1,15 +1,13 @@
 """Slopes in training: when they move, and what is frozen."""
 
-import math
-
-import numpy as np
 import pandas as pd
 import pytest
 import torch
 from torch import nn
 
 from affscore import AffscoreError
-from affscore.nonlinear_advantage import SlopePenalty, parameter_groups, slopes, to_prelu, train
+from affscore.nonlinear_advantage import SlopePenalty, parameter_groups, slopes, to_prelu
+from companion.slope_training import train
 
 
 def network(seed=0, dropout=0.0):
@@ -24,7 +22,7 @@ def data(n=100):
 
 
 def fit(net, epochs=4, omega=0.01, **options):
-    return train(net, *data(), epochs, omega, **{"rate": 0.02, "progress": False, **options})
+    return train(net, *data(), epochs, omega, **{"test": data(), "rate": 0.02, "progress": False, **options})
 
 
 def same(one, other):
@@ -140,43 +138,6 @@ def test_slopes_that_require_no_gradient_are_held():
     assert not held.weight.requires_grad
 
 
-def test_numbers_of_numpy_are_numbers():
-    one, other = network(), network()
-    single = np.float32(0.0625)
-    fit(one, 2, omega=single, rate=lambda epoch: single, weight_decay=single)
-    fit(other, 2, omega=0.0625, rate=0.0625, weight_decay=0.0625)
-    assert same(one, other)
-
-
-def test_a_last_batch_of_one_sample():
-    torch.manual_seed(0)
-    net = to_prelu(nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 2)))
-    with pytest.raises(AffscoreError, match=r"a step on 1 samples fails .*as many samples"):
-        fit(net, batch_size=33)
-    fit(net, 1, batch_size=32)
-    fit(network(), 1, batch_size=33)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"epochs": 0}, "epochs"),
-        ({"omega": -1.0}, "omega must be a number"),
-        ({"rate": lambda epoch: math.nan}, "rate must be a number.*in epoch 0"),
-        ({"rate": None}, "rate must be a number"),
-        ({"test": (torch.zeros(3, 3), torch.zeros(2).long())}, "integer labels"),
-        ({"rate": 1e30}, "not finite"),
-        ({"test": 3}, "test must be two tensors"),
-        ({"test": (torch.zeros(3, 3),)}, "test must be two tensors"),
-        ({"test": (torch.full((3, 3), torch.nan), torch.zeros(3).long())}, "3 of 3 images hold NaN or infinity"),
-        ({"change": 3}, "a step on 64 samples fails"),
-    ],
-)
-def test_bad_arguments(options, message):
-    with pytest.raises(AffscoreError, match=message):
-        fit(network(), **options)
-
-
 class Tagger(nn.Module):
     """Names each of three numbers by itself: logits (N, 2, 3) of features (N, 3)."""
 
@@ -199,7 +160,7 @@ def sequences():
 def test_labels_of_sequences_are_all_to_be_right():
     torch.manual_seed(0)
     net, (x, labels) = to_prelu(Tagger(), torch.zeros(2, 3)), sequences()
-    record = train(net, x, labels, 3, 0.0, rate=0.02, progress=False)
+    record = train(net, x, labels, 3, 0.0, test=(x, labels), rate=0.02, progress=False)
     named = net(x).argmax(dim=1)
     right = [all(a in (b, -100) for a, b in zip(*pair, strict=True)) for pair in zip(labels, named, strict=True)]
     assert record["accuracy"].iloc[-1] == pytest.approx(sum(right) / 60)
@@ -213,63 +174,19 @@ def test_the_loss_is_over_the_labels_that_count():
     with torch.no_grad():
         chances = net(x).log_softmax(dim=1)
     terms = [-chances[n, labels[n, k], k] for n in range(60) for k in range(3) if labels[n, k] >= 0]
-    record = train(net, x, labels, 1, 0.0, rate=0.0, batch_size=60, progress=False)
+    record = train(net, x, labels, 1, 0.0, test=(x, labels), rate=0.0, batch_size=60, progress=False)
     assert record["loss"][0] == pytest.approx(float(sum(terms)) / len(terms))
     changed = x.clone()
     changed[::4, 2] += 5  # what does not count for the loss is free
-    again = train(net, changed, labels, 1, 0.0, rate=0.0, batch_size=60, progress=False)
+    again = train(net, changed, labels, 1, 0.0, test=(x, labels), rate=0.0, batch_size=60, progress=False)
     assert again["loss"][0] == pytest.approx(record["loss"][0])
 
 
 @pytest.mark.parametrize(
-    ("make", "labels", "message"),
-    [
-        (Tagger, torch.zeros(60).long(), r"returned \(2, 2, 3\) for labels \(2,\)"),
-        (Tagger, torch.zeros(60, 4).long(), r"returned \(2, 2, 3\) for labels \(2, 4\)"),
-        (lambda: nn.Sequential(nn.Linear(3, 4), nn.ReLU()), torch.zeros(60, 3).long(), r"returned \(2, 4\) for labels"),
-        (lambda: nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Flatten(0)), torch.zeros(60).long(), r"returned \(8,\)"),
-        (Tagger, torch.full((60, 3), 2), "from 0 to 1, as the network has 2 outputs.* go from 2 to 2"),
-        (Tagger, torch.full((60, 3), -1), "they go from -1 to -1"),
-        (Tagger, torch.full((60, 3), -100), "one of each sample must count"),
-    ],
-)
-def test_labels_that_do_not_fit_the_outputs(make, labels, message):
-    """Whether the training has them or the test."""
-    net, (x, fitting) = to_prelu(make(), torch.zeros(2, 3)), sequences()
+    ("net", "options", "message"),
+    [(nn.Linear(3, 2), {}, "to_prelu"), (network(), {"omega": -1.0}, "omega must be"),
+     (network(), {"rate": 1e30}, "not finite")],
+)  # fmt: skip
+def test_what_cannot_be_trained(net, options, message):
     with pytest.raises(AffscoreError, match=message):
-        train(net, x, labels, 1, 0.0, progress=False)
-    if make is Tagger:
-        with pytest.raises(AffscoreError, match=message):
-            train(net, x, fitting, 1, 0.0, test=(x, labels), progress=False)
-
-
-def test_samples_that_the_network_does_not_take():
-    net = to_prelu(Tagger(), torch.zeros(2, 3))
-    with pytest.raises(AffscoreError, match="the network does not take these images"):
-        train(net, torch.zeros(60, 3).long(), torch.zeros(60, 3).long(), 1, 0.0, progress=False)
-
-
-def test_a_network_that_returns_more_in_training():
-    class Auxiliary(nn.Sequential):
-        def forward(self, x):
-            y = super().forward(x)
-            return (y, y) if self.training else y
-
-    net = to_prelu(Auxiliary(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)))
-    with pytest.raises(AffscoreError, match=r"fails \(TypeError.*tuple.*must return one tensor"):
-        fit(net)
-
-
-@pytest.mark.parametrize(("net", "message"), [(nn.Linear(3, 2), "to_prelu"), (None, "got NoneType")])
-def test_a_network_without_slopes(net, message):
-    with pytest.raises(AffscoreError, match=message):
-        fit(net)
-
-
-@pytest.mark.parametrize(
-    "change", [lambda images: images, lambda images, generator: None, lambda images, generator: images[:3]]
-)
-def test_an_augmentation_that_fails(change):
-    net = to_prelu(nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2)))
-    with pytest.raises(AffscoreError, match="a step on 8 samples fails"):
-        train(net, torch.randn(8, 3), torch.arange(8) % 2, 1, 0.0, change=change, progress=False)
+        fit(net, **options)

@@ -1,0 +1,115 @@
+"""Something that is known of each tensor of a running network, and a call as a function of such tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+from torch import Tensor, nn
+from torch.utils._pytree import tree_flatten, tree_unflatten
+from torch.utils.weak import WeakIdKeyDictionary
+
+from affscore.errors import AffscoreError
+from affscore.recorder.calls import Listener
+from affscore.recorder.dataflow import tensors_in
+from affscore.recorder.functions import Function, kind_of, writes_in_place
+from affscore.recorder.recorder import Recorder
+from affscore.recorder.recording import recording
+from affscore.recorder.stream import Follower, Kernels
+
+Known = TypeVar("Known")
+
+
+class Following(Follower, Generic[Known]):
+    """Knows something of tensors, each as it was when that was noted, while a network runs.
+
+    Attributes:
+        recorder: It knows the layers, and what is an activation.
+        hidden: What ran on known tensors without being seen; empty if nothing did.
+
+    >>> import torch
+    >>> follower, x = Following[str](), torch.zeros(2)
+    >>> follower.note(x, "zeros")
+    >>> follower.of(x), follower.is_as_noted(x), follower.of(torch.zeros(2)) is None
+    ('zeros', True, True)
+    >>> _ = x.view(1, 2).add_(1)
+    >>> follower.is_as_noted(x)
+    False
+    """
+
+    recorder: Recorder
+    hidden = ""
+
+    def __init__(self) -> None:
+        self._known: WeakIdKeyDictionary = WeakIdKeyDictionary()
+
+    def note(self, tensor: Tensor, known: Known) -> None:
+        """Say what is known of a tensor as it is now."""
+        self._known[tensor] = known, _version(tensor)
+
+    def of(self, value: Any) -> Known | None:
+        """What is known of a value; None for one of which nothing was noted."""
+        return self._known[value][0] if isinstance(value, Tensor) and value in self._known else None
+
+    def is_as_noted(self, tensor: Tensor, writes: int = 0) -> bool:
+        """Whether a tensor was overwritten so many times since, also through a view."""
+        return self._known[tensor][1] + writes == _version(tensor)
+
+    def here(self, what: str) -> str:
+        """Where something is."""
+        return f"layer {self.recorder.frame[0] or '(root)'!r} has {what}"
+
+    def output_of(self, model: nn.Module, inputs: Any, run: Callable[[], Any], listener: Listener | None = None) -> Any:
+        """What a network returns that is followed while it runs.
+
+        Raises:
+            AffscoreError: A part of it computes with known tensors where no function of PyTorch is seen.
+        """
+        with recording(model, listener) as self.recorder:
+            self.recorder.start(inputs)
+            self.recorder.followers.append(self)
+            with Kernels(self._below):
+                output = run()
+        if self.hidden:
+            raise AffscoreError(f"this network cannot be followed: {self.hidden}")
+        return output
+
+    def _below(self, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
+        """Note the first kernel that runs on known tensors where no function is seen."""
+        if self.hidden or self.recorder.running or not self.recorder.attentive:
+            return
+        if any(tensor in self._known for tensor in tensors_in((args, kwargs))):
+            self.hidden = self.here(f"{kind_of(kernel)} in TorchScript or an extension, which hide their functions")
+
+
+def _version(tensor: Tensor) -> int:
+    return 0 if tensor.is_inference() else tensor._version
+
+
+def as_function(
+    function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], chosen: Callable[[Any], bool]
+) -> Callable[..., Any]:
+    """A call as a function of some of its arguments, those within lists, too, in their order.
+
+    One that writes in place gets a copy, and returns it.
+
+    >>> import torch
+    >>> x = torch.ones(2)
+    >>> as_function(torch.add, (x, 3), {}, lambda value: value is x)(torch.zeros(1)), x
+    (tensor([3.]), tensor([1., 1.]))
+    """
+    leaves, structure = tree_flatten((tuple(args), dict(kwargs)))
+    places = [place for place, leaf in enumerate(leaves) if chosen(leaf)]
+
+    def of_chosen(*given: Any) -> Any:
+        values = list(leaves)
+        for place, value in zip(places, given, strict=True):
+            values[place] = value
+        args, kwargs = tree_unflatten(values, structure)
+        if not writes_in_place(function):
+            return function(*args, **kwargs)
+        target = args[0].clone()
+        function(target, *args[1:], **kwargs)
+        return target
+
+    return of_chosen
