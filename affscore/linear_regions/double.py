@@ -14,9 +14,9 @@ from torch.nn.parameter import is_lazy
 
 from affscore.errors import AffscoreError, guarded
 from affscore.linear_regions.operations import CASTS
+from affscore.recorder.calls import Functions
 from affscore.recorder.functions import kind_of
 from affscore.recorder.model_state import choose_device, to_evaluation, unwrapped
-from affscore.recorder.stream import Functions
 
 
 def double_copy(model: nn.Module, device: str = "auto") -> tuple[nn.Module, torch.device]:

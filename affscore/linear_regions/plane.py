@@ -17,7 +17,7 @@ from affscore.linear_regions.pieces import Floats
 from affscore.linear_regions.probe import LEAST, Probe
 from affscore.linear_regions.walk import Pass
 from affscore.options import check_integer
-from affscore.recorder.randomness import random_states_kept
+from affscore.recorder.model_state import random_states_kept
 
 FLAT = 1e-9
 """Two directions whose parallelogram is flatter than this, as a fraction of the longer side, are one."""

@@ -16,7 +16,7 @@ from affscore.linear_regions.pieces import Floats, Trace, bends
 from affscore.linear_regions.sweep import sweep
 from affscore.linear_regions.tracing import program_of
 from affscore.linear_regions.walk import Pass, walk
-from affscore.recorder.randomness import random_states_kept
+from affscore.recorder.model_state import random_states_kept
 
 ROOM = {"cpu": 2**22, "cuda": 2**28, "xpu": 2**28}
 """Bytes that the widest layer may take, where no chunk is given."""

@@ -15,7 +15,7 @@ from affscore.linear_regions.inputs import directions_of, points_of_one_shape
 from affscore.linear_regions.pieces import Floats, absolute_deviation, total_variation
 from affscore.linear_regions.probe import LEAST, Probe
 from affscore.options import check_integer
-from affscore.recorder.randomness import random_states_kept
+from affscore.recorder.model_state import random_states_kept
 
 MethodName = Literal["line", "walk"]
 

@@ -19,8 +19,7 @@ from affscore.nonlinear_advantage.path_length import active_channels, average_pa
 from affscore.nonlinear_advantage.penalty import SlopePenalty, freeze, hold_frozen, parameter_groups
 from affscore.nonlinear_advantage.prelu import existing_slopes
 from affscore.options import check_integer, is_number
-from affscore.recorder.model_state import device_of
-from affscore.recorder.randomness import random_states_kept, seed_generators
+from affscore.recorder.model_state import device_of, random_states_kept, seed_generators
 
 OfEpoch = float | Callable[[int], float]
 Change = Callable[[Tensor, torch.Generator], Tensor]

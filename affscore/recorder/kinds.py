@@ -1,12 +1,96 @@
-"""What kind of block a module is, as far as its class and its parts say it: no name of a network is needed."""
+"""What kind of block a module is, by its class and its parts, and what an activation is for: no network by its name."""
 
 from __future__ import annotations
 
-import torch
-from torch import nn
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 
-BLOCKS = ("network", "residual", "attention", "mlp", "normalisation", "pooling", "linear", "block")
-"""The kinds of blocks; "block" is a module that was declared and is none of the others."""
+import torch
+from torch import Tensor, nn
+
+from affscore.recorder.calls import ORDINALS, ActivationCall, Event, Follower
+from affscore.recorder.functions import MULTIPLICATIONS
+
+_CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
+
+
+class Kinds(Follower):
+    """Says what each activation is for (``ActivationCall.kind``), from the products and sums that follow it.
+
+    A factor with one number for each channel, or one for each position, that scales a larger tensor is a gate, and the
+    activation of one position before it is its squeeze. Of two factors of one size the later activation is a gated
+    unit's.
+
+    Other activations are the first, second, ... in their block: the innermost running module whose class adds a
+    shortcut in its own forward; failing that, the innermost whose class occurs more than once and runs at least two
+    activations one behind the other. Containers and the network itself are no blocks. Parallel branches share places,
+    as they share depths.
+
+    Args:
+        classes: The class of every module, by its path.
+    """
+
+    def __init__(self, classes: Mapping[str, type]) -> None:
+        self._classes = classes
+
+    def begin(self, calls: list[ActivationCall]) -> None:
+        """A forward pass begins."""
+        self._calls = calls
+        self._summing: set[type] = set()
+
+    def after(self, event: Event) -> None:
+        """See whether it scales features, or adds a shortcut."""
+        if event.adds_a_shortcut and event.layer:
+            self._summing.add(self._classes[event.layer])
+        elif event.call is None and event.function in MULTIPLICATIONS and len(event.tensors) == 2:
+            self._multiplied(event)
+
+    def _multiplied(self, event: Event) -> None:
+        one, other = event.origins
+        if one is None or other is None:
+            return
+        calls, sizes = self._calls, [_entries(factor) for factor in event.tensors]
+        outputs = {o.activation: size for o, size in zip((one, other), sizes, strict=True) if o.activation is not None}
+        if sizes[0] == sizes[1]:
+            whole = [index for index, size in outputs.items() if math.prod(calls[index].shape) == size]
+            if whole and one != other:
+                calls[max(whole)].kind = "gated-unit"
+            return
+        for index, size in outputs.items():
+            gate = calls[index]
+            if size == min(sizes) and (gate.positions == 1 or 1 in gate.shape[1:]):
+                gate.kind = "gate"
+                if gate.upstream is not None and calls[gate.upstream].positions == 1:
+                    calls[gate.upstream].kind = "squeeze"
+
+    def end(self, calls: list[ActivationCall]) -> list[ActivationCall]:
+        """The pass is over: now the places in blocks are known."""
+        classes = self._classes
+        ordinary = [call for call in calls if call.kind not in ("squeeze", "gate")]
+        depths: dict[tuple[str, int], set[int]] = defaultdict(set)
+        for call in ordinary:
+            for frame in call.within:
+                depths[frame].add(call.depth)
+        places: dict[type, int] = defaultdict(int)
+        for (path, _), found in depths.items():
+            places[classes[path]] = max(places[classes[path]], len(found))
+        instances = Counter(classes[path] for path in {path for path, _ in depths})
+        for call in (call for call in ordinary if call.kind == "hidden"):
+            for path, run in reversed([frame for frame in call.within if frame[0]]):
+                block = classes[path]
+                has_places = 2 <= places[block] <= len(ORDINALS)
+                if block not in _CONTAINERS and (block in self._summing or (instances[block] > 1 and has_places)):
+                    if has_places:
+                        call.kind = ORDINALS[sorted(depths[path, run]).index(call.depth)]
+                    break
+        return calls
+
+
+def _entries(tensor: Tensor) -> int:
+    """How many different entries a tensor has: one that was expanded repeats its own."""
+    return math.prod(size for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if stride)
+
 
 NORMALISATION, POOLING, LINEAR, ATTENTION = "normalisation", "pooling", "linear", "attention"
 
