@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from numbers import Number
 from typing import Any
 
@@ -260,3 +261,21 @@ def check_shape(described: str, y: Any, x: Tensor) -> None:
             f"{described} counts as an activation, and must return a tensor of its input's shape {tuple(x.shape)}, "
             f"got {got}"
         )
+
+
+def repeatable(
+    function: Function, x: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any], context: AbstractContextManager[None]
+) -> Callable[[Tensor], Tensor]:
+    """The function for another input in the place of x, which is not kept alive; it is called in this context."""
+    here = object()
+    args = [here if value is x else value for value in args]
+    kwargs = {key: here if value is x else value for key, value in kwargs.items() if key != "out"}
+
+    def apply(z: Tensor) -> Tensor:
+        arguments = (z if value is here else value for value in args)
+        named = {key: z if value is here else value for key, value in kwargs.items()}
+        with context:
+            output = function(*arguments, **named)
+        return z if output is None else output
+
+    return apply

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, MutableMapping
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
 
 from affscore.recorder.calls import ORDINALS, ActivationCall, Event, Follower
+from affscore.recorder.effects import check_elementwise
 from affscore.recorder.functions import MULTIPLICATIONS
+from affscore.recorder.model_state import in_training, random_states_kept
 
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
@@ -91,6 +94,9 @@ def _entries(tensor: Tensor) -> int:
     """How many different entries a tensor has: one that was expanded repeats its own."""
     return math.prod(size for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if stride)
 
+
+_KINDS: MutableMapping[nn.Module, str] = WeakKeyDictionary()
+"""The kinds of declared modules: each step of a training is a recording of its own."""
 
 NORMALISATION, POOLING, LINEAR, ATTENTION = "normalisation", "pooling", "linear", "attention"
 
@@ -184,3 +190,21 @@ ATTENDING = frozenset(
     {torch.nn.functional.scaled_dot_product_attention, torch.nn.functional.multi_head_attention_forward}
 )
 """Functions that are attention; a module that calls one of them itself is an attention block, too."""
+
+
+def kind_of_block(module: nn.Module, apply: Callable[[Tensor], Tensor], x: Tensor) -> str:
+    """What kind of block a declared module is; empty if it is elementwise, which is tried out once.
+
+    The trial is in evaluation mode, and the states of random generators are as before. What its class calls attention,
+    a norm or a pooling is a block: to try it out might fill a cache of keys and values.
+    """
+    if module not in _KINDS:
+        kind = kind_by_class(module)
+        if not kind:
+            try:
+                with random_states_kept(x.device), in_training(module, x.device):
+                    check_elementwise("", apply, x)
+            except Exception:  # noqa: BLE001  # one sample may not fit its other arguments; the run itself will tell
+                kind = "block"
+        _KINDS[module] = kind
+    return _KINDS[module]

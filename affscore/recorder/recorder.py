@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -20,7 +19,7 @@ from affscore.errors import AffscoreError
 from affscore.recorder import functions
 from affscore.recorder.calls import ActivationCall, Aside, Event, Follower, Functions, Listener
 from affscore.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
-from affscore.recorder.effects import Effects, check_elementwise, check_shape
+from affscore.recorder.effects import Effects, check_elementwise, check_shape, repeatable
 from affscore.recorder.formulas import Formulas, Step
 from affscore.recorder.functions import (
     Declared,
@@ -30,12 +29,8 @@ from affscore.recorder.functions import (
     only_looks_at_the_shape,
     writes_in_place,
 )
-from affscore.recorder.kinds import channel_axis, kind_by_class
+from affscore.recorder.kinds import channel_axis, kind_of_block
 from affscore.recorder.layout import Layout, Place
-from affscore.recorder.model_state import in_training, random_states_kept
-
-_KINDS: MutableMapping[nn.Module, str] = WeakKeyDictionary()
-"""The kinds of declared modules: each step of a training is a recording of its own."""
 
 
 class Recorder:
@@ -112,8 +107,12 @@ class Recorder:
     @property
     def elsewhere(self) -> str:
         """A sentence on what ran where no activation is seen; empty if nothing did."""
-        ran = ", ".join(sorted(self.in_other_threads))
-        found = [f"{ran} ran in another thread, where no activation is seen" if ran else "", self.flow.elsewhere]
+        threads, layers = ", ".join(sorted(self.in_other_threads)), ", ".join(sorted(self.flow.outside))
+        back = f"numbers leave PyTorch (for NumPy, say) in layer {layers}: what is done to them there is not seen"
+        found = [
+            f"{threads} ran in another thread, where no activation is seen" if threads else "",
+            f"{back}, and has no score" if layers else "",
+        ]
         return "; ".join(filter(None, found))
 
     def enter(self, path: str, module: nn.Module, args: Any, kwargs: Any) -> None:
@@ -146,7 +145,7 @@ class Recorder:
             if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
                 self.flow.outside.update(self.flow.left)
         event = Event(function, args, kwargs, inputs, [*map(self.flow.origin, inputs)], self.frame[0])
-        followers = self.followers if self.followers and any(event.origins) else ()
+        followers = self.followers if any(event.origins) else ()
         for follower in followers:
             with self.aside:
                 follower.before(event)
@@ -235,11 +234,11 @@ class Recorder:
                     f"{self.described(name)} runs on a nested or sparse tensor, which has no axes that could be "
                     "averaged over; make it dense, or padded, in this part of the network"
                 )
-            apply, block = self._repeatable(function, x, args, kwargs), ""
+            apply, block = repeatable(function, x, args, kwargs, self.aside), ""
             if not builtin and name in self.chosen.names:
                 one = x.narrow(self.layout.place(x).image_axis, 0, 1) if x.ndim else x
                 if module is not None:
-                    block = _kind_of_block(module, apply, one)
+                    block = kind_of_block(module, apply, one)
                 elif name not in self.ran:
                     check_elementwise(self.described(name), apply, one)
                 self.ran.add(name)
@@ -252,23 +251,6 @@ class Recorder:
             step = None if block else self.formulas.step(event, x.shape)
             with self.activation(name, x, apply, step, block, builtin) as returned:
                 yield returned
-
-    def _repeatable(
-        self, function: Function, x: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Callable[[Tensor], Tensor]:
-        """The function for another input; it does not keep this one alive."""
-        here = object()
-        args = [here if value is x else value for value in args]
-        kwargs = {key: here if value is x else value for key, value in kwargs.items() if key != "out"}
-
-        def apply(z: Tensor) -> Tensor:
-            arguments = (z if value is here else value for value in args)
-            named = {key: z if value is here else value for key, value in kwargs.items()}
-            with self.aside:
-                output = function(*arguments, **named)
-            return z if output is None else output
-
-        return apply
 
     @contextmanager
     def activation(
@@ -298,15 +280,18 @@ class Recorder:
             y = next((output for output in returned if output is not None), x)
             if isinstance(y, Tensor) and address(y) == address(x):
                 self.flow.overwritten(y)
+            outputs = [one for one in tensors_in(y) if one.is_floating_point()] if block else [y]
+            if seen is not None:
+                self.place_again(call, self.layout.place(x), seen, apply)
+            if not block:
+                check_shape(self.described(name), y, x)
+                self.listener.after(call, y)
+            for tensor in outputs:
+                self.layout.observe(None, [x], tensor)
+                origin = Origin(call.depth, call.index, call.index, layers=call.layers + bool(block))
+                self.flow.mark(tensor, origin, part=not block)
             if block:
-                if seen is not None:
-                    self.place_again(call, self.layout.place(x), seen, apply)
-                self._after_block(call, x, y)
-                return
-            check_shape(self.described(name), y, x)
-            self.listener.after(call, y)
-            self.layout.observe(None, [x], y)
-            self.flow.mark(y, Origin(call.depth, call.index, call.index, layers=call.layers), part=True)
+                self._after_block(call, outputs)
             if step is not None:
                 step.call = call
                 self.formulas.bind(step, y)
@@ -349,12 +334,8 @@ class Recorder:
             self.listener.forget(call)
             self.listener.before(call, x, apply)
 
-    def _after_block(self, call: ActivationCall, x: Tensor, returned: Any) -> None:
-        """What a module that was declared, and is not elementwise, has returned: a tensor, or several in a tuple."""
-        outputs = [tensor for tensor in tensors_in(returned) if tensor.is_floating_point()]
-        for tensor in outputs:
-            self.layout.observe(None, [x], tensor)
-            self.flow.mark(tensor, Origin(call.depth, call.index, call.index, layers=call.layers + 1))
+    def _after_block(self, call: ActivationCall, outputs: Sequence[Tensor]) -> None:
+        """What a module that was declared, and is not elementwise, has returned."""
         what = self.described(call.activation)
         if not outputs or outputs[0].ndim < 2:
             raise AffscoreError(f"{what} counts as a block, and must return a tensor of numbers for each sample")
@@ -406,21 +387,3 @@ class Recorder:
     def described(self, name: str) -> str:
         """An activation that runs now, as messages name it."""
         return f"{name} of layer {self.frame[0] or '(root)'!r}"
-
-
-def _kind_of_block(module: nn.Module, apply: Callable[[Tensor], Tensor], x: Tensor) -> str:
-    """What kind of block a declared module is; empty if it is elementwise, which is tried out once.
-
-    The trial is in evaluation mode, and the states of random generators are as before. What its class calls attention,
-    a norm or a pooling is a block: to try it out might fill a cache of keys and values.
-    """
-    if module not in _KINDS:
-        kind = kind_by_class(module)
-        if not kind:
-            try:
-                with random_states_kept(x.device), in_training(module, x.device):
-                    check_elementwise("", apply, x)
-            except Exception:  # noqa: BLE001  # one sample may not fit its other arguments; the run itself will tell
-                kind = "block"
-        _KINDS[module] = kind
-    return _KINDS[module]
