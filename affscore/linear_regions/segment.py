@@ -17,7 +17,7 @@ from affscore.errors import AffscoreError
 from affscore.linear_regions.pieces import Floats, absolute_deviation, total_variation
 from affscore.linear_regions.traced_network import LEAST, TracedNetwork
 from affscore.options import check_integer, check_word
-from affscore.recorder.randomness import random_states_kept
+from affscore.recorder.model_state import random_states_kept
 
 MethodName = Literal["line", "walk"]
 

@@ -20,10 +20,9 @@ from affscore.linear_regions.operations import CASTS
 from affscore.linear_regions.pieces import Floats, Trace, bends
 from affscore.linear_regions.tracing import program_of
 from affscore.linear_regions.walk import DualPass, walk
+from affscore.recorder.calls import Functions
 from affscore.recorder.functions import kind_of
-from affscore.recorder.model_state import choose_device, to_evaluation, unwrapped
-from affscore.recorder.randomness import random_states_kept
-from affscore.recorder.stream import Functions
+from affscore.recorder.model_state import choose_device, random_states_kept, to_evaluation, unwrapped
 
 ROOM = {"cpu": 2**22, "cuda": 2**28, "xpu": 2**28}
 """Bytes that the widest layer may take, where no chunk is given."""

@@ -15,10 +15,10 @@ from torch.utils._pytree import tree_leaves
 from affscore.errors import AffscoreError
 from affscore.linear_regions.operations import CASTS, ELEMENTWISE, Meaning, meaning_of, name_of
 from affscore.linear_regions.program import RESHAPING, Affine, Operation, Program, folded
+from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import address, tensors_in
 from affscore.recorder.following import Following, as_function
 from affscore.recorder.functions import writes_in_place
-from affscore.recorder.stream import Event
 
 SAMPLE_BY_SAMPLE: Mapping[str, int] = {"batch_norm": 0} | {
     f"{name}{axes}d": axes for name in ("conv", "conv_transpose", "avg_pool", "adaptive_avg_pool") for axes in (1, 2, 3)

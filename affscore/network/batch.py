@@ -28,7 +28,7 @@ from affscore.network.pair import Pair
 from affscore.network.reduction import ScatteredError
 from affscore.recorder import Recorder
 from affscore.recorder.calls import ActivationCall
-from affscore.recorder.randomness import random_states_kept, seed_generators
+from affscore.recorder.model_state import random_states_kept, seed_generators
 
 if TYPE_CHECKING:
     from affscore.network.measurement import Measurement

@@ -12,8 +12,8 @@ from typing import Any
 from torch import Tensor, nn
 
 from affscore.recorder import Recorder
+from affscore.recorder.calls import Event, Follower
 from affscore.recorder.dataflow import address, tensors_in
-from affscore.recorder.stream import Event, Follower
 
 Key = tuple[str, int, str]
 """Layer, call and name of an activation; the call says which weights, and how often before in the same pass."""

@@ -45,8 +45,7 @@ from affscore.network.scoring import score_batch
 from affscore.network.table import provenance, table_of
 from affscore.options import Execution, Options, checked, checked_execution
 from affscore.recorder import Recorder, recording
-from affscore.recorder.model_state import choose_device, prepared, unwrapped
-from affscore.recorder.randomness import random_states_kept, seed_generators
+from affscore.recorder.model_state import choose_device, prepared, random_states_kept, seed_generators, unwrapped
 
 
 class Measurement:

@@ -22,8 +22,7 @@ from affscore.network.reduction import reduced
 from affscore.options import Options
 from affscore.recorder import ActivationCall, Listener, recording
 from affscore.recorder.layout import Place
-from affscore.recorder.model_state import device_of, in_training
-from affscore.recorder.randomness import random_states_kept
+from affscore.recorder.model_state import device_of, in_training, random_states_kept
 
 
 @dataclass

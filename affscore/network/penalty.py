@@ -21,7 +21,7 @@ from affscore.network.passes import Pass, Watched, checked_layers, mixing
 from affscore.network.target import Target
 from affscore.options import MASK, is_number
 from affscore.recorder import recording
-from affscore.recorder.declared import Declared
+from affscore.recorder.functions import Declared
 from affscore.recorder.model_state import check_whole, unwrapped
 from affscore.transport.covariance import CovarianceName
 from affscore.transport.differentiable import HeldCoupling, differentiable_affinity

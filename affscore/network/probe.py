@@ -31,8 +31,7 @@ from affscore.network.record import NOT_FINITE
 from affscore.network.result import Signature
 from affscore.network.scoring import columns_of_call, score_batch, score_pair
 from affscore.options import Options
-from affscore.recorder.model_state import device_of, in_training
-from affscore.recorder.randomness import random_states_kept, seed_generators
+from affscore.recorder.model_state import device_of, in_training, random_states_kept, seed_generators
 
 
 class Probe(Measurement):

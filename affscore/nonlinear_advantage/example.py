@@ -14,8 +14,7 @@ from affscore.errors import AffscoreError, first_line
 from affscore.models.by_name import card_of
 from affscore.models.preprocessing import Preprocessing
 from affscore.models.text import TextPreprocessing
-from affscore.recorder.model_state import device_of, in_training
-from affscore.recorder.randomness import random_states_kept
+from affscore.recorder.model_state import device_of, in_training, random_states_kept
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 Result = TypeVar("Result")

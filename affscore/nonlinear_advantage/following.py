@@ -15,9 +15,9 @@ from affscore.nonlinear_advantage.counts import Counts
 from affscore.nonlinear_advantage.example import Arguments, copied, left_as_it_was
 from affscore.nonlinear_advantage.rules import WEIGHTS, Call, result_of
 from affscore.recorder import ActivationCall, Listener, Recorder, recording
+from affscore.recorder.calls import Event, Follower, Kernels
 from affscore.recorder.dataflow import tensors_in
 from affscore.recorder.functions import kind_of, only_looks_at_the_shape
-from affscore.recorder.stream import Event, Follower, Kernels
 
 
 @torch.inference_mode(False)  # whose tensors do not say that they were overwritten

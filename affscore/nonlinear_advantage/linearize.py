@@ -31,8 +31,7 @@ from affscore.nonlinear_advantage.prelu import sloped_copy, slopes
 from affscore.nonlinear_advantage.surgery import ROOT
 from affscore.nonlinear_advantage.units import ChannelPReLU
 from affscore.options import Execution, Options, checked, is_number
-from affscore.recorder.model_state import device_of, unwrapped
-from affscore.recorder.randomness import random_states_kept
+from affscore.recorder.model_state import device_of, random_states_kept, unwrapped
 
 
 @dataclass(frozen=True)

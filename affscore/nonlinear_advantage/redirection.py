@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
 from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU, overwritten, within_unit
+from affscore.recorder.calls import Functions
 from affscore.recorder.functions import activation_name, writes_in_place
-from affscore.recorder.stream import Functions
 
 
 class PerCall(nn.ModuleList):

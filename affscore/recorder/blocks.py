@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
 from affscore.recorder.axes import ASSUMED, CHANNEL
-from affscore.recorder.block_kinds import (
+from affscore.recorder.calls import ActivationCall, Event, Follower
+from affscore.recorder.dataflow import address, is_wrapped, tensors_in
+from affscore.recorder.kinds import (
+    ATTENDING,
     ATTENTION,
     LINEAR,
     NORMALISATION,
@@ -20,13 +23,9 @@ from affscore.recorder.block_kinds import (
     is_made_of_linear_layers,
     kind_by_class,
     may_be_a_block,
-)  # fmt: skip
-from affscore.recorder.calls import ActivationCall
-from affscore.recorder.dataflow import address, is_wrapped, tensors_in
+)
 from affscore.recorder.layout import Place
-
-if TYPE_CHECKING:
-    from affscore.recorder.recorder import Recorder
+from affscore.recorder.recorder import Recorder
 
 LARGEST_INPUT = 4096
 """A network whose input has more numbers a sample is no block: no affine map of so many is found by samples."""
@@ -74,7 +73,7 @@ class _Run:
         return output is not None and output.channels == self.call.channels
 
 
-class Blocks:
+class Blocks(Follower):
     """The runs of a network's modules, and which of them are blocks.
 
     A block takes a tensor of real numbers that depends on the network's input, X, and returns one, Y: the first of its
@@ -87,7 +86,7 @@ class Blocks:
     * "attention": by its class, or since it calls a function that is; of one width, with no residual sum inside, of
       whatever shape (of windows, say): none of what has gone through layers inside it and what has gone through none;
     * "mlp": two or more linear layers, at least one activation, nothing else that has weights; of one width;
-    * "normalisation", "pooling", "linear": by its class (:func:`affscore.recorder.block_kinds.kind_by_class`),
+    * "normalisation", "pooling", "linear": by its class (:func:`affscore.recorder.kinds.kind_by_class`),
       if no activation runs inside.
 
     Of attention within attention, and so on, only the outermost counts. Functions are not seen: a mean over positions
@@ -95,28 +94,22 @@ class Blocks:
 
     Args:
         recorder: Watches the network.
-        model: The network.
+        modules: By their paths those that are no activations as a whole.
     """
 
-    def __init__(self, recorder: Recorder, model: nn.Module) -> None:
+    def __init__(self, recorder: Recorder, modules: Mapping[str, nn.Module]) -> None:
         self.recorder = recorder
-        modules = dict(model.named_modules())
         self._modules = {path: module for path, module in modules.items() if not path or may_be_a_block(module)}
         self._by_class = {path: kind_by_class(module) for path, module in self._modules.items()}
-        self.start()
 
-    def start(self) -> None:
+    def begin(self, calls: list[ActivationCall]) -> None:
         """A forward pass begins."""
         self._open: list[_Run | None] = []
         self._counts: Counter[str] = Counter()
         self._finished: list[_Run] = []
         self.notes: list[str] = []
 
-    def exclude(self, path: str) -> None:
-        """This module counts as an activation."""
-        self._modules.pop(path, None)
-
-    def enter(self, path: str, args: Any, kwargs: Any) -> None:
+    def entered(self, path: str, args: Any, kwargs: Any) -> None:
         """A module begins to run."""
         recorder, module = self.recorder, self._modules.get(path)
         self._open.append(None)
@@ -130,7 +123,7 @@ class Blocks:
             name = type(module).__name__.lower()
             kind = "block" if path else "network"
             axis = recorder.channel_axes.get(path) if self._by_class[path] in (LINEAR, NORMALISATION) else None
-            call = recorder.new_call(name, x, kind, self._counts[path], block=True, axis=axis)
+            call = replace(recorder.new_call(name, x, kind, axis=axis), call=self._counts[path])
             self._counts[path] += 1
             others = frozenset(address(tensor) for tensor in tensors if tensor is not x) - {address(x)}
             run = _Run(call, len(recorder.calls), recorder.frame, others)
@@ -142,7 +135,7 @@ class Blocks:
                 run.x, run.seen = x, x.clone()
             self._open[-1] = run
 
-    def leave(self, output: Any) -> None:
+    def left(self, module: nn.Module, args: Any, output: Any) -> None:
         """The module that began last has run, or failed, and returned nothing."""
         run = self._open.pop()
         if run is None:
@@ -176,23 +169,22 @@ class Blocks:
             return layout.place(x)
         return layout.place(x, layout.place(y).channel_axis, CHANNEL if linear or x.shape == y.shape else ASSUMED)
 
-    def summed(self, terms: Sequence[Tensor], layers: Sequence[int]) -> None:
-        """Two tensors of one shape were added that depend on the network's input, through so many layers each."""
-        there = {address(term) for term in terms}
+    def after(self, event: Event) -> None:
+        """See whether it is attention, or adds a shortcut."""
+        if event.function in ATTENDING and self._open and self._open[-1] is not None:
+            self._open[-1].attends = True
+        if not event.adds_a_shortcut:
+            return
+        there, layers = {address(term) for term in event.tensors}, [origin.layers for origin in event.origins if origin]
         for run in reversed(self._open):
             if run is None:  # a module that is none, as one that looks up vectors of tokens
                 return
             if not run.given & there:
-                run.shapes.add(tuple(terms[0].shape))
+                run.shapes.add(tuple(event.tensors[0].shape))
                 run.skips |= min(layers) == run.call.layers < max(layers)
                 return
 
-    def attended(self) -> None:
-        """A function that is attention was called."""
-        if self._open and self._open[-1] is not None:
-            self._open[-1].attends = True
-
-    def merged(self, activations: Sequence[ActivationCall]) -> list[ActivationCall]:
+    def end(self, activations: list[ActivationCall]) -> list[ActivationCall]:
         """The calls of blocks and activations in the order in which they began; their indices and kinds are changed.
 
         What is no block is forgotten.

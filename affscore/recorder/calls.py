@@ -1,24 +1,31 @@
-"""One call of an activation: where it was, what it is for, and who listens to it."""
+"""What runs in a network, as one stream of events: functions, kernels below them, and the activations among them.
+
+The two modes here are all that the library puts between a network and PyTorch's functions; what follows a network
+listens to them. What is hooked into its modules and into Python is in :mod:`affscore.recorder.recording`.
+"""
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
+import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from affscore.recorder.block_kinds import BLOCKS
 from affscore.recorder.dataflow import Origin
+from affscore.recorder.functions import SUMS, Effect
 from affscore.recorder.layout import Place
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 """Places in a block. A module with more activations one behind the other is a stage of a network, and no block."""
 
-KINDS = (*ORDINALS, "after-sum", "gate", "squeeze", "gated-unit", "hidden", "activation", *BLOCKS)
+BLOCKS = ("network", "residual", "attention", "mlp", "normalisation", "pooling", "linear", "block")
+"""The kinds of blocks; "block" is a module that was declared and is none of the others."""
 
-_CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
+KINDS = (*ORDINALS, "after-sum", "gate", "squeeze", "gated-unit", "hidden", "activation", *BLOCKS)
 
 
 @dataclass(kw_only=True)
@@ -38,7 +45,7 @@ class ActivationCall(Place):
             * "gate", one number for each channel or position, by which a larger tensor is scaled (excite),
               and "squeeze", the activation of one position on the way to a gate;
             * "gated-unit", whose output is multiplied with a tensor of its own size (GLU, SwiGLU);
-            * "first", "second", ..., its place in its block (:func:`affscore.recorder.calls.place_in_blocks`);
+            * "first", "second", ..., its place in its block (:class:`affscore.recorder.kinds.Kinds`);
             * "hidden", any other.
 
             Where blocks are measured, "activation" for all of these, and of a block what it is
@@ -85,6 +92,130 @@ class Listener:
         """The latest activation was a part of one that is reported next (the sigmoid of x * sigmoid(x))."""
 
 
+class Functions(TorchFunctionMode):
+    """The mode that sees every function of PyTorch that Python calls; of functions inside functions the outermost.
+
+    Args:
+        handle: ``handle(function, args, kwargs)`` is called in its place, and returns what the caller gets.
+
+    >>> x = torch.ones(2)
+    >>> with Functions(lambda function, args, kwargs: f"{function.__name__} of {len(args)} arguments"):
+    ...     torch.add(x, 1)
+    'add of 2 arguments'
+    """
+
+    def __init__(self, handle: Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]) -> None:
+        super().__init__()
+        self._handle = handle
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return self._handle(func, args, kwargs or {})
+
+
+class Kernels(TorchDispatchMode):
+    """The mode that sees every kernel, also those of TorchScript, of ``torch.ops`` and of extensions.
+
+    Args:
+        heard: ``heard(kernel, args, kwargs, output)`` is called after each of them.
+    """
+
+    def __init__(self, heard: Callable[[Any, tuple[Any, ...], dict[str, Any], Any], None]) -> None:
+        super().__init__()
+        self._heard = heard
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # else the first call imports the compiler, which takes seconds
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        with torch._C.DisableTorchFunction():  # a kernel is no function that the network calls
+            output = func(*args, **kwargs or {})
+            self._heard(func, args, kwargs or {}, output)
+        return output
+
+
+@dataclass(eq=False)
+class Event:
+    """A call of a function in a network, on tensors of which at least one depends on the network's input.
+
+    Attributes:
+        function: What is called.
+        args: Its arguments.
+        kwargs: Its named arguments.
+        tensors: The tensors that it reads.
+        origins: Where each of them comes from; None for what does not depend on the input.
+        output: What it returned; None before.
+        layer: Path of the innermost module that was running, "" for the network itself.
+        effect: What it does to the numbers of its largest input, where that was asked.
+        call: The activation that ends with it, if one does.
+    """
+
+    function: Callable[..., Any]
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+    tensors: list[Tensor]
+    origins: list[Origin | None]
+    layer: str = ""
+    output: Any = field(default=None, repr=False)
+    effect: Effect | None = None
+    call: ActivationCall | None = None
+
+    @property
+    def sums(self) -> bool:
+        """Whether it adds two tensors that both depend on the input."""
+        return self.function in SUMS and len(self.tensors) == 2 and all(self.origins)
+
+    @property
+    def adds_a_shortcut(self) -> bool:
+        """Whether it adds two of one shape, and is no part of an activation."""
+        return self.call is None and self.sums and self.tensors[0].shape == self.tensors[1].shape
+
+
+class Follower:
+    """Follows the events of a recorder (``recorder.followers``); this one ignores them. Its own calls are no events."""
+
+    notes: Sequence[str] = ()
+    """What a reader of the result should know."""
+
+    def begin(self, calls: list[ActivationCall]) -> None:
+        """A forward pass begins, whose activations will stand in this list."""
+
+    def end(self, calls: list[ActivationCall]) -> list[ActivationCall]:
+        """It is over; returns what counts as a call."""
+        return calls
+
+    def before(self, event: Event) -> None:
+        """A function is about to run."""
+
+    def after(self, event: Event) -> None:
+        """It has returned ``event.output``."""
+
+    def entered(self, path: str, args: Any, kwargs: Any) -> None:
+        """A module begins to run."""
+
+    def left(self, module: nn.Module, args: Any, output: Any) -> None:
+        """A module has run."""
+
+    def watched(self, run: int) -> None:
+        """A hook of the user, whose run has this index, has handed on what it was given as it was."""
+
+
+class Aside:
+    """A context; a generator would take longer to enter than most of what it is entered for."""
+
+    depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *error: object) -> None:
+        self.depth -= 1
+
+
 def inner_first(calls: Sequence[ActivationCall]) -> list[int]:
     """The places of calls that are in the order in which they began, in the order in which they ended.
 
@@ -98,68 +229,3 @@ def inner_first(calls: Sequence[ActivationCall]) -> list[int]:
     last = {frame: place for place, call in enumerate(calls) for frame in call.within}
     ends = [last[call.within[-1]] if call.block else place for place, call in enumerate(calls)]
     return sorted(range(len(calls)), key=lambda place: (ends[place], -place))
-
-
-def find_gate(calls: Sequence[ActivationCall], factors: Sequence[Tensor], origins: Sequence[Origin | None]) -> None:
-    """Note what a product says about the activations whose outputs are multiplied.
-
-    A factor with one number for each channel, or one for each position, that scales a larger tensor is a
-    gate, and the activation of one position before it is its squeeze. Of two factors of one size the later
-    activation is a gated unit's.
-
-    Args:
-        calls: The activations so far.
-        factors: What is multiplied.
-        origins: Where each of them comes from.
-    """
-    if len(factors) != 2 or None in origins:
-        return
-    sizes = [_entries(factor) for factor in factors]
-    outputs = {o.activation: size for o, size in zip(origins, sizes, strict=True) if o and o.activation is not None}
-    if sizes[0] == sizes[1]:
-        whole = [index for index, size in outputs.items() if math.prod(calls[index].shape) == size]
-        if whole and origins[0] != origins[1]:
-            calls[max(whole)].kind = "gated-unit"
-        return
-    for index, size in outputs.items():
-        gate = calls[index]
-        if size == min(sizes) and (gate.positions == 1 or 1 in gate.shape[1:]):
-            gate.kind = "gate"
-            if gate.upstream is not None and calls[gate.upstream].positions == 1:
-                calls[gate.upstream].kind = "squeeze"
-
-
-def place_in_blocks(calls: Sequence[ActivationCall], classes: Mapping[str, type], summing: Set[type]) -> None:
-    """Say of hidden activations which they are in their block: "first", "second", ...
-
-    A block is the innermost running module whose class adds a shortcut in its own forward; failing that,
-    the innermost whose class occurs more than once and runs at least two activations one behind the other.
-    Containers and the network itself are no blocks. Parallel branches share places, as they share depths.
-
-    Args:
-        calls: All activations of a forward pass; their kinds are changed.
-        classes: The class of every module, by its path.
-        summing: The classes that add two tensors of one shape that both depend on the input.
-    """
-    ordinary = [call for call in calls if call.kind not in ("squeeze", "gate")]
-    depths: dict[tuple[str, int], set[int]] = defaultdict(set)
-    for call in ordinary:
-        for frame in call.within:
-            depths[frame].add(call.depth)
-    places: dict[type, int] = defaultdict(int)
-    for (path, _), found in depths.items():
-        places[classes[path]] = max(places[classes[path]], len(found))
-    instances = Counter(classes[path] for path in {path for path, _ in depths})
-    for call in (call for call in ordinary if call.kind == "hidden"):
-        for path, run in reversed([frame for frame in call.within if frame[0]]):
-            block = classes[path]
-            has_places = 2 <= places[block] <= len(ORDINALS)
-            if block not in _CONTAINERS and (block in summing or (instances[block] > 1 and has_places)):
-                if has_places:
-                    call.kind = ORDINALS[sorted(depths[path, run]).index(call.depth)]
-                break
-
-
-def _entries(tensor: Tensor) -> int:
-    """How many different entries a tensor has: one that was expanded repeats its own."""
-    return math.prod(size for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if stride)

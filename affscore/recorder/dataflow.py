@@ -40,7 +40,8 @@ class _Contents:
 
     alive: Any  # keeps the address from being used again while we remember it
     origin: Origin | None = None
-    parts: list[tuple[Tensor, Origin]] = field(default_factory=list)  # on the device meta: shapes and strides
+    parts: list[Origin | None] = field(default_factory=list)
+    which: Tensor = field(default_factory=Tensor)  # for each entry the place of its origin in ``parts``
     writes: int = 0
 
 
@@ -69,12 +70,14 @@ class Dataflow:
             origin: Where they come from.
             part: Whether other numbers of the same storage, which it shows no part of, stay as they were.
         """
-        known = self._contents(tensor)
-        if part and known.origin is not None and tensor.numel() < _entries(tensor):
-            known.parts = [(other, was) for other, was in known.parts if _view(other) != _view(tensor)]
-            known.parts.append((_geometry(tensor), origin))
-        else:
+        known, entries = self._contents(tensor), _entries(tensor)
+        if not part or known.origin is None or tensor.numel() == entries:
             known.origin, known.parts = origin, []
+            return
+        if not known.parts:
+            known.parts, known.which = [known.origin], torch.zeros(entries, dtype=torch.int16)
+        known.parts.append(origin)
+        _seen_by(tensor, known.which).fill_(len(known.parts) - 1)
 
     def _contents(self, tensor: Tensor) -> _Contents:
         place = address(tensor)
@@ -92,9 +95,8 @@ class Dataflow:
         known = self._known.get(address(tensor))
         if known is None or not known.parts:
             return known.origin if known else None
-        parts = [(part, origin) for part, origin in known.parts if _overlap(part, tensor)]
-        exact = next((origin for part, origin in reversed(parts) if _view(part) == _view(tensor)), None)
-        return exact or (merged([known.origin, *(origin for _, origin in parts)]) if parts else known.origin)
+        there = [known.parts[place] for place in _seen_by(tensor, known.which).unique().tolist()]
+        return there[0] if len(there) == 1 else merged(there)
 
     def overwritten(self, tensor: Tensor) -> None:
         """Note that a function has written into a tensor."""
@@ -120,15 +122,6 @@ class Dataflow:
                 self.outside.update(self.left)
                 self.mark(tensor, origin)
 
-    @property
-    def elsewhere(self) -> str:
-        """A sentence on numbers that left PyTorch and came back; empty if none did."""
-        if not self.outside:
-            return ""
-        layers = ", ".join(sorted(self.outside))
-        what = "what is done to them there is not seen, and has no score"
-        return f"numbers leave PyTorch (for NumPy, say) in layer {layers}: {what}"
-
     def lost(self, output: Any) -> bool:
         """Whether the way from the inputs to this output led through something that nobody could follow."""
         found = [tensor in self for tensor in tensors_in(output)]
@@ -140,14 +133,10 @@ def _entries(tensor: Tensor) -> int:
     return 0 if storage is None else storage.nbytes() // tensor.element_size()
 
 
-def _geometry(tensor: Tensor) -> Tensor:
-    """A tensor without numbers that looks at the same places."""
-    places = torch.empty(_entries(tensor), device="meta")
-    return places.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
-
-
-def _view(tensor: Tensor) -> tuple[Any, ...]:
-    return tensor.shape, tensor.stride(), tensor.storage_offset()
+def _seen_by(tensor: Tensor, entries: Tensor) -> Tensor:
+    """Of something for each entry of a storage what a tensor looks at; what it repeats, once."""
+    shape = [size if stride else 1 for size, stride in zip(tensor.shape, tensor.stride(), strict=True)]
+    return entries.as_strided(shape, tensor.stride(), tensor.storage_offset())
 
 
 def place(tensor: Tensor) -> Any:
@@ -155,21 +144,15 @@ def place(tensor: Tensor) -> Any:
     storage = _storage(tensor)
     if storage is None or tensor.is_nested:
         return id(tensor)
-    return storage._cdata, tensor.dtype, tensor.is_conj(), tensor.is_neg(), *_view(tensor)
-
-
-def _overlap(one: Tensor, other: Tensor) -> bool:
-    """Whether two views of one storage may share an entry; boxes along the same strides are compared exactly."""
-    if one.stride() != other.stride():
-        return True
-    starts = [tensor.storage_offset() for tensor in (one, other)]
-    for axis in sorted(range(one.ndim), key=one.stride, reverse=True):
-        step = max(one.stride(axis), 1)
-        first, second = (start // step for start in starts)
-        if first + one.shape[axis] <= second or second + other.shape[axis] <= first:
-            return False
-        starts = [start % step for start in starts]
-    return True
+    return (
+        storage._cdata,
+        tensor.dtype,
+        tensor.is_conj(),
+        tensor.is_neg(),
+        tensor.shape,
+        tensor.stride(),
+        tensor.storage_offset(),
+    )
 
 
 def merged(origins: Iterable[Origin | None]) -> Origin | None:

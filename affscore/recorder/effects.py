@@ -5,19 +5,27 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from numbers import Number
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from affscore.errors import AffscoreError
+from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import below_transforms, is_wrapped
-from affscore.recorder.functions import CHANNEL_AXES, RECURRENT, Function, is_extension, only_looks_at_the_shape
-from affscore.recorder.functions import writes_in_place as in_place
-from affscore.recorder.randomness import random_states_kept
-
-if TYPE_CHECKING:
-    from affscore.recorder.stream import Event
+from affscore.recorder.functions import (
+    CHANNEL_AXES,
+    NO_EFFECT,
+    RECURRENT,
+    Effect,
+    Function,
+    is_extension,
+    only_looks_at_the_shape,
+    writes_in_place,
+)
+from affscore.recorder.model_state import random_states_kept
 
 SCALES = (1.0, 8.0)
 """Sizes of the random numbers: a bound as that of relu6 shows in large ones only."""
@@ -27,19 +35,6 @@ ENTRIES = 32
 
 TOLERANCE = 1e-4
 """A function that differs from an affine one by less, of its largest value, does not bend."""
-
-
-class Effect(NamedTuple):
-    """What a function does: whether each entry depends on the same entry alone, and whether not affinely.
-
-    The latter is asked of elementwise functions, and of those of extensions.
-    """
-
-    elementwise: bool = False
-    bends: bool = False
-
-
-NO_EFFECT = Effect()
 
 
 class Effects:
@@ -56,7 +51,7 @@ class Effects:
     def __init__(self) -> None:
         self._known: dict[Any, Effect] = {}
 
-    def tried(self, event: Event, layer: str) -> Tensor | None:
+    def tried(self, event: Event) -> Tensor | None:
         """Note the effect of an event on the largest of the tensors that depend on the input, numbers or booleans.
 
         Returns:
@@ -70,7 +65,11 @@ class Effects:
             return None
         x = data[0] if len(data) == 1 else max(data, key=lambda one: (one.numel(), one.is_floating_point()))
         named = {name: value for name, value in event.kwargs.items() if name != "out"}
-        fixed = [layer, *(_value(tensor) for tensor, origin in read if origin is None)] if None in event.origins else []
+        fixed = (
+            [event.layer, *(_value(tensor) for tensor, origin in read if origin is None)]
+            if None in event.origins
+            else []
+        )
         event.effect = self.of(event.function, event.args, named, x, fixed)
         return x
 
@@ -141,7 +140,7 @@ def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x
     def apply(z: Tensor) -> Any:
         values = [z if value is x else some for value, some in zip(given, parts, strict=True)]
         values, named = values[: len(args)], dict(zip(kwargs, values[len(args) :], strict=True))
-        if in_place(function) and values[0] is not z:
+        if writes_in_place(function) and values[0] is not z:
             values[0] = values[0].clone()
         output = function(*values, **named)
         output = values[0] if output is None else output
@@ -222,3 +221,61 @@ def _random(like: Tensor, seed: int) -> Tensor:
         return torch.randn(like.shape, dtype=kind, generator=generator).to(like.device, like.dtype)
     least, most = (0, 1) if like.dtype is torch.bool else (int(like.min()), int(like.max()))
     return torch.randint(least, max(most, least + 1) + 1, like.shape, generator=generator).to(like.device, like.dtype)
+
+
+@torch.no_grad()
+def check_elementwise(described: str, apply: Callable[[Tensor], Tensor], x: Tensor) -> None:
+    """Change some entries of the input, and look whether the output changes elsewhere.
+
+    Args:
+        described: The activation, as the message names it.
+        apply: The activation.
+        x: An input.
+
+    Raises:
+        AffscoreError: The shape changes, or an entry depends on others.
+
+    >>> check_elementwise("double", lambda x: 2 * x, torch.zeros(2, 3))
+    >>> check_elementwise("a softmax", lambda x: x.softmax(-1), torch.zeros(2, 3))
+    Traceback (most recent call last):
+        ...
+    affscore.errors.AffscoreError: a softmax was declared as an activation, and is none: ...
+    """
+
+    def checked(z: Tensor) -> Tensor:
+        check_shape(described, y := apply(z), x)
+        return y
+
+    if mixes(checked, x, 1 - x):
+        raise AffscoreError(
+            f"{described} was declared as an activation, and is none: each entry of its output must depend on the "
+            "same entry of its input only, and on no random numbers"
+        )
+
+
+def check_shape(described: str, y: Any, x: Tensor) -> None:
+    """Raise an AffscoreError unless the output of an activation is a tensor of its input's shape."""
+    if not isinstance(y, Tensor) or y.shape != x.shape:
+        got = f"one of shape {tuple(y.shape)}" if isinstance(y, Tensor) else type(y).__name__
+        raise AffscoreError(
+            f"{described} counts as an activation, and must return a tensor of its input's shape {tuple(x.shape)}, "
+            f"got {got}"
+        )
+
+
+def repeatable(
+    function: Function, x: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any], context: AbstractContextManager[None]
+) -> Callable[[Tensor], Tensor]:
+    """The function for another input in the place of x, which is not kept alive; it is called in this context."""
+    here = object()
+    args = [here if value is x else value for value in args]
+    kwargs = {key: here if value is x else value for key, value in kwargs.items() if key != "out"}
+
+    def apply(z: Tensor) -> Tensor:
+        arguments = (z if value is here else value for value in args)
+        named = {key: z if value is here else value for key, value in kwargs.items()}
+        with context:
+            output = function(*arguments, **named)
+        return z if output is None else output
+
+    return apply

@@ -10,12 +10,11 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.errors import AffscoreError
-from affscore.recorder.calls import Listener
+from affscore.recorder.calls import Follower, Kernels, Listener
 from affscore.recorder.dataflow import tensors_in
 from affscore.recorder.functions import Function, kind_of, writes_in_place
 from affscore.recorder.recorder import Recorder
 from affscore.recorder.recording import recording
-from affscore.recorder.stream import Follower, Kernels
 
 Known = TypeVar("Known")
 

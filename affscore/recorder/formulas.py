@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
-from affscore.recorder.calls import ActivationCall
+from affscore.recorder.calls import ActivationCall, Event
 from affscore.recorder.dataflow import is_wrapped, place
-from affscore.recorder.effects import NO_EFFECT, Effect, is_whole
-from affscore.recorder.functions import Function, kind_of, name_by_values, writes_in_place
-from affscore.recorder.stream import Event
+from affscore.recorder.effects import is_whole
+from affscore.recorder.functions import NO_EFFECT, Effect, Function, kind_of, writes_in_place
 
 _LARGEST_CONSTANT = 2**16
 _LONGEST_FORMULA = 64
@@ -231,3 +232,64 @@ def _number(constant: Tensor) -> Tensor:
         return constant
     first = constant.flatten()[0]
     return first if bool((constant == first).all()) else constant
+
+
+# How far (relative to its largest value) a formula may be from an activation to get its name. The bound takes the usual
+# approximations of GELU for GELU, but not x * sigmoid(1.702 x), which has a name of its own.
+_SMOOTH, _EXACT = 1e-3, 1e-6
+_TOLERANCES = {
+    **dict.fromkeys("relu relu6 hardtanh hardsigmoid hardswish hard_mish relu_squared softsign".split(), _EXACT),
+    **dict.fromkeys("gelu quick_gelu silu mish elu selu softplus sigmoid tanh".split(), _SMOOTH),
+}
+_WRITTEN_OUT: Mapping[str, Callable[[Tensor], Tensor]] = {
+    "hard_mish": lambda z: 0.5 * z * (z + 2).clamp(0, 2),
+    "relu_squared": lambda z: F.relu(z).square(),
+    "quick_gelu": lambda z: z * torch.sigmoid(1.702 * z),
+}
+
+_FAR = (-40.0, -12.0, 12.0, 40.0)
+
+
+def name_by_values(function: Function, device: torch.device | None = None, ndim: int = 1) -> str | None:
+    """The name of the known activation of which a function is a positive multiple on [-8, 8] and far off, or None.
+
+    >>> name_by_values(lambda z: z / (1 + torch.exp(-z)))
+    'silu'
+    >>> name_by_values(lambda z: torch.where(z > 0, z, 0.2 * z))
+    'leaky_relu'
+    >>> name_by_values(lambda z: z.clamp(min=-2)) is None
+    True
+    """
+    grid = _grid().view(-1, *[1] * (ndim - 1)).to("cpu" if device is None or device.type == "meta" else device)
+    try:
+        values = function(grid).double().cpu()
+    except Exception:  # noqa: BLE001  # a constant of another shape or without numbers: it cannot be evaluated here
+        return None
+    if values.shape != grid.shape or not bool(torch.isfinite(values).all()) or not bool(values[: -len(_FAR)].any()):
+        return None
+    values, far = values.flatten().split([len(values) - len(_FAR), len(_FAR)])
+    grid, expected, beyond = _known_values()
+    scales = expected @ values / expected.square().sum(dim=1)
+    errors = (values - scales[:, None] * expected).abs().amax(dim=1) / values.abs().max()
+    # and where clamp(0, 8) is none
+    errors += ((far - scales[:, None] * beyond).abs() > 1e-3 * (scales[:, None] * beyond).abs() + 1e-6).any(dim=1)
+    for (name, tolerance), scale, error in zip(_TOLERANCES.items(), scales.tolist(), errors.tolist(), strict=True):
+        if name == "relu" and values[grid <= 0].any():
+            continue  # maximum(x, 1e-6), which guards a quotient
+        if scale > 0 and error <= tolerance + 1e-7:
+            return name
+    slopes = values[grid != 0] / grid[grid != 0]
+    below, above = slopes[:64], slopes[64:]
+    straight = max(float(side.max() - side.min()) for side in (below, above)) <= _EXACT * float(slopes.abs().max())
+    return "leaky_relu" if straight and 0 < float(below.mean()) < 0.99 * float(above.mean()) else None
+
+
+def _grid() -> Tensor:
+    return torch.cat([torch.linspace(-8, 8, 129), torch.tensor(_FAR)])
+
+
+@lru_cache
+def _known_values() -> tuple[Tensor, Tensor, Tensor]:
+    """The grid, tensor (129,), and the values of the activations that have a name on it and beyond, a row for each."""
+    values = torch.stack([(_WRITTEN_OUT.get(name) or getattr(F, name))(_grid().double()) for name in _TOLERANCES])
+    return _grid()[: -len(_FAR)].double(), values[:, : -len(_FAR)], values[:, -len(_FAR) :]

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from typing import Any
+import functools
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import CodeType
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from affscore.errors import AffscoreError
+
 Function = Callable[..., Any]
+
+
+class Effect(NamedTuple):
+    """What a function does: whether each entry depends on the same entry alone, and whether not affinely.
+
+    The latter is asked of elementwise functions, and of those of extensions.
+    """
+
+    elementwise: bool = False
+    bends: bool = False
+
+
+NO_EFFECT = Effect()
+
+
 HOMES = (F, torch, torch.special, Tensor)
 
 
@@ -145,21 +164,6 @@ with slopes may take the place of the module: by package and class.
 The libraries are not imported: a class is known by its name and the package that defines it.
 """
 
-# How far (relative to its largest value) a formula may be from an activation to get its name. The bound takes the usual
-# approximations of GELU for GELU, but not x * sigmoid(1.702 x), which has a name of its own.
-_SMOOTH, _EXACT = 1e-3, 1e-6
-_TOLERANCES = {
-    **dict.fromkeys("relu relu6 hardtanh hardsigmoid hardswish hard_mish relu_squared softsign".split(), _EXACT),
-    **dict.fromkeys("gelu quick_gelu silu mish elu selu softplus sigmoid tanh".split(), _SMOOTH),
-}
-_WRITTEN_OUT: Mapping[str, Callable[[Tensor], Tensor]] = {
-    "hard_mish": lambda z: 0.5 * z * (z + 2).clamp(0, 2),
-    "relu_squared": lambda z: F.relu(z).square(),
-    "quick_gelu": lambda z: z * torch.sigmoid(1.702 * z),
-}
-
-_FAR = (-40.0, -12.0, 12.0, 40.0)
-
 
 def activation_name(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
     """The name of the activation that a call computes, or None if the call is not an activation.
@@ -193,46 +197,81 @@ def library_class_name(module: nn.Module) -> str | None:
     return LIBRARY_CLASSES.get(kind.__module__.partition(".")[0], {}).get(kind.__name__)
 
 
-def name_by_values(function: Function, device: torch.device | None = None, ndim: int = 1) -> str | None:
-    """The name of the known activation of which a function is a positive multiple on [-8, 8] and far off, or None.
+_WANTED = (
+    "activations must be a list of module classes, modules or functions, or a dictionary of these by the name that "
+    "they shall have"
+)
 
-    >>> name_by_values(lambda z: z / (1 + torch.exp(-z)))
-    'silu'
-    >>> name_by_values(lambda z: torch.where(z > 0, z, 0.2 * z))
-    'leaky_relu'
-    >>> name_by_values(lambda z: z.clamp(min=-2)) is None
-    True
+
+class Declared(dict[Any, str]):
+    """What a caller declares as one activation or block as a whole, with the name that it goes by.
+
+    Keys are classes of modules (which stand for their subclasses, too), single modules, functions of PyTorch, which
+    are seen when they are called, and the codes of functions written in Python.
+
+    Args:
+        activations: Classes of modules, modules, functions (of Python or of PyTorch) and subclasses of
+            ``torch.autograd.Function``; in a dictionary, by their names. Without one, the name is that of
+            the class or function in small letters.
+
+    Attributes:
+        codes: What is called to repeat a function written in Python, by its code.
+
+    Raises:
+        AffscoreError: Something else.
+
+    >>> class Snake(nn.Module):
+    ...     def forward(self, x): return x + torch.sin(x) ** 2
+    >>> Declared([Snake, torch.sin]).names, Declared({"sine": torch.sin}).names
+    (['snake', 'sin'], ['sine'])
     """
-    grid = _grid().view(-1, *[1] * (ndim - 1)).to("cpu" if device is None or device.type == "meta" else device)
-    try:
-        values = function(grid).double().cpu()
-    except Exception:  # noqa: BLE001  # a constant of another shape or without numbers: it cannot be evaluated here
-        return None
-    if values.shape != grid.shape or not bool(torch.isfinite(values).all()) or not bool(values[: -len(_FAR)].any()):
-        return None
-    values, far = values.flatten().split([len(values) - len(_FAR), len(_FAR)])
-    grid, expected, beyond = _known_values()
-    scales = expected @ values / expected.square().sum(dim=1)
-    errors = (values - scales[:, None] * expected).abs().amax(dim=1) / values.abs().max()
-    # and where clamp(0, 8) is none
-    errors += ((far - scales[:, None] * beyond).abs() > 1e-3 * (scales[:, None] * beyond).abs() + 1e-6).any(dim=1)
-    for (name, tolerance), scale, error in zip(_TOLERANCES.items(), scales.tolist(), errors.tolist(), strict=True):
-        if name == "relu" and values[grid <= 0].any():
-            continue  # maximum(x, 1e-6), which guards a quotient
-        if scale > 0 and error <= tolerance + 1e-7:
-            return name
-    slopes = values[grid != 0] / grid[grid != 0]
-    below, above = slopes[:64], slopes[64:]
-    straight = max(float(side.max() - side.min()) for side in (below, above)) <= _EXACT * float(slopes.abs().max())
-    return "leaky_relu" if straight and 0 < float(below.mean()) < 0.99 * float(above.mean()) else None
+
+    def __init__(self, activations: Collection[Any] | Mapping[str, Any] = ()) -> None:
+        self.codes: dict[CodeType, Function] = {}
+        if isinstance(activations, (str, bytes)) or not isinstance(activations, Collection):
+            raise AffscoreError(f"{_WANTED}; got {activations!r}")
+        named = activations.items() if isinstance(activations, Mapping) else ((None, entry) for entry in activations)
+        for name, entry in named:
+            self._enter(name, entry)
+
+    def _enter(self, name: str | None, entry: Any) -> None:
+        while isinstance(entry, functools.partial):
+            entry = entry.func
+        name = name or getattr(entry, "__name__", type(entry).__name__).strip("<>").lower()
+        keys: list[Any] = [entry]
+        if isinstance(entry, torch.jit.ScriptModule | torch.jit.ScriptFunction):
+            raise AffscoreError(
+                f"{name} is TorchScript, which cannot be seen; declare the class of modules that calls it"
+            )
+        if isinstance(entry, type) and issubclass(entry, torch.autograd.Function):
+            keys = [inspect.unwrap(entry.forward).__code__]
+            self.codes[keys[0]] = _without_context(entry)
+        elif inspect.isroutine(entry):
+            keys = [entry := getattr(entry, "__func__", entry)]
+            if any(getattr(home, entry.__name__, None) is entry for home in HOMES):
+                keys += spellings(entry.__name__.rstrip("_"))  # the same as a method and in place
+            if inspect.isfunction(entry):
+                keys.append(entry.__code__)
+                self.codes[entry.__code__] = entry
+        elif not isinstance(entry, nn.Module) and not (isinstance(entry, type) and issubclass(entry, nn.Module)):
+            raise AffscoreError(f"{_WANTED}; got {entry!r} in it")
+        self.update(dict.fromkeys(keys, name))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all of them."""
+        return list(dict.fromkeys(self.values()))
+
+    def name_of(self, module: nn.Module) -> str | None:
+        """The name under which a module counts, or None."""
+        return next((self[key] for key in (module, *type(module).__mro__) if key in self), None)
 
 
-def _grid() -> Tensor:
-    return torch.cat([torch.linspace(-8, 8, 129), torch.tensor(_FAR)])
+def _without_context(function: type[torch.autograd.Function]) -> Function:
+    """An autograd function that is called with the arguments of its forward."""
 
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        takes_context = args and isinstance(args[0], torch.autograd.function.FunctionCtx)
+        return function.apply(*(args[1:] if takes_context else args), **kwargs)
 
-@lru_cache
-def _known_values() -> tuple[Tensor, Tensor, Tensor]:
-    """The grid, tensor (129,), and the values of the activations that have a name on it and beyond, a row for each."""
-    values = torch.stack([(_WRITTEN_OUT.get(name) or getattr(F, name))(_grid().double()) for name in _TOLERANCES])
-    return _grid()[: -len(_FAR)].double(), values[:, : -len(_FAR)], values[:, -len(_FAR) :]
+    return apply

@@ -1,11 +1,17 @@
-"""A network as the recorder needs it, for a while: whole, in evaluation mode, on one device."""
+"""A network as the recorder needs it, for a while: whole, in evaluation mode, on one device, with seeds of its own.
+
+Only the flags ``training``, the device and the states of random generators are put back. What a forward pass itself
+writes in evaluation mode (a cache, a counter) stays.
+"""
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -145,3 +151,39 @@ def check_whole(model: nn.Module) -> None:
                 "several processes (FSDP, tensor parallelism, ZeRO-3); train it with DistributedDataParallel, or "
                 "measure a whole copy of it with affscore.signature"
             )
+
+
+def seed_generators(seed: int, device: torch.device) -> None:
+    """Seed the generators of PyTorch on the CPU and on a device, of NumPy and of Python.
+
+    Not by ``torch.manual_seed``, which seeds every GPU that there is, and those that are first used later, too.
+    """
+    torch.default_generator.manual_seed(seed)
+    if device.type != "cpu":
+        module = getattr(torch, device.type)  # torch.cuda, torch.xpu
+        with module.device(device):
+            module.manual_seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002  # what a network or a data set of somebody else draws from
+    random.seed(seed)
+
+
+@contextmanager
+def random_states_kept(device: torch.device) -> Iterator[None]:
+    """Within this random numbers may be drawn; afterwards the generators are as if none had been.
+
+    >>> torch.default_generator.manual_seed(0).initial_seed(), torch.rand(1).item()
+    (0, 0.49625658988952637)
+    >>> with random_states_kept(torch.device("cpu")):
+    ...     seed_generators(5, torch.device("cpu"))
+    ...     _ = torch.rand(3), np.random.rand(), random.random()
+    >>> torch.rand(1).item()
+    0.7682217955589294
+    """
+    states = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        elsewhere = device.type != "cpu"
+        with torch.random.fork_rng([device] if elsewhere else [], device_type=device.type if elsewhere else "cuda"):
+            yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])  # noqa: NPY002

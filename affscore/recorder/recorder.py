@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -17,16 +17,20 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
 from affscore.recorder import functions
-from affscore.recorder.block_kinds import ATTENDING
-from affscore.recorder.blocks import Blocks
-from affscore.recorder.calls import ActivationCall, Listener, find_gate, place_in_blocks
+from affscore.recorder.calls import ActivationCall, Aside, Event, Follower, Functions, Listener
 from affscore.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
-from affscore.recorder.declared import Declared, check_shape, running_whole
-from affscore.recorder.effects import Effects
+from affscore.recorder.effects import Effects, check_elementwise, check_shape, repeatable
 from affscore.recorder.formulas import Formulas, Step
-from affscore.recorder.functions import Function, activation_name, only_looks_at_the_shape, writes_in_place
+from affscore.recorder.functions import (
+    Declared,
+    Effect,
+    Function,
+    activation_name,
+    only_looks_at_the_shape,
+    writes_in_place,
+)
+from affscore.recorder.kinds import channel_axis, kind_of_block
 from affscore.recorder.layout import Layout, Place
-from affscore.recorder.stream import Aside, Event, Follower, Functions
 
 
 class Recorder:
@@ -41,23 +45,23 @@ class Recorder:
         activations: Modules and functions that count as one activation as a whole (:class:`Declared`).
     """
 
-    def __init__(self, listener: Listener, activations: Collection[Any] | Mapping[str, Any] = ()) -> None:
-        self.listener = listener
-        self._mode, self._listening = Functions(self.called), False
+    def __init__(
+        self, model: nn.Module, listener: Listener, activations: Collection[Any] | Mapping[str, Any] = ()
+    ) -> None:
+        self.listener, self.chosen = listener, Declared(activations)
+        self.weights = {address(tensor) for tensor in (*model.parameters(), *model.buffers())}
+        axes = {path: channel_axis(module) for path, module in model.named_modules()}
+        self.channel_axes = {path: axis for path, axis in axes.items() if axis is not None}
         self.followers: list[Follower] = []
+        self.blocks: Follower | None = None  # one of them, where blocks are measured
         self.effects = Effects()
         self.running = 0  # how many functions of PyTorch are running
         self.hook: int | None = None  # the index of the run of a hook of the user
-        self.chosen = Declared(activations)
-        self.classes: dict[str, type] = {}
-        self.weights: set[int] = set()
-        self.channel_axes: dict[str, int] = {}
         self.path: list[tuple[str, int]] = []
-        self.blocks: Blocks | None = None
         self.ran: set[str] = set()
-        self.kinds_of_declared: dict[nn.Module, str] = {}
         self.in_other_threads: set[str] = set()
         self.aside = Aside()  # a context: what is called in it is not the network's
+        self._mode, self._listening = Functions(self.called), False
         self.start(())
         self.stop()
 
@@ -72,11 +76,10 @@ class Recorder:
         self.unseen: set[str] = set()
         self.flow = Dataflow()
         self.formulas = Formulas(self.flow.__contains__, self.flow.version)
-        if self.blocks is not None:
-            self.blocks.start()
         self._counts: Counter[str] = Counter()
-        self._summing: set[type] = set()
         self.runs = itertools.count()
+        for follower in self.followers:
+            follower.begin(self.calls)
         with self.aside:
             tensors = tensors_in(inputs)
             self.layout = Layout(next((len(tensor) for tensor in tensors if tensor.ndim), None))
@@ -88,9 +91,8 @@ class Recorder:
         if self._listening:
             self._mode.__exit__(None, None, None)
             self._listening = False
-            place_in_blocks(self.calls, self.classes, self._summing)
-            if self.blocks is not None:
-                self.calls = self.blocks.merged(self.calls)
+            for follower in self.followers:
+                self.calls = follower.end(self.calls)
 
     @property
     def attentive(self) -> bool:
@@ -105,8 +107,12 @@ class Recorder:
     @property
     def elsewhere(self) -> str:
         """A sentence on what ran where no activation is seen; empty if nothing did."""
-        ran = ", ".join(sorted(self.in_other_threads))
-        found = [f"{ran} ran in another thread, where no activation is seen" if ran else "", self.flow.elsewhere]
+        threads, layers = ", ".join(sorted(self.in_other_threads)), ", ".join(sorted(self.flow.outside))
+        back = f"numbers leave PyTorch (for NumPy, say) in layer {layers}: what is done to them there is not seen"
+        found = [
+            f"{threads} ran in another thread, where no activation is seen" if threads else "",
+            f"{back}, and has no score" if layers else "",
+        ]
         return "; ".join(filter(None, found))
 
     def enter(self, path: str, module: nn.Module, args: Any, kwargs: Any) -> None:
@@ -115,20 +121,18 @@ class Recorder:
             self.in_other_threads.add(f"layer {path!r}")
             return
         self.path.append((path, next(self.runs)))
-        if path in self.channel_axes and self._listening:
-            with torch._C.DisableTorchFunction():  # to ask for its shape is no call either
+        with self.aside:
+            if path in self.channel_axes and self._listening:
                 for x in [one for one in tensors_in((args, kwargs)) if not one.is_nested][:1]:
                     self.layout.taken(x, self.channel_axes[path])
-        if self.blocks is not None:
-            self.blocks.enter(path, args, kwargs)
+        for follower in self.followers:
+            follower.entered(path, args, kwargs)
 
     def leave(self, module: nn.Module, args: Any, output: Any) -> None:
         """The module that began last has run."""
         if threading.get_ident() == self.thread:
             for follower in self.followers:
                 follower.left(module, args, output)
-            if self.blocks is not None:
-                self.blocks.leave(output)
             self.path.pop()
 
     def called(self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -140,8 +144,8 @@ class Recorder:
             self.flow.returned(inputs, self.layout.images, self.weights)
             if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
                 self.flow.outside.update(self.flow.left)
-        event = Event(function, args, kwargs, inputs, [*map(self.flow.origin, inputs)])
-        followers = self.followers if self.followers and any(event.origins) else ()
+        event = Event(function, args, kwargs, inputs, [*map(self.flow.origin, inputs)], self.frame[0])
+        followers = self.followers if any(event.origins) else ()
         for follower in followers:
             with self.aside:
                 follower.before(event)
@@ -160,16 +164,14 @@ class Recorder:
         name = self.chosen.get(function) or activation_name(function, args, kwargs)
         if name is not None and not any(tensor.is_quantized for tensor in event.tensors):
             before = len(self.calls)
-            with running_whole(
-                self, name, function, args, dict(kwargs), builtin=function not in self.chosen
-            ) as returned:
+            with self.whole(name, function, args, kwargs, builtin=function not in self.chosen) as returned:
                 returned.append(function(*args, **kwargs))
             event.call = self.calls[-1] if len(self.calls) > before else None
             return returned[0]
         if only_looks_at_the_shape(function) or not any(event.origins):
             return function(*args, **kwargs)
         with self.aside:
-            x = self.effects.tried(event, self.frame[0])
+            x = self.effects.tried(event)
             step = self.formulas.step(event, x.shape) if x is not None else None
             formula = self.formulas.recognise(step) if step is not None else None
         if formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
@@ -182,8 +184,7 @@ class Recorder:
                 returned.append(args[0] if output is None else output)
             event.call = self.calls[-1]
             return output
-        # what runs inside a recurrent layer is noted, and what runs inside a gated linear unit is recorded below
-        with self.aside if function in functions.RECURRENT or function is F.glu else nullcontext():
+        with self.aside if function in functions.RECURRENT else nullcontext():  # what runs inside is noted
             output = function(*args, **kwargs)
         if isinstance(output, np.ndarray) or (isinstance(output, list) and not tensors_in(output)):
             self.flow.left[self.frame[0] or "(root)"] = merged(event.origins)
@@ -192,24 +193,70 @@ class Recorder:
         if step is not None and (changed is None or isinstance(changed, Tensor)):
             self.formulas.bind(step, args[0] if changed is None else changed)
         if function is F.glu:
-            self._gate_of_glu(output, *args, **kwargs)
+            self._take_apart(output, *args, **kwargs)
         return output
 
-    def _gate_of_glu(self, output: Tensor, input: Tensor, dim: int = -1) -> None:
-        """A gated linear unit hides the sigmoid of its second half."""
-        gate = input.chunk(2, dim)[1]
-        self.layout.observe(torch.chunk, [input], gate)
-        with self.activation("sigmoid", gate, torch.sigmoid, kind="gated-unit") as returned:
-            returned.append(torch.sigmoid(gate))
-        call = self.calls[-1]
-        self.flow.mark(output, Origin(call.depth, call.index, layers=call.layers))
+    def _take_apart(self, output: Tensor, input: Tensor, dim: int = -1) -> None:
+        """A gated linear unit hides the sigmoid of its second half: both are computed once more, to be seen."""
+        half, gate = self.called(torch.chunk, (input, 2, dim), {})
+        product = self.called(torch.mul, (half, self.called(torch.sigmoid, (gate,), {})), {})
+        self.flow.mark(output, self.flow.origin(product) or Origin(0))
+
+    def run_whole(self, name: str, module: nn.Module, function: Function, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the forward of a module; it counts as one activation or block, and nothing inside it counts."""
+        with self.whole(name, function, args, kwargs, module=module) as returned:
+            returned.append(function(*args, **kwargs))
+        return returned[0]
+
+    @contextmanager
+    def whole(
+        self, name: str, function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], builtin: bool = False,
+        module: nn.Module | None = None,
+    ) -> Iterator[list[Any]]:  # fmt: skip
+        """While a function runs that counts as one activation: its output is appended, if it returns one.
+
+        A declared module that is not elementwise counts as a block: its first tensor of real numbers goes in, and the
+        first that it returns comes out. A function must be elementwise.
+        """
+        if not self.attentive or threading.get_ident() != self.thread:
+            yield []
+            return
+        with self.aside:
+            takes = tensors_in((args, kwargs)) if not builtin else [args[0] if args else kwargs["input"]]
+            takes = [tensor for tensor in takes if tensor in self.flow]
+            x = next((tensor for tensor in takes if tensor.is_floating_point()), takes[0] if takes else None)
+            if x is None:
+                self.independent_of_input += 1
+                yield []
+                return
+            if x.is_nested or x.layout is not torch.strided:
+                raise AffscoreError(
+                    f"{self.described(name)} runs on a nested or sparse tensor, which has no axes that could be "
+                    "averaged over; make it dense, or padded, in this part of the network"
+                )
+            apply, block = repeatable(function, x, args, kwargs, self.aside), ""
+            if not builtin and name in self.chosen.names:
+                one = x.narrow(self.layout.place(x).image_axis, 0, 1) if x.ndim else x
+                if module is not None:
+                    block = kind_of_block(module, apply, one)
+                elif name not in self.ran:
+                    check_elementwise(self.described(name), apply, one)
+                self.ran.add(name)
+            if block and not (x.is_floating_point() and x.ndim > 1):
+                raise AffscoreError(
+                    f"{self.described(name)} was declared as a block, and takes no real numbers that depend on the "
+                    "samples; declare the module that does"
+                )
+            event = Event(apply, (x,), {}, [x], [], effect=Effect(True, True))
+            step = None if block else self.formulas.step(event, x.shape)
+            with self.activation(name, x, apply, step, block, builtin) as returned:
+                yield returned
 
     @contextmanager
     def activation(
-        self, name: str, x: Tensor, apply: Function, step: Step | None = None, kind: str = "", builtin: bool = False,
-        block: bool = False,
-    ) -> Iterator[list[Any]]:  # fmt: skip
-        """While an activation runs, which the listener receives: its output is appended, if it returns one.
+        self, name: str, x: Tensor, apply: Function, step: Step | None, block: str = "", builtin: bool = False
+    ) -> Iterator[list[Any]]:
+        """While an activation (or a block of this kind) runs, which the listener receives: its output is appended.
 
         One that returns none has overwritten its input; one that raises is forgotten.
         """
@@ -218,10 +265,9 @@ class Recorder:
                 f"{self.described(name)} runs under torch.vmap or a transform of torch.func, where the samples cannot "
                 "be told apart; write this part of the network for a batch"
             )
-        layer = self.frame[0] or "(root)"
-        call = self.new_call(name, x, kind, self._counts[layer], builtin, block)
+        call = self.new_call(name, x, block, builtin)
         self.calls.append(call)
-        self._counts[layer] += 1
+        self._counts[call.layer] += 1
         returned: list[Any] = []
         with self.aside:
             seen = None if not block or self.layout.knows(x) else x.clone()
@@ -232,44 +278,52 @@ class Recorder:
                 self.forget(call)
                 raise
             y = next((output for output in returned if output is not None), x)
-            if y is x or (isinstance(y, Tensor) and address(y) == address(x)):
+            if isinstance(y, Tensor) and address(y) == address(x):
                 self.flow.overwritten(y)
+            outputs = [one for one in tensors_in(y) if one.is_floating_point()] if block else [y]
+            if seen is not None:
+                self.place_again(call, self.layout.place(x), seen, apply)
+            if not block:
+                check_shape(self.described(name), y, x)
+                self.listener.after(call, y)
+            for tensor in outputs:
+                self.layout.observe(None, [x], tensor)
+                origin = Origin(call.depth, call.index, call.index, layers=call.layers + bool(block))
+                self.flow.mark(tensor, origin, part=not block)
             if block:
-                if seen is not None:
-                    self.place_again(call, self.layout.place(x), seen, apply)
-                self._after_block(call, x, y)
-                return
-            check_shape(self.described(name), y, x)
-            self.listener.after(call, y)
-            self.layout.observe(None, [x], y)
-            self.flow.mark(y, Origin(call.depth, call.index, call.index, layers=call.layers), part=True)
+                self._after_block(call, outputs)
             if step is not None:
                 step.call = call
                 self.formulas.bind(step, y)
 
     def new_call(
-        self, name: str, x: Tensor, kind: str, number: int, builtin: bool = False, block: bool = False,
-        axis: int | None = None,
-    ) -> ActivationCall:  # fmt: skip
-        """The call that is about to see x, which nobody has heard of yet: the layer's call of this number.
+        self, name: str, x: Tensor, block: str = "", builtin: bool = False, axis: int | None = None
+    ) -> ActivationCall:
+        """The call that is about to see x, which nobody has heard of yet.
 
-        It takes its channels from this axis, where that is known.
+        Args:
+            name: What is computed.
+            x: Its input.
+            block: Of a block its kind.
+            builtin: Whether a function of PyTorch computes it.
+            axis: The axis from which it takes its channels, where that is known.
         """
         origin = self.flow.origin(x)
         assert origin is not None
+        layer = self.frame[0] or "(root)"
         return ActivationCall(
             index=len(self.calls),
-            layer=self.frame[0] or "(root)",
-            call=number,
+            layer=layer,
+            call=self._counts[layer],
             activation=name,
             depth=origin.depth + 1,
             layers=origin.layers,
-            kind=kind or ("after-sum" if origin.summed else "hidden"),
+            kind=block or ("after-sum" if origin.summed else "hidden"),
             upstream=origin.last_activation,
             builtin=builtin,
             shape=tuple(x.shape),
             within=tuple(self.path),
-            block=block,
+            block=bool(block),
             **vars(self.layout.place(x, axis)),
         )
 
@@ -280,12 +334,8 @@ class Recorder:
             self.listener.forget(call)
             self.listener.before(call, x, apply)
 
-    def _after_block(self, call: ActivationCall, x: Tensor, returned: Any) -> None:
-        """What a module that was declared, and is not elementwise, has returned: a tensor, or several in a tuple."""
-        outputs = [tensor for tensor in tensors_in(returned) if tensor.is_floating_point()]
-        for tensor in outputs:
-            self.layout.observe(None, [x], tensor)
-            self.flow.mark(tensor, Origin(call.depth, call.index, call.index, layers=call.layers + 1))
+    def _after_block(self, call: ActivationCall, outputs: Sequence[Tensor]) -> None:
+        """What a module that was declared, and is not elementwise, has returned."""
         what = self.described(call.activation)
         if not outputs or outputs[0].ndim < 2:
             raise AffscoreError(f"{what} counts as a block, and must return a tensor of numbers for each sample")
@@ -309,20 +359,12 @@ class Recorder:
         function, inputs, origins = event.function, event.tensors, event.origins
         origin = merged(origins)
         assert origin is not None
-        if self.blocks is not None and function in ATTENDING:
-            self.blocks.attended()
         if function in functions.RECURRENT:
             self.unseen.add(function.__name__)
-        if function in functions.MULTIPLICATIONS:
-            find_gate(self.calls, inputs, origins)
-        elif function in functions.CHANNEL_AXES and function not in functions.NORMS:
+        if function in functions.CHANNEL_AXES and function not in functions.NORMS:
             origin = replace(origin, layers=origin.layers + 1)
-        elif function in functions.SUMS and len(inputs) == 2 and all(origins):
+        elif event.sums:
             origin = replace(origin, summed=True)
-            if self.path and inputs[0].shape == inputs[1].shape:
-                self._summing.add(self.classes[self.frame[0]])
-                if self.blocks is not None:
-                    self.blocks.summed(inputs, [known.layers for known in origins if known])
         # item assignment returns nothing and writes into its first argument
         outputs = inputs[:1] if changed is None else tensors_in(changed)
         shared = {address(tensor) for tensor in inputs}

@@ -13,12 +13,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from affscore.recorder.block_kinds import channel_axis
 from affscore.recorder.blocks import Blocks
 from affscore.recorder.calls import Listener
-from affscore.recorder.dataflow import address, tensors_in
-from affscore.recorder.declared import run_whole, running_whole
+from affscore.recorder.dataflow import tensors_in
 from affscore.recorder.functions import library_class_name
+from affscore.recorder.kinds import Kinds
 from affscore.recorder.recorder import Recorder
 
 
@@ -42,7 +41,7 @@ def recording(
         model: The network; call ``recorder.start(inputs)`` before every forward pass.
         listener: Receives the activations; None where the recorder only counts them.
         activations: Modules and functions that count as one activation as a whole
-            (:func:`affscore.recorder.declared.Declared`).
+            (:func:`affscore.recorder.functions.Declared`).
         blocks: Whether the listener receives the blocks of the network, too
             (:class:`affscore.recorder.blocks.Blocks`).
 
@@ -58,12 +57,12 @@ def recording(
     1 0 relu 1
     1 1 relu 2
     """
-    recorder = Recorder(listener or Listener(), activations)
-    recorder.classes = {path: type(module) for path, module in model.named_modules()}
-    recorder.weights = {address(tensor) for tensor in (*model.parameters(), *model.buffers())}
-    axes = {path: channel_axis(module) for path, module in model.named_modules()}
-    recorder.channel_axes = {path: axis for path, axis in axes.items() if axis is not None}
-    recorder.blocks = Blocks(recorder, model) if blocks else None
+    recorder = Recorder(model, listener or Listener(), activations)
+    whole = {path: recorder.chosen.name_of(one) or library_class_name(one) for path, one in model.named_modules()}
+    recorder.followers.append(Kinds({path: type(module) for path, module in model.named_modules()}))
+    if blocks:
+        recorder.blocks = Blocks(recorder, {path: one for path, one in model.named_modules() if whole[path] is None})
+        recorder.followers.append(recorder.blocks)
 
     with ExitStack() as stack:
         stack.callback(recorder.stop)
@@ -74,15 +73,12 @@ def recording(
                 hooks.update({key: functools.partial(_hooked, recorder, hook) for key, hook in hooks.items()})
             stack.callback(module.register_forward_pre_hook(enter, prepend=True, with_kwargs=True).remove)
             stack.callback(module.register_forward_hook(recorder.leave, always_call=True).remove)
-            name = recorder.chosen.name_of(module) or library_class_name(module)
-            if name is not None:
-                if recorder.blocks is not None:
-                    recorder.blocks.exclude(path)
+            if (name := whole[path]) is not None:
                 if "forward" in vars(module):
                     stack.callback(setattr, module, "forward", module.forward)
                 else:
                     stack.callback(delattr, module, "forward")
-                module.forward = functools.partial(run_whole, recorder, name, module, module.forward)
+                module.forward = functools.partial(recorder.run_whole, name, module, module.forward)
         fast_path = torch.backends.mha.get_fastpath_enabled()
         stack.callback(torch.backends.mha.set_fastpath_enabled, fast_path)
         torch.backends.mha.set_fastpath_enabled(False)
@@ -129,7 +125,7 @@ def _profile(recorder: Recorder) -> Callable[[FrameType, str, Any], None]:
         nonlocal awaited, returned
         code = frame.f_code
         if event == "call" and awaited is None and code in chosen.codes:
-            running = running_whole(recorder, chosen[code], chosen.codes[code], *_arguments(frame))
+            running = recorder.whole(chosen[code], chosen.codes[code], *_arguments(frame))
             awaited, returned = frame, end.enter_context(running)
         elif event == "return" and frame is awaited:
             awaited = None

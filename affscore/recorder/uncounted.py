@@ -14,13 +14,12 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.errors import AffscoreError, guarded
 from affscore.recorder import functions
+from affscore.recorder.calls import Event, Follower, Kernels
 from affscore.recorder.dataflow import Dataflow, Origin, address, below_transforms, tensors_in
-from affscore.recorder.declared import check_elementwise
-from affscore.recorder.effects import bends, is_whole
+from affscore.recorder.effects import bends, check_elementwise, is_whole
 from affscore.recorder.formulas import Step, evaluated, single_source
 from affscore.recorder.functions import kind_of, writes_in_place
 from affscore.recorder.recorder import Recorder
-from affscore.recorder.stream import Event, Follower, Kernels
 
 _WRITTEN = {"rdiv": "1 / x", "rtruediv": "1 / x", "ipow": "torch.pow", "rpow": "torch.pow", "setitem": "x[...] = y"}
 _LAYERS = 3

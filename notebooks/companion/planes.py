@@ -20,7 +20,7 @@ from affscore.linear_regions.segment import directions_of, points_of_one_shape
 from affscore.linear_regions.traced_network import LEAST, TracedNetwork
 from affscore.linear_regions.walk import DualPass
 from affscore.options import check_integer
-from affscore.recorder.randomness import random_states_kept
+from affscore.recorder.model_state import random_states_kept
 
 RADIUS = 1 / 8
 """Of the circle of translations, as a fraction of the shorter side of the image: 4 pixels at 32."""

@@ -22,8 +22,7 @@ from affscore.nonlinear_advantage import (
     parameter_groups,
     slopes,
 )
-from affscore.recorder.model_state import device_of, in_training
-from affscore.recorder.randomness import random_states_kept, seed_generators
+from affscore.recorder.model_state import device_of, in_training, random_states_kept, seed_generators
 
 OfEpoch = float | Callable[[int], float]
 Change = Callable[[Tensor, torch.Generator], Tensor]

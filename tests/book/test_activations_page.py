@@ -11,7 +11,8 @@ from torch import nn
 
 import affscore
 from affscore.recorder.calls import ORDINALS
-from affscore.recorder.functions import _TOLERANCES, ACTIVATIONS, LIBRARY_CLASSES, activation_name
+from affscore.recorder.formulas import _TOLERANCES
+from affscore.recorder.functions import ACTIVATIONS, LIBRARY_CLASSES, activation_name
 from tests.affscore.recorder.seen import seen_in
 
 PAGE = (Path(__file__).resolve().parents[2] / "book" / "activations.md").read_text()

@@ -24,8 +24,7 @@ from affscore.network.scoring import score_pair
 from affscore.options import Options, checked
 from affscore.recorder import recording
 from affscore.recorder.calls import ActivationCall
-from affscore.recorder.model_state import choose_device, prepared, unwrapped
-from affscore.recorder.randomness import random_states_kept
+from affscore.recorder.model_state import choose_device, prepared, random_states_kept, unwrapped
 from affscore.transport.covariance import CovarianceName
 from affscore.transport.samples import CentredSample
 from affscore.transport.span import TINY

@@ -15,8 +15,8 @@ from torch import nn
 
 from affscore import AffinityPenalty, AffscoreError, signature
 from affscore.recorder import recording
-from affscore.recorder.declared import Declared, check_elementwise
-from affscore.recorder.functions import LIBRARY_CLASSES
+from affscore.recorder.effects import check_elementwise
+from affscore.recorder.functions import LIBRARY_CLASSES, Declared
 from tests.affscore.recorder.hard_networks import conv
 from tests.affscore.recorder.seen import seen_in
 

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from torch import nn
 
 from affscore.recorder import recording
+from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import Origin
-from affscore.recorder.effects import Effect, Effects, bends
-from affscore.recorder.stream import Event
+from affscore.recorder.effects import Effects, bends
+from affscore.recorder.functions import Effect
 from affscore.recorder.uncounted import Uncounted
 
 ENTRIES = 8
@@ -150,7 +151,7 @@ def effect(effects, function, *args):
     """That of a call; tensors beside X and Y are constants."""
     tensors = [value for value in args if isinstance(value, torch.Tensor)]
     event = Event(function, args, {}, tensors, [Origin(0) if one is X or one is Y else None for one in tensors])
-    effects.tried(event, "layer")
+    effects.tried(event)
     return event.effect
 
 
@@ -180,7 +181,7 @@ def test_what_is_known_does_not_grow_with_numbers_that_vary():
 def test_a_constant_without_a_value():
     x, one = torch.rand(3, ENTRIES, device="meta"), torch.ones(1, device="meta")
     event = Event(torch.mul, (x, one), {}, [x, one], [Origin(0), None])
-    assert Effects().tried(event, "") is x
+    assert Effects().tried(event) is x
     assert event.effect == Effect(True, False)
 
 

@@ -8,10 +8,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from affscore.recorder import recording
-from affscore.recorder.effects import Effect
-from affscore.recorder.formulas import Formulas
-from affscore.recorder.functions import name_by_values
-from affscore.recorder.stream import Event
+from affscore.recorder.calls import Event
+from affscore.recorder.formulas import Formulas, name_by_values
+from affscore.recorder.functions import Effect
 from tests.affscore.recorder.seen import seen_in
 
 

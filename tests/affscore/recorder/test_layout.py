@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from affscore import signature
-from affscore.recorder import block_kinds
+from affscore.recorder import kinds
 from affscore.recorder.axes import Part, channels_last
 from affscore.recorder.layout import Layout
 from tests.affscore.recorder.seen import seen_in
@@ -161,7 +161,7 @@ def test_what_is_assumed_of_an_unknown_tensor(shape, axis, guessed):
 def test_a_module_takes_its_channels_where_its_class_says(module, shape, axis):
     layout, x = Layout(), torch.zeros(shape)
     guess = layout.place(x)
-    if (found := block_kinds.channel_axis(module)) is not None:
+    if (found := kinds.channel_axis(module)) is not None:
         layout.taken(x, found)
     assert layout.place(x) == guess if axis is None else layout.place(x).channel_axis == axis
     assert layout.place(x).guessed == (axis is None)

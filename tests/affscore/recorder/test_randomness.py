@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from affscore import signature
-from affscore.recorder.randomness import random_states_kept, seed_generators
+from affscore.recorder.model_state import random_states_kept, seed_generators
 
 
 class Noise(nn.Module):
