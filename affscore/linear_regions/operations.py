@@ -64,7 +64,7 @@ Meaning = Literal["about", "same", "affine"] | Activation | MaxPool
 def name_of(function: Function) -> str:
     """The name by which a function is known; of an attribute, as ``x.shape``, that of the attribute."""
     name = kind_of(function)
-    return function.__self__.__name__ if name == "get" else name  # type: ignore[attr-defined,no-any-return]
+    return function.__self__.__name__ if name == "get" else name  # type: ignore[attr-defined]
 
 
 def meaning_of(
