@@ -1,4 +1,4 @@
-"""The score of one activation: affscore against the textbook route, over widths and sample sizes.
+"""For benchmarks/README.md, by hand: the score of one activation against the reference, over widths and sample sizes.
 
     python benchmarks/bench_affinity.py              # all, about half an hour on two cores
     python benchmarks/bench_affinity.py --n 512 --d 256 512

@@ -1,4 +1,4 @@
-"""The two ways to find linear regions: the whole segment at once, and the walk from region to region.
+"""For benchmarks/README.md, by hand: linear regions of the whole segment at once, and by a walk from region to region.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_linear_regions.py        # all rows: some minutes
     python benchmarks/bench_linear_regions.py --cases path --rounds 3

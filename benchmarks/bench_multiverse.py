@@ -1,4 +1,4 @@
-"""A multiverse against one signature of the same network on the same images, and against six signatures.
+"""For benchmarks/README.md, by hand: a multiverse against one signature on the same images, and against six.
 
     python benchmarks/bench_multiverse.py                              # all networks of the README: a few minutes
     python benchmarks/bench_multiverse.py --models mini:resnet18 --n 256 --rounds 2

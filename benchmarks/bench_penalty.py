@@ -1,4 +1,4 @@
-"""What a penalty on the scores costs a training: a step with it against the same step without.
+"""For benchmarks/README.md, by hand: a training step with a penalty on the scores against the same step without.
 
     OMP_NUM_THREADS=2 OMP_WAIT_POLICY=PASSIVE python benchmarks/bench_penalty.py  # the row of the README: five minutes
     python benchmarks/bench_penalty.py --size 64 --batch 32 --rounds 3

@@ -1,4 +1,4 @@
-"""A signature against the plain forward pass of the same network on the same images.
+"""For benchmarks/README.md, by hand: a signature against the plain forward pass of the network on the same images.
 
     python benchmarks/bench_signature.py                         # all networks of the README: half an hour
     python benchmarks/bench_signature.py --models resnet18 --n 128 --rounds 2

@@ -1,4 +1,4 @@
-"""Two jobs of a survey at once against one after the other, every job on one thread in both cases.
+"""For benchmarks/README.md, by hand: two jobs of a survey at once against one after the other, each on one thread.
 
     python benchmarks/bench_survey.py                      # two networks on noise, three rounds
     python benchmarks/bench_survey.py --models mini:digitsnet@random,mini:digitsnet --dataset digits --n 64 --images 256

@@ -1,4 +1,4 @@
-"""What tracking costs a training: one measurement against the steps between two, and whole trainings with and without.
+"""For benchmarks/README.md, by hand: one tracked measurement against the steps between two, and whole trainings.
 
     OMP_NUM_THREADS=2 python benchmarks/bench_track.py                 # both rows: a quarter of an hour
     python benchmarks/bench_track.py --cases trainings --rounds 3

@@ -1,4 +1,4 @@
-"""Every activation of networks in float32 and in float64: the scores of both, with both covariances.
+"""For benchmarks/README.md, by hand: every activation of networks in float32 and in float64, with both covariances.
 
     python benchmarks/check_precision.py mini:vit_b_16@DEFAULT mini:mobilenet_v2@DEFAULT --dataset digits --n 250
 

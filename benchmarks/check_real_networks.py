@@ -1,4 +1,4 @@
-"""Every activation of real networks: affscore and the textbook on the very same reduced samples.
+"""For benchmarks/README.md, by hand: every activation of real networks, scored by affscore and by the reference.
 
     python benchmarks/check_real_networks.py mobilenet_v2@DEFAULT squeezenet1_1@DEFAULT --dataset folder:photos
 

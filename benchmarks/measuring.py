@@ -1,4 +1,4 @@
-"""How the benchmarks measure: alternating runs and pairs in one process, peak memory in a new process."""
+"""For the scripts bench_*.py: alternating runs and pairs in one process, peak memory in a new process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Change one place of the code at a time, and see whether the tests of its folder notice: mutation testing.
+"""By hand (CONTRIBUTING.md): change one place of the code at a time, and see whether the tests of its folder notice.
 
 python benchmarks/mutants.py FOUND.csv [EARLIER.csv]
 

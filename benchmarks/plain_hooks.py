@@ -1,4 +1,4 @@
-"""Calls and widths of the activation modules of a network by plain forward hooks, without affscore."""
+"""For sweep.py: calls and widths of the activation modules of a network by plain forward hooks, without affscore."""
 
 from __future__ import annotations
 

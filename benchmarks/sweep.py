@@ -1,4 +1,4 @@
-"""Every family of timm and of transformers: calls and widths of a signature beside those of plain forward hooks.
+"""By hand (CONTRIBUTING.md): calls and widths of a network of every family, by a signature and by plain forward hooks.
 
     python benchmarks/sweep.py                      # all that results/sweep.csv does not hold yet
     python benchmarks/sweep.py timm:vgg mixtral     # these, anew

@@ -1,4 +1,4 @@
-"""The score as one would write it from the paper with SciPy, scikit-learn and POT: correct, and slow."""
+"""For bench_affinity.py and check_real_networks.py: the score with SciPy, scikit-learn and POT, correct and slow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The smallest network of every family of timm and of transformers, with random weights, and inputs that it takes."""
+"""For sweep.py: the smallest network of every family of timm and of transformers, with inputs that it takes."""
 
 from __future__ import annotations
 
