@@ -24,9 +24,8 @@ from affscore.options import DEFAULT, Specification
 from affscore.plots.signature import in_words
 from affscore.plots.style import kind_style, series_style
 from affscore.survey import stored_multiverses, stored_signatures
-from companion.analysis import criterion_correlations, criterion_values
-from companion.analysis.correlations import CRITERIA_OF_TABLE_1
-from companion.papers import network_table
+from companion.networks import network_table
+from companion.regression import CRITERIA_OF_TABLE_1, criterion_correlations, criterion_values
 from companion.shipped import MULTIVERSES, RESULTS
 
 GROUPS = {

@@ -3,30 +3,27 @@
 import re
 import shlex
 import sys
-from pathlib import Path
 
-import make_studies
 import pandas as pd
 import pytest
 import torchvision
 import typer
-from studies.plans import STUDIES_OF_PAPERS
 
 from affscore.cli.main import app, main
 from affscore.network.parquet import write_parquet
-from companion import ledger
-from companion.papers import all_results, printed_table, specifications
-from companion.papers.claim import WORDS, all_claims
-from companion.papers.ledger import COLUMNS, Ledger
-from companion.papers.printed import VERDICTS, WAYS
-from companion.papers.results import MATERIAL
+from companion import all_results, ledger, specifications
+from companion.claims import WORDS, all_claims
+from companion.ledger import COLUMNS, Ledger
+from companion.printed import VERDICTS, WAYS, printed_table
+from companion.results import MATERIAL
 from companion.shipped import MULTIVERSES, RESULTS
+from companion.studies.plans import STUDIES_OF_PAPERS
 from tests.synthetic_signatures import synthetic, with_sums
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """None of the package's many results: tests/companion/papers has these."""
+    """None of the package's many results: tests/companion/claims has these."""
     monkeypatch.setattr(all_results, "hard_task", lambda: None)
     monkeypatch.setattr(all_results, "load_studies", dict)
     stored = all_results.stored_signatures
@@ -202,8 +199,10 @@ def test_every_command_can_be_given_as_it_is_written(rows):
         for part in surveys:
             program, name, *words = shlex.split(part)
             if program == "python":
-                assert (Path(__file__).parents[2] / name).samefile(make_studies.__file__)
-                assert words in [["--only", one, "--out", "results/studies"] for one in STUDIES_OF_PAPERS]
+                assert name == "-m"
+                assert words in [
+                    ["companion.studies", "--only", one, "--out", "results/studies"] for one in STUDIES_OF_PAPERS
+                ]
                 continue
             assert (program, name) == ("affscore", "survey")
             found = group.commands[name].make_context(name, words).params
