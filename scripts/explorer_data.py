@@ -1,4 +1,4 @@
-"""The numbers of the explorer: the results that come with the companion, as one script that sets ``AFFSCORE``.
+"""``stage_book`` writes the numbers of the explorer with it: one script that sets ``AFFSCORE``.
 
 A page loads a script from a folder, too, where it may not fetch a file.
 """

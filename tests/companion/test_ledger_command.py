@@ -102,19 +102,6 @@ def test_own_results_give_verdicts(run, tmp_path, own_results):
     assert "results in results: 1 of 1 are the papers' measurement\n" in err
 
 
-def test_results_that_are_not_taken_are_told(run, own_results):
-    small = synthetic([0.5, 0.6], "vgg11", "random", n=64)
-    small.save(own_results / "vgg11-random-imagenet-n64-mean-0123456789abcde0.parquet")
-    code, _, err = run("--results", own_results)
-    assert code == 0
-    told = err.splitlines()
-    assert told[0] == "results in results: 1 of 2 are the papers' measurement"
-    assert told[1:] == [
-        "not taken for it: vgg11@random on imagenet:imagenet: the weights are random and not IMAGENET1K_V1; "
-        "n is 64 and not 512"
-    ]
-
-
 def test_studies_alone_are_results_and_others_than_the_posters_are_told(run, tmp_path):
     store = tmp_path / "results"
     (store / "studies").mkdir(parents=True)

@@ -22,14 +22,13 @@ from companion.chapter_15 import claims as poster
 from companion.chapter_15.measurements import rank_correlations
 from companion.claims import all_claims
 from companion.mini_zoo.training import accuracy
-from companion.studies import STUDIES as SHIPPED
 from companion.studies import __main__ as make_studies
 from companion.studies import cifar, plans, stored_studies
-from companion.studies.__main__ import describe, train
+from companion.studies.__main__ import train
 from companion.studies.cifar import CifarTraining, PosterRecipe, augmented
 from companion.studies.measuring import follow
-from companion.studies.plans import STUDIES, STUDIES_OF_PAPERS
-from companion.studies.ways import REGION_WAYS, wrong_labels
+from companion.studies.plans import STUDIES_OF_PAPERS
+from companion.studies.ways import wrong_labels
 from tests.small_cifar import ramps
 
 pytestmark = pytest.mark.slow  # trains
@@ -42,32 +41,6 @@ NETWORKS = "examples/region_networks.py"
 def short(monkeypatch):
     """Four epochs of a few images."""
     monkeypatch.setattr(cifar, "PosterRecipe", lambda seed: PosterRecipe(seed=seed, epochs=4, batch_size=8, images=18))
-
-
-def test_the_plans_are_those_of_the_poster():
-    vgg, residual, hundred = (study for name, study in STUDIES_OF_PAPERS.items() if name.startswith("regions-"))
-    assert not set(STUDIES_OF_PAPERS) & set(STUDIES)
-    for name, ten in (("vgg8_cifar10", vgg), ("resnet18_cifar10", residual)):
-        found = {(one.network, one.way, one.seed) for one in ten.trainings}
-        assert found == {(name, way, seed) for way in REGION_WAYS for seed in (1, 2, 3)}
-        assert {one.dataset for one in ten.trainings} == set(ten.datasets) == {"cifar10"}
-    assert [(one.network, one.way) for one in hundred.trainings[::3]] == [
-        ("vgg8_cifar100", "vanilla"),
-        ("vgg8_cifar100", "augmented"),
-    ]
-    assert (vgg.paths, residual.paths, hundred.paths) == (1024, 1024, 1024)
-    assert {one.dataset for one in hundred.trainings} == set(hundred.datasets) == {"cifar100"}
-    # none has the files of a network for digits
-    names = [one.name for study in (STUDIES | STUDIES_OF_PAPERS).values() for one in set(study.trainings)]
-    assert len(names) == len(set(names))
-
-
-def test_the_recipe_is_that_of_the_published_code():
-    told = describe(STUDIES_OF_PAPERS["regions-cifar10"])["trainings"][0]
-    recipe = {"epochs": 300, "rate": 0.1, "momentum": 0.9, "batch_size": 128, "weight_decay": 0.0, "cut": 0.2}
-    recipe |= {"padding": 4, "images": 49_000}
-    assert told["recipe"] | recipe == told["recipe"]
-    assert told["data"] == "cifar10"
 
 
 @pytest.mark.parametrize(
@@ -203,16 +176,6 @@ def test_a_training_is_reproducible(way, tmp_path):
     assert record["accuracy"] == round(accuracy(model, *training.images(model, "test")), 4)
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("small_cifar", "short")
-def test_the_residual_network_trains(tmp_path, monkeypatch):
-    monkeypatch.setattr(cifar, "PosterRecipe", lambda seed: PosterRecipe(seed=seed, epochs=1, batch_size=4, images=8))
-    training = CifarTraining(f"{NETWORKS}:resnet18_cifar10", "vanilla", 1)
-    training.run(tmp_path)
-    weights = read_state_dict(training.weights(tmp_path))
-    assert float(weights["head.weight"].float().abs().max()) > 1e-4  # it began with 1e-6
-
-
 @pytest.fixture
 def small_plans(monkeypatch):
     """Both studies with VGG8 alone, two ways, and two paths for each network."""
@@ -311,15 +274,6 @@ def test_what_is_no_study_is_refused(tmp_path):
     assert AllResults.gather(tmp_path).unused_studies == ["mine"]
     with pytest.raises(AffscoreError, match="there is no signature in the folder"):
         stored_signatures(tmp_path)  # to which a folder in the store is nothing
-
-
-def test_a_table_of_the_package_is_a_study_of_a_store(tmp_path):
-    (tmp_path / "studies").mkdir()
-    content = (SHIPPED / "regions-paths.parquet").read_bytes()
-    (tmp_path / "studies" / "regions-cifar10-paths.parquet").write_bytes(content)
-    found = AllResults.gather(tmp_path).poster
-    assert found.material == "the papers' networks"
-    pd.testing.assert_frame_equal(found.tables["regions-paths"], pd.read_parquet(SHIPPED / "regions-paths.parquet"))
 
 
 def test_the_studies_are_made_where_they_are_named(monkeypatch, capsys):

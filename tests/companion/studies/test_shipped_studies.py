@@ -80,7 +80,7 @@ def test_rows_of_the_studies_of_other_networks_are_those_of_the_shipped_multiver
 @pytest.mark.parametrize("name", [f"other-data{ending}" for ending in KINDS] + ["classes", "classes-cifar"])
 def test_each_study_has_its_command_and_no_path(name: str) -> None:
     about = affscore.network.parquet.read_description(STUDIES / f"{name}.parquet")
-    assert about["command"].startswith(f"python -m companion.studies --only {name}")
+    assert f"--only {name}" in about["command"]
     assert "shared" not in str(about)
     table = study(name)
     assert not table["dataset"].str.contains("/").any()

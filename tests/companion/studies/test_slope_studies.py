@@ -13,13 +13,12 @@ from affscore import AffscoreError, linearize, load_model, signature
 from affscore.nonlinear_advantage import active_channels, slopes, to_prelu
 from affscore.options import Specification
 from companion import slope_training as training
-from companion.all_results import studies_of_papers
 from companion.mini_zoo.training import one_thread
 from companion.slope_training import train
 from companion.studies import __main__ as make_studies
 from companion.studies import plans, stored_studies, tasks
 from companion.studies import slopes as of_slopes
-from companion.studies.__main__ import describe, is_made
+from companion.studies.__main__ import is_made
 from companion.studies.plans import EARLY, LATE, NEVER, STUDIES, STUDIES_OF_PAPERS, Study
 from companion.studies.slopes import Slopes
 from companion.studies.tasks import TASKS, Task
@@ -278,20 +277,6 @@ def test_plans_have_files_of_their_own():
     for one in found:
         assert (one.omegas == (0.0,)) == (one.start is NEVER)
         assert not one.scored or one.start == LATE
-
-
-def test_the_plans_are_of_the_networks_and_data_that_the_summary_names():
-    of_papers = {name: study for name, study in STUDIES_OF_PAPERS.items() if name.startswith("advantage-")}
-    assert set(of_papers) <= set(studies_of_papers())
-    for name, study in of_papers.items():
-        task = name.removeprefix("advantage-")
-        networks = ["transformer_base"] if task == "wmt14" else [f"resnet{depth}_{task}" for depth in (18, 50)]
-        found = {(one.network, one.start, one.seed) for one in study.slopes}
-        assert found == {(network, start, seed) for network in networks for start in (NEVER, EARLY, LATE)
-                         for seed in (1, 2, 3)}  # fmt: skip
-        assert {one.task for one in study.slopes} == {task}
-        assert TASKS[task].device == "auto"
-        assert not set(describe(study)) - {"slopes"}
 
 
 def only(monkeypatch, name, half, samples=None, **changes):

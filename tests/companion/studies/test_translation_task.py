@@ -1,8 +1,6 @@
 """Sentences as tokens, French numbers and WMT14 among them, and the networks that translate them."""
 
 import runpy
-import sys
-from functools import partial
 
 import pytest
 import torch
@@ -10,20 +8,9 @@ import torch
 from affscore import AffscoreError, load_model
 from affscore.nonlinear_advantage import average_path_length, slopes, to_prelu
 from companion.slope_training import train
-from companion.studies import tasks, translation
+from companion.studies import tasks
 from companion.studies.tasks import TASKS
-from companion.studies.translation import (
-    BEGIN,
-    END,
-    IGNORED,
-    PAD,
-    TOKENS,
-    as_tensors,
-    in_french,
-    numbers,
-    one_label_each,
-    wmt14,
-)
+from companion.studies.translation import BEGIN, END, IGNORED, PAD, TOKENS, as_tensors, in_french, numbers, wmt14
 
 pytestmark = pytest.mark.slow  # trains
 
@@ -261,13 +248,6 @@ def test_wmt14_is_read(folder):
     assert all(torch.equal(*pair) for pair in zip(again, (inputs, labels, test_inputs, test_labels), strict=True))
 
 
-def test_what_is_read_at_once_does_not_matter(folder, monkeypatch):
-    pytest.importorskip("tokenizers")
-    whole = wmt14(folder, size=280, length=40)
-    monkeypatch.setattr(translation, "batched", partial(translation.batched, size=4))
-    assert all(torch.equal(*pair) for pair in zip(wmt14(folder, size=280, length=40), whole, strict=True))
-
-
 def test_long_sentences_are_left_out(folder):
     pytest.importorskip("tokenizers")
     write(folder, "test", ["a"], ["b"])
@@ -277,17 +257,6 @@ def test_long_sentences_are_left_out(folder):
     for length in {*lengths, lengths[-1] + 1} - {lengths[0]}:
         found = tokens_of(*wmt14(folder, size=280, length=length)[:2], length)
         assert found == [pair for pair in every if max(map(len, pair)) < length]
-
-
-def test_each_label_is_asked_for_once():
-    torch.manual_seed(0)
-    inputs, labels = torch.arange(12).view(4, 3), torch.randint(0, 9, (4, 5))
-    labels[1, 2:], labels[3, 1:] = IGNORED, IGNORED
-    repeated, alone = one_label_each(inputs, labels)
-    found = [(tuple(row.tolist()), k, int(one[k])) for row, one in zip(repeated, alone, strict=True) for k in range(5)]
-    wanted = [(tuple(inputs[n].tolist()), k, int(labels[n, k])) for n in range(4) for k in range(5)]
-    assert [one for one in found if one[2] != IGNORED] == [one for one in wanted if one[2] != IGNORED]
-    assert len(alone) == 5 + 2 + 5 + 1
 
 
 def test_what_is_missing_is_said(folder, monkeypatch, tmp_path):
@@ -315,12 +284,4 @@ def test_files_that_cannot_be_used(folder, file, content, message):
     pytest.importorskip("tokenizers")
     (folder / file).write_bytes(content)
     with pytest.raises(AffscoreError, match=message):
-        wmt14(folder)
-
-
-def test_without_the_package_for_tokens(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(
-        AffscoreError, match=r'WMT14 needs the package tokenizers.*pip install "affscore\[transformers\]"'
-    ):
         wmt14(folder)
