@@ -18,7 +18,6 @@ from numpy.polynomial.hermite_e import hermevander
 from numpy.typing import NDArray
 from scipy.special import factorial
 from torch import Tensor
-from tqdm import tqdm
 
 from affscore import transport
 from affscore.errors import AffscoreError
@@ -252,7 +251,7 @@ def score_row(score: AffinityScore) -> dict[str, Any]:
 
 
 def run_all(
-    function: Callable[..., list[dict[str, Any]]], tasks: Sequence[tuple[Any, ...]], n_jobs: int, progress: bool
+    function: Callable[..., list[dict[str, Any]]], tasks: Sequence[tuple[Any, ...]], n_jobs: int
 ) -> pd.DataFrame:
     """Call ``function(*task)`` for each task; the rows that the calls return, in the order of the tasks, as a table.
 
@@ -263,9 +262,8 @@ def run_all(
         function: What to call.
         tasks: The arguments of the calls.
         n_jobs: Processes; 1 for none but this one, -1 for one per core.
-        progress: Whether to show a bar.
 
-    >>> run_all(lambda x: [{"x": x, "square": x**2}], [(2,), (3,)], n_jobs=1, progress=False)["square"].tolist()
+    >>> run_all(lambda x: [{"x": x, "square": x**2}], [(2,), (3,)], n_jobs=1)["square"].tolist()
     [4, 9]
     """
     options = {"backend": "loky", "inner_max_num_threads": 1} if n_jobs != 1 else {}
@@ -273,5 +271,4 @@ def run_all(
     with warnings.catch_warnings():
         # loky replaces a worker whose memory has grown, loses nothing by it, and warns all the same
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
-        bar = tqdm(results, total=len(tasks), desc="samples", disable=not progress)
-        return pd.DataFrame(list(chain.from_iterable(bar)))
+        return pd.DataFrame(list(chain.from_iterable(results)))

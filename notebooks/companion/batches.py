@@ -97,11 +97,9 @@ def analogue_of(
     """The same without its error, and what it is of.
 
     Args:
-        signatures: As of :func:`number_of`.
-        names: The same.
-        statistic: The same.
         about: What it is of; words in braces are looked up in the metadata of the first of the networks.
-        criterion: The same.
+
+    As for :func:`number_of`: signatures, names, statistic, criterion.
     """
     if not set(names) <= signatures.keys():
         return None

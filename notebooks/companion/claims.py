@@ -206,8 +206,8 @@ class Verdict:
         Args:
             parts: What the test of each part says, by its name.
             of: What all parts are of.
-            n: As above; unless given the most that a part has.
-            units: As above.
+            n: How many units; unless given the most that a part has.
+            units: What these are.
 
         >>> mean, spread = Decision("0.9", True, 0.04, 5), Decision("0.1", True, 0.2, 5, "0.2 would have been seen")
         >>> Verdict.all_of({"mean": mean, "spread": spread}).found
@@ -269,10 +269,7 @@ def claim(source: str, needs: str, of_scores: bool = True) -> Callable[[Callable
 
     The docstring of the test is what the claim says, in our words, and after "Test:" when we call it true.
 
-    Args:
-        source: As of :class:`Claim`.
-        needs: The same.
-        of_scores: The same.
+    As for :class:`Claim`: source, needs, of_scores.
 
     >>> @claim("section 4", "nothing")
     ... def all_is_well(results: Results) -> Verdict:

@@ -68,15 +68,13 @@ def scores_by_position(
     and the order does not matter. In a causal network position 0 knows one token and the last one all of them.
 
     Args:
-        model: As in :func:`affscore.signature`.
-        data: As there. Where an ``attention_mask`` marks padding, positions count the tokens of the text.
+        model: A network, or its name.
+        data: As for :func:`affscore.signature`. Where an ``attention_mask`` marks padding, positions count the tokens
+            of the text.
         at: Which positions, from 0; negative ones count from the end.
         n: How many samples, at most.
-        covariance: As there.
-        device: As there.
-        batch_size: As there.
-        seed: As there.
-        forward: As there.
+
+    As for :func:`affscore.signature`: covariance, device, batch_size, seed, forward.
 
     Returns:
         A row for each position and activation, with ``position``, ``distinct`` (how many vectors go in that differ by

@@ -33,7 +33,6 @@ def domain_sweep(
     covariance: CovarianceName = "ledoit-wolf",
     seed: int = 0,
     n_jobs: int = 1,
-    progress: bool = False,
 ) -> pd.DataFrame:
     r"""Score activation functions on independent normal inputs of sliding mean and several widths.
 
@@ -53,7 +52,6 @@ def domain_sweep(
         covariance: "ledoit-wolf" or "empirical".
         seed: Seed of the samples, >= 0.
         n_jobs: Processes; -1 for one per core.
-        progress: Whether to show a bar.
 
     Returns:
         One row for each activation, mean and standard deviation: activation, mean, std, score in [0, 1],
@@ -83,7 +81,7 @@ def domain_sweep(
         return rows
 
     tasks = [(i, mean, j, std) for (i, mean), (j, std) in product(enumerate(means), enumerate(stds))]
-    table = run_all(scores_of_one_sample, tasks, n_jobs, progress)
+    table = run_all(scores_of_one_sample, tasks, n_jobs)
     place = list(functions).index
     return table.sort_values("activation", key=lambda names: names.map(place), kind="stable", ignore_index=True)
 

@@ -97,7 +97,6 @@ def estimation_sweep(
     repeats: int = 1,
     seed: int = 0,
     n_jobs: int = 1,
-    progress: bool = False,
 ) -> pd.DataFrame:
     """Score activations on fresh normal samples for all combinations of width, size and kind of input.
 
@@ -113,7 +112,6 @@ def estimation_sweep(
         repeats: Fresh samples for each combination.
         seed: Seed of all samples, >= 0.
         n_jobs: Processes; -1 for one per core.
-        progress: Whether to show a bar.
 
     Returns:
         One row for each score: activation, exponent, width, points, ratio (n/d), covariance, repeat, score,
@@ -143,7 +141,7 @@ def estimation_sweep(
         ]
 
     tasks = list(product(exponents, widths, points, range(repeats), functions))
-    table = run_all(scores_of_one_draw, tasks, n_jobs, progress)
+    table = run_all(scores_of_one_draw, tasks, n_jobs)
     limits = {}
     for exponent, width, (name, function) in product(exponents, widths, functions.items()):
         # that of independent coordinates has a closed form for every width

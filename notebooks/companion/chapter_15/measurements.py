@@ -43,10 +43,7 @@ def mean_correlation(
     The error over seeds is that of the mean over architectures, each averaged over its ways of training, which share
     their seeds. That over images is the jackknife's: all networks are followed around the same images.
 
-    Args:
-        paths: As there.
-        density: As there.
-        deviation: As there.
+    As for :func:`rank_correlations`: paths, density, deviation.
     """
     found = rank_correlations(paths, density, deviation)
     by_seed = found.groupby(["network", "seed"])["correlation"].mean().groupby("network")

@@ -200,9 +200,7 @@ def where_it_falls(
 def cores(table: pd.DataFrame, accuracy: float | None = None) -> pd.DataFrame:
     """The size of what is left of each network where it falls below an accuracy.
 
-    Args:
-        table: As there.
-        accuracy: As there.
+    As for :func:`where_it_falls`: table, accuracy.
 
     Returns:
         A row for each network, task and seed that was regularised late: ``network``, ``task``, ``seed``, ``napl``,

@@ -8,7 +8,14 @@ import torch
 from scipy.stats import norm
 
 from affscore import AffscoreError, affinity_score
-from companion.activations import ACTIVATIONS, correlation_with_input, limit_score, normal_quadrature, paired_limit
+from companion.activations import (
+    ACTIVATIONS,
+    correlation_with_input,
+    limit_score,
+    normal_quadrature,
+    paired_limit,
+    run_all,
+)
 from companion.chapter_03.measurements import power_law_correlation
 
 
@@ -102,3 +109,8 @@ class TestPairedLimit:
     def test_a_constant_has_no_limit(self):
         with pytest.raises(AffscoreError, match="constant"):
             paired_limit(torch.zeros_like, np.eye(2))
+
+
+def test_tables_of_several_jobs_are_in_the_order_of_the_tasks():
+    table = run_all(lambda *pair: [{"quotient": pair[0] // pair[1]}] * 2, [(9, 2), (5, 3), (1, 1)], 1)
+    assert table["quotient"].tolist() == [4, 4, 1, 1, 1, 1]
