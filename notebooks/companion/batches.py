@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.regression import criterion_values
-from companion.statistics import jackknife_error
-
-if TYPE_CHECKING:
-    from affscore.network.result import Signature
 from affscore.network.result import Signature
 from companion.printed import OurNumber
+from companion.regression import criterion_values
+from companion.statistics import jackknife_error
 
 Array: TypeAlias = NDArray[np.float64]
 

@@ -6,9 +6,8 @@ import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
-
-import companion
 
 # in the order of the papers' sections: section 4 of the first paper, its appendices, the sibling papers
 _ORDER = ("07", "09", "06", "05", "08", "02", "03", "13", "12", "15", "16")
@@ -24,7 +23,8 @@ def of_chapters(part: str, number: str = "") -> Iterator[ModuleType]:
     >>> [module.__name__ for module in of_chapters("checks", "05")]
     ['companion.chapter_05.checks']
     """
-    rooms = [one for one in pkgutil.iter_modules(companion.__path__) if one.name.startswith(f"chapter_{number}")]
+    every = pkgutil.iter_modules([str(Path(__file__).parent)])
+    rooms = [one for one in every if one.name.startswith(f"chapter_{number}")]
     for one in sorted(rooms, key=lambda one: _ORDER.index(one.name[-2:]) if one.name[-2:] in _ORDER else len(_ORDER)):
         name = f"companion.{one.name}" + f".{part}" * one.ispkg
         if find_spec(name):

@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from numpy.typing import NDArray
-
-from affscore.errors import AffscoreError
-from affscore.plots.style import house_style, legend_below, page
-from companion.style import FIT, INPUT, OUTPUT
-
-if TYPE_CHECKING:
-    from companion.chapter_01.measurements import ScoreSteps
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
 import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.figure import SubFigure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import ConnectionPatch
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from affscore.plots.style import PAGE_WIDTH
-
-if TYPE_CHECKING:
-    from affscore.transport import Coupling
-    from companion.chapter_01.measurements import ScoreSteps
+from affscore.errors import AffscoreError
+from affscore.plots.style import PAGE_WIDTH, house_style, legend_below, page
+from affscore.transport import Coupling
+from companion.chapter_01.measurements import ScoreSteps
+from companion.style import FIT, INPUT, OUTPUT
 
 Values: TypeAlias = NDArray[np.float64]
 

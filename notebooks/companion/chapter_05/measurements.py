@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
+from sklearn.mixture import GaussianMixture
 
 from affscore.errors import AffscoreError
-
-if TYPE_CHECKING:
-    from sklearn.mixture import GaussianMixture
-import pandas as pd
-
 from affscore.options import Specification, check_integer
 
 _GRID = 400

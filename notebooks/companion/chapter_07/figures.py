@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from affscore.plots.style import PALETTE, house_style, legend_below, literal, page
+from companion.regression import Fit
 from companion.style import family_styles
-
-if TYPE_CHECKING:
-    from companion.regression import Fit
 
 _ERROR = "_standard_error"
 
