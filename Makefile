@@ -124,8 +124,8 @@ format: $(INSTALLED)  ## format the code, and bring the notebooks in step
 
 .PHONY: zoo
 zoo: $(INSTALLED)  ## train the small networks that are not trained yet, and write their tables, signatures and studies
-	$(BIN)/python scripts/make_zoo.py
-	$(BIN)/python scripts/make_studies.py
+	$(BIN)/python -m companion.mini_zoo
+	$(BIN)/python -m companion.studies
 
 .PHONY: sync
 sync: $(INSTALLED)  ## bring each notebook's .py and .ipynb in step; the newer one wins

@@ -65,8 +65,8 @@ from IPython.display import Code, Markdown
 import affscore
 from affscore.models import digits
 from affscore.plots import raw_signature
-from companion.figures import table
 from companion.shipped import shipped_signature
+from companion.style import table
 
 warnings.simplefilter("ignore", UserWarning)  # warnings stand among the notes
 

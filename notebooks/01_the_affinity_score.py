@@ -56,9 +56,9 @@ from scipy.stats import norm
 
 import companion
 from affscore import affinity_score, transport
-from companion.experiments import score_steps
-from companion.figures import table
+from companion.chapter_01 import score_steps
 from companion.shipped import trained_networks
+from companion.style import table
 
 rng = np.random.default_rng(seed)
 
@@ -74,14 +74,14 @@ def sigmoid(x):
 # %% [markdown]
 # ## One ReLU, six windows
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-ranges", "caption": "The same ReLU on six windows of inputs scores 1.00 where it is straight, 0.68 with its kink in the middle, and 0.27 where only a tenth of the inputs gets across (paper Fig. 2 A; `companion.figures.activation_panels`)."}, "image": {"alt": "Six panels with the graph of ReLU and a window of inputs of width 20 that slides from [-20, 0] to [0, 20]. The scores are 1.00, 0.27, 0.45, 0.68, 0.87 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine fit misses them."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-ranges", "caption": "The same ReLU on six windows of inputs scores 1.00 where it is straight, 0.68 with its kink in the middle, and 0.27 where only a tenth of the inputs gets across (paper Fig. 2 A; `companion.chapter_01.activation_panels`)."}, "image": {"alt": "Six panels with the graph of ReLU and a window of inputs of width 20 that slides from [-20, 0] to [0, 20]. The scores are 1.00, 0.27, 0.45, 0.68, 0.87 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine fit misses them."}}
 windows = [(low, low + 20) for low in (-20, -18, -15, -10, -5, 0)]
 inputs = [np.linspace(low, high, n) for low, high in windows]
 cases = [
     (f"ReLU on [{x[0]:.0f}, {x[-1]:.0f}]", relu, score_steps(x, relu(x)))
     for x in inputs
 ]
-companion.figures.activation_panels(cases, domain=(-20, 20))
+companion.chapter_01.activation_panels(cases, domain=(-20, 20))
 
 # %% [markdown]
 # In each panel the grey line is the function, the orange dots are the samples on it (evenly spaced, so nothing is random),
@@ -139,11 +139,11 @@ assert np.isclose(min(costs), distance**2)
 print(f"cheapest of the {len(costs)} plans {min(costs):.4f}")
 print(f"transport.wasserstein²      {distance**2:.4f}")
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-coupling", "caption": "The optimal coupling (right) is cheaper than the pairs as they are numbered (left): it chooses the pairs itself, and its mean squared length is $W_2^2$ of {eq}`eq-1-assignment` (ours; `companion.figures.coupling`)."}, "image": {"alt": "Two panels with the same six grey dots at the left and six orange triangles at the right. In the left panel lines join equal numbers and cross each other. In the right panel the lines of the optimal coupling are shorter and hardly cross."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-coupling", "caption": "The optimal coupling (right) is cheaper than the pairs as they are numbered (left): it chooses the pairs itself, and its mean squared length is $W_2^2$ of {eq}`eq-1-assignment` (ours; `companion.chapter_01.coupling`)."}, "image": {"alt": "Two panels with the same six grey dots at the left and six orange triangles at the right. In the left panel lines join equal numbers and cross each other. In the right panel the lines of the optimal coupling are shorter and hardly cross."}}
 optimal = transport.optimal_coupling(
     torch.from_numpy(six_x), torch.from_numpy(six_y)
 )
-companion.figures.coupling(six_x, six_y, optimal)
+companion.chapter_01.coupling(six_x, six_y, optimal)
 
 # %% [markdown]
 # {numref}`fig-1-coupling` shows what to remember: the distance ignores which $x_i$ *came with* which $y_i$ and pairs
@@ -258,8 +258,8 @@ for layer in range(4):
     activations.append((signal, relu(signal)))
     signal = relu(signal)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-scheme", "caption": "From a network to its signature: the further the data move to where ReLU is the identity, the closer the score comes to 1 (paper Fig. 1, drawn from data by `companion.figures.scheme`). Above: input (grey dots) and output (orange triangles) of each ReLU of a random network of width two. Below, the steps for the one in the thick frame: its input $X$ and output $Y$; the affine image $T(X)$ (green squares) with a line from each $x_i$; the optimal coupling of $T(X)$ with $Y$; the principal axes of $\\Sigma_Y$ (one standard deviation each), by which the cost is normalised."}, "image": {"alt": "Upper row: four small scatter plots joined by arrows, one for each ReLU, with the scores 0.64, 0.66, 0.83 and 0.97 that are listed above them as the signature. Lower row: four panels for the first ReLU. A round grey cloud and its orange image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to orange triangles; the orange cloud with two arrows."}}
-companion.figures.scheme(
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-scheme", "caption": "From a network to its signature: the further the data move to where ReLU is the identity, the closer the score comes to 1 (paper Fig. 1, drawn from data by `companion.chapter_01.scheme`). Above: input (grey dots) and output (orange triangles) of each ReLU of a random network of width two. Below, the steps for the one in the thick frame: its input $X$ and output $Y$; the affine image $T(X)$ (green squares) with a line from each $x_i$; the optimal coupling of $T(X)$ with $Y$; the principal axes of $\\Sigma_Y$ (one standard deviation each), by which the cost is normalised."}, "image": {"alt": "Upper row: four small scatter plots joined by arrows, one for each ReLU, with the scores 0.64, 0.66, 0.83 and 0.97 that are listed above them as the signature. Lower row: four panels for the first ReLU. A round grey cloud and its orange image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to orange triangles; the orange cloud with two arrows."}}
+companion.chapter_01.scheme(
     [score_steps(x, y, covariance) for x, y in activations]
 )
 
@@ -269,10 +269,10 @@ companion.figures.scheme(
 #
 # ## Different functions on the same input
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-functions", "caption": "On the same input, evenly spread over $[-5, 5]$, ReLU is more non-linear than Tanh, and Tanh than Sigmoid (paper Fig. 2 B; `companion.figures.activation_panels`)."}, "image": {"alt": "Three panels. ReLU has a score of 0.68, Tanh 0.75 and Sigmoid 0.84. The outputs of Tanh and Sigmoid heap up at both ends, those of ReLU at zero."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-functions", "caption": "On the same input, evenly spread over $[-5, 5]$, ReLU is more non-linear than Tanh, and Tanh than Sigmoid (paper Fig. 2 B; `companion.chapter_01.activation_panels`)."}, "image": {"alt": "Three panels. ReLU has a score of 0.68, Tanh 0.75 and Sigmoid 0.84. The outputs of Tanh and Sigmoid heap up at both ends, those of ReLU at zero."}}
 even = np.linspace(-5, 5, n)
 functions = {"ReLU": relu, "Tanh": np.tanh, "Sigmoid": sigmoid}
-companion.figures.activation_panels(
+companion.chapter_01.activation_panels(
     [
         (name, function, score_steps(even, function(even)))
         for name, function in functions.items()
@@ -299,12 +299,12 @@ table(pd.DataFrame(rows).T.rename_axis("input"))
 # The order of the three is not a property of the functions. On inputs as wide as $[-50, 50]$ ReLU, which was the
 # most non-linear, is the least. {doc}`02_activation_functions` maps this out for nine activations.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-powers", "caption": "Powers on an input evenly spread over $[-1, 1]$: the score falls with the degree, whether the graph folds the line or not (paper Fig. 2 C; `companion.figures.activation_panels`)."}, "image": {"alt": "Six panels with the powers from x to the sixth power of x. The scores fall from 1.00 over 0.82, 0.71, 0.63 and 0.58 to 0.53. The dashed affine fit rises in all panels, also where the power is even and its graph folds the line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-powers", "caption": "Powers on an input evenly spread over $[-1, 1]$: the score falls with the degree, whether the graph folds the line or not (paper Fig. 2 C; `companion.chapter_01.activation_panels`)."}, "image": {"alt": "Six panels with the powers from x to the sixth power of x. The scores fall from 1.00 over 0.82, 0.71, 0.63 and 0.58 to 0.53. The dashed affine fit rises in all panels, also where the power is even and its graph folds the line."}}
 line = np.linspace(-1, 1, n)
 powers = {"$x$": lambda x: x} | {
     f"$x^{k}$": lambda x, k=k: x**k for k in range(2, 7)
 }
-companion.figures.activation_panels(
+companion.chapter_01.activation_panels(
     [
         (name, power, score_steps(line, power(line)))
         for name, power in powers.items()

@@ -55,9 +55,16 @@ from scipy.stats import norm
 import affscore
 import companion
 from affscore import affinity_score
-from companion import experiments
-from companion.figures import table
+from companion import sweeps
+from companion.activations import ACTIVATIONS, activation_graphs, limit_score
+from companion.chapter_02 import (
+    MEANS,
+    baseline_scores,
+    domain_summary,
+    domain_sweep,
+)
 from companion.shipped import trained_networks
+from companion.style import table
 
 # %% [markdown]
 # ## The ReLUs of trained networks
@@ -69,7 +76,7 @@ from companion.shipped import trained_networks
 # scored on its channels at one random position per image.
 
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-activity", "caption": "The ReLUs of eleven trained networks: the more of a ReLU's outputs are zero, the lower its score, and most scores lie on or above those of normal inputs with as many zeros (ours; `companion.figures.activity`)."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; points after a residual sum lie at the upper left, and the points of plain networks spread furthest above the curve."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-activity", "caption": "The ReLUs of eleven trained networks: the more of a ReLU's outputs are zero, the lower its score, and most scores lie on or above those of normal inputs with as many zeros (ours; `companion.chapter_02.activity`)."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; points after a residual sum lie at the upper left, and the points of plain networks spread furthest above the curve."}}
 def group(name, kind):
     if name.startswith("resnet"):
         return (
@@ -93,10 +100,10 @@ trained = pd.concat(
     for name, result in trained_networks(reduction="sample").items()
 ).rename(columns={"sparsity_after": "zeros"})
 trained["normal"] = [
-    experiments.limit_score(torch.relu, norm.isf(zeros), 1.0)
+    limit_score(torch.relu, norm.isf(zeros), 1.0)
     for zeros in trained["zeros"]
 ]
-companion.figures.activity(
+companion.chapter_02.activity(
     trained, trained.set_index("zeros")["normal"].sort_index()
 )
 
@@ -122,20 +129,18 @@ Markdown(
 # normal with mean $m$ and standard deviation $s$. There are 20 means, equally spaced from -20 to 20, and six standard
 # deviations from 0.01 to 2. For each of these 120 clouds $X$ we compute $\rho(X, \sigma(X))$ for nine functions $\sigma$.
 # That takes minutes, nearly all of it for assignment problems, so the package ships the scores of
-# the default parameters (`python -m companion.experiments.sweeps domain` computes them again).
+# the default parameters (`python -m companion.sweeps domain` computes them again).
 
 # %%
 options = {"points": points, "width": width, "covariance": covariance}
 if (*options.values(), seed) == (1000, 300, "ledoit-wolf", 0):
-    domain = experiments.sweep("domain").query("draw == 0").reset_index()
+    domain = sweeps.sweep("domain").query("draw == 0").reset_index()
 else:
-    domain = experiments.domain_sweep(**options, seed=seed, n_jobs=jobs)
-baseline = experiments.baseline_scores(**options, seed=seed)
+    domain = domain_sweep(**options, seed=seed, n_jobs=jobs)
+baseline = baseline_scores(**options, seed=seed)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-domain", "caption": "Nine activations over their domain (paper Fig. 6; `companion.figures.activation_domain`). Above the graph of each; below its scores for 20 means of the input and six standard deviations, the darker the wider. ReLU is non-linear only near its kink, Sigmoid at every mean; the dashed line is the score of one cloud that spreads over all of the axis."}, "image": {"alt": "Nine panels with six curves each. Those of ReLU are at 1 except in a narrow dip around -1; that of LeakyReLU is shallower. ReLU6 has two such dips, near -1 and near 7, HardTanh a broad one from -3 to 3. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Sigmoid and Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends those of Tanh are at 1."}}
-companion.figures.activation_domain(
-    domain, experiments.activation_graphs(), baseline
-)
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-domain", "caption": "Nine activations over their domain (paper Fig. 6; `companion.chapter_02.activation_domain`). Above the graph of each; below its scores for 20 means of the input and six standard deviations, the darker the wider. ReLU is non-linear only near its kink, Sigmoid at every mean; the dashed line is the score of one cloud that spreads over all of the axis."}, "image": {"alt": "Nine panels with six curves each. Those of ReLU are at 1 except in a narrow dip around -1; that of LeakyReLU is shallower. ReLU6 has two such dips, near -1 and near 7, HardTanh a broad one from -3 to 3. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Sigmoid and Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends those of Tanh are at 1."}}
+companion.chapter_02.activation_domain(domain, activation_graphs(), baseline)
 
 # %% [markdown]
 # Where all six curves are at 1, the function is affine for narrow and for wide clouds. Where only the darkest one leaves
@@ -146,7 +151,7 @@ companion.figures.activation_domain(
 # is. An output is *constant* if nothing varies up to rounding.
 
 # %% tags=["hide-input"]
-summary = experiments.domain_summary(domain, threshold=0.95)
+summary = domain_summary(domain, threshold=0.95)
 headings = {
     "lowest": "lowest score",
     "at_mean": "at mean",
@@ -172,7 +177,7 @@ table(summary.sort_values("average"), headings, decimals)
 # \end{gathered}
 # $$ (eq-2-limit)
 #
-# A correlation of one variable, which `companion.experiments.limit_score` computes by quadrature. It replaces nearly all of
+# A correlation of one variable, which `companion.activations.limit_score` computes by quadrature. It replaces nearly all of
 # the 1080 optimal transport problems.
 
 # %% tags=["remove-input"]
@@ -203,7 +208,7 @@ Markdown(
 # and narrow the cloud:
 
 # %% tags=["hide-input"]
-mean = experiments.MEANS[9]
+mean = MEANS[9]
 rare = domain.query("activation == 'relu' and mean == @mean").set_index("std")
 # logarithms: the share itself may be less than any double
 log_share = pd.Series(norm.logsf(-mean / rare.index), rare.index) / np.log(10)
@@ -256,7 +261,7 @@ clouds = {
 rows = {}
 for label, (name, cloud) in clouds.items():
     x = torch.from_numpy(cloud)
-    y = experiments.ACTIVATIONS[name](x) if name else -x
+    y = ACTIVATIONS[name](x) if name else -x
     rows[label] = {
         "corr(x, y)": np.corrcoef(x.ravel(), y.ravel())[0, 1],
         "score of (X, σ(X))": affinity_score(x, y, covariance).value,
@@ -414,7 +419,7 @@ the input turned around {silu.iloc[2]:.2f}.
 # *Compute · 15 minutes · medium.* Aim: link the share of positive inputs to a score.
 #
 # ReLU does not notice the scale of its input, so on normal inputs its score depends on the ratio $m / s$ alone. For which ratio
-# is it one half, for many independent coordinates? Give two decimals. `experiments.limit_score` and a root finder help.
+# is it one half, for many independent coordinates? Give two decimals. `limit_score` and a root finder help.
 # ```
 #
 # ```{admonition} Hint for 2.1
@@ -438,7 +443,7 @@ answer = None  # your answer here: a number
 from scipy.optimize import brentq
 
 answer = brentq(
-    lambda ratio: experiments.limit_score(torch.relu, ratio, 1.0) - 0.5, -3, 3
+    lambda ratio: limit_score(torch.relu, ratio, 1.0) - 0.5, -3, 3
 )
 print(f"ratio {answer:.3f}; share of positive inputs {norm.sf(-answer):.2f}")
 

@@ -65,15 +65,24 @@ import affscore
 import companion
 from affscore import affinity_score, transport
 from affscore.options import Specification
-from companion import experiments, papers
-from companion.analysis import effects_of_size
-from companion.figures import repeated_signatures, table
+from companion import sweeps
+from companion.activations import ACTIVATIONS, points_needed
+from companion.chapter_03 import (
+    bias_and_spread,
+    effects_of_size,
+    estimation_sweep,
+    heavy_tailed_sample,
+    reduction_scores,
+)
+from companion.figures import repeated_signatures
+from companion.printed import printed_table
 from companion.studies import load_study, under
+from companion.style import table
 
 # what n is small for is what the page is about
 warnings.simplefilter("ignore", UserWarning)
-names = list(experiments.ACTIVATIONS)
-printed = papers.printed_table("figure7_activation_scores")
+names = list(ACTIVATIONS)
+printed = printed_table("figure7_activation_scores")
 
 # %% tags=["remove-cell"]
 # the package brings the scores of the default parameters
@@ -138,15 +147,15 @@ Markdown(
 # and $3 \times 3$ positions, all entries independent and standard normal, and apply the activation *before* the reduction,
 # as the published code does (`activate-first`, see {doc}`04_the_signature_of_a_network`). A fourth variant averages first.
 
-# %% mystnb={"figure": {"caption": "For independent positions averaging, summing and flattening give the same score, and the printed one; averaging first does not, unless the activation ignores a factor (paper Fig. 7, top left; `companion.figures.reductions`). Markers inside each other agree.", "name": "fig-3-reductions"}, "image": {"alt": "Nine rows, one for each activation, with markers on a horizontal axis of scores from 0.6 to 1. In each row the markers for average, sum, flatten and the printed value coincide; the marker for reduce first stands further right, except for ReLU, ReLU6 and LeakyReLU."}} tags=["hide-input"]
-if by_default:  # `python -m companion.experiments.sweeps reductions`
-    reduced = experiments.sweep("reductions").query("draw == 0")
+# %% mystnb={"figure": {"caption": "For independent positions averaging, summing and flattening give the same score, and the printed one; averaging first does not, unless the activation ignores a factor (paper Fig. 7, top left; `companion.chapter_03.reductions`). Markers inside each other agree.", "name": "fig-3-reductions"}, "image": {"alt": "Nine rows, one for each activation, with markers on a horizontal axis of scores from 0.6 to 1. In each row the markers for average, sum, flatten and the printed value coincide; the marker for reduce first stands further right, except for ReLU, ReLU6 and LeakyReLU."}} tags=["hide-input"]
+if by_default:  # `python -m companion.sweeps reductions`
+    reduced = sweeps.sweep("reductions").query("draw == 0")
     reduced = reduced.drop(columns="draw").set_index("activation")
 else:
-    reduced = experiments.reduction_scores(names, points=points, seed=seed)
+    reduced = reduction_scores(names, points=points, seed=seed)
 labels = {"mean": "average", "sum": "sum", "flatten": "flatten"}
 labels |= {"printed": "printed", "reduce_first": "reduce first"}
-companion.figures.reductions(
+companion.chapter_03.reductions(
     reduced.assign(printed=printed["reduced_mean"]), labels
 )
 
@@ -181,16 +190,14 @@ Markdown(
 # %%
 ratios = np.arange(0.5, 4.6, 0.5)
 quarter = points // 4
-if by_default:  # `python -m companion.experiments.sweeps drift`
-    drift = experiments.sweep("drift").query("repeat == 0")
+if by_default:  # `python -m companion.sweeps drift`
+    drift = sweeps.sweep("drift").query("repeat == 0")
 else:
     widths = [round(ratio * quarter) for ratio in ratios]
-    drift = experiments.estimation_sweep(
-        names, widths, [quarter], n_jobs=jobs, seed=seed
-    )
+    drift = estimation_sweep(names, widths, [quarter], n_jobs=jobs, seed=seed)
 
-# %% mystnb={"figure": {"caption": "With the empirical covariance every activation looks the more affine the wider it is; with Ledoit-Wolf shrinkage the scores of these inputs stay (paper Fig. 7, top right and bottom, whose values are the ticks at the right edges; `companion.figures.drift`).", "name": "fig-3-drift"}, "image": {"alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}} tags=["hide-input"]
-companion.figures.drift(
+# %% mystnb={"figure": {"caption": "With the empirical covariance every activation looks the more affine the wider it is; with Ledoit-Wolf shrinkage the scores of these inputs stay (paper Fig. 7, top right and bottom, whose values are the ticks at the right edges; `companion.chapter_03.drift`).", "name": "fig-3-drift"}, "image": {"alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}} tags=["hide-input"]
+companion.chapter_03.drift(
     drift,
     printed.rename(columns={"shrinkage": "ledoit-wolf"})[
         ["empirical", "ledoit-wolf"]
@@ -204,10 +211,10 @@ companion.figures.drift(
 # right the scores stay constant.
 
 # %% tags=["hide-input"]
-if by_default:  # `python -m companion.experiments.sweeps shrinkage`
-    full = experiments.sweep("shrinkage").query("repeat == 0")
+if by_default:  # `python -m companion.sweeps shrinkage`
+    full = sweeps.sweep("shrinkage").query("repeat == 0")
 else:
-    full = experiments.estimation_sweep(
+    full = estimation_sweep(
         names, [100, 3000], [points], ["ledoit-wolf"], n_jobs=jobs, seed=seed
     )
 ours = full.pivot_table(index="activation", columns="width", values="score")
@@ -258,28 +265,25 @@ with our curves and cannot be called reproduced.
 # normal, but the spectrum of the covariance decays like $k^{-\alpha}$, in random directions: $\alpha = 0$ are the
 # independent coordinates from above, and with $\alpha = 1.5$ a few directions hold most of the variance. For normal
 # inputs the covariances of the output are known exactly, and with them the score that both estimates converge to as
-# $n$ grows (`companion.experiments.paired_limit`). We measure the difference from it: 128 coordinates, 32 to 2048
+# $n$ grows (`companion.activations.paired_limit`). We measure the difference from it: 128 coordinates, 32 to 2048
 # points, ReLU, and several fresh samples for each point of the figure.
 
 # %%
 d = 128
 alphas = (0.0, 0.5, 1.5)
 numbers = [d // 4, d // 2, d, 2 * d, 4 * d, 8 * d, 16 * d]
-sweep = experiments.estimation_sweep(
+sweep = estimation_sweep(
     ["relu"], [d], numbers, exponents=alphas, repeats=repeats, seed=seed
 )
-summary = experiments.bias_and_spread(sweep)
+summary = bias_and_spread(sweep)
 correlation = np.sqrt(np.pi / (2 * (np.pi - 1)))  # of x and max(x, 0)
 
-# %% mystnb={"figure": {"caption": "The bias of a ReLU's score without shrinkage falls like $1/n$ whatever the spectrum is; shrinkage removes it for independent coordinates and adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias` (ours; `companion.figures.bias_against_points`).", "name": "fig-3-bias"}, "image": {"alt": "Three panels over n/d from one quarter to 16. The blue curve of the empirical covariance is the same in all of them: it falls from about 0.24 to 0.005, close to the dashed line from n/d = 2 on. The red curve of shrinkage is at 0 in the first panel, between 0 and the blue one in the second, and above the blue one for n/d of 1 and more in the third."}} tags=["hide-input"]
+# %% mystnb={"figure": {"caption": "The bias of a ReLU's score without shrinkage falls like $1/n$ whatever the spectrum is; shrinkage removes it for independent coordinates and adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias` (ours; `companion.chapter_03.bias_against_points`).", "name": "fig-3-bias"}, "image": {"alt": "Three panels over n/d from one quarter to 16. The blue curve of the empirical covariance is the same in all of them: it falls from about 0.24 to 0.005, close to the dashed line from n/d = 2 on. The red curve of shrinkage is at 0 in the first panel, between 0 and the blue one in the second, and above the blue one for n/d of 1 and more in the third."}} tags=["hide-input"]
 fine = np.geomspace(summary["ratio"].min(), summary["ratio"].max(), 100)
 theory = pd.Series(
-    {
-        ratio: experiments.first_order_bias(correlation, ratio)
-        for ratio in fine
-    }
+    {ratio: transport.first_order_bias(correlation, ratio) for ratio in fine}
 )
-companion.figures.bias_against_points(summary, theory, tolerance=0.01)
+companion.chapter_03.bias_against_points(summary, theory, tolerance=0.01)
 
 # %% [markdown]
 # * **The bias is upwards.** Too few points make an activation look *more affine* than it is.
@@ -324,9 +328,7 @@ companion.figures.bias_against_points(summary, theory, tolerance=0.01)
 # %% tags=["hide-input"]
 layers = (64, 128, 256, 512, 1024, 2048)
 needed = {
-    f"points for a bias of {bias}": [
-        experiments.points_needed(d, bias) for d in layers
-    ]
+    f"points for a bias of {bias}": [points_needed(d, bias) for d in layers]
     for bias in (0.01, 0.02, 0.05)
 }
 table(pd.DataFrame(needed, index=pd.Index(layers, name="width")))
@@ -365,9 +367,7 @@ table(pd.DataFrame(needed, index=pd.Index(layers, name="width")))
 # %% tags=["hide-input"]
 rows = {}
 for degrees in (1.0, 2.0, np.inf):
-    x = experiments.heavy_tailed_sample(
-        256, 1024, degrees=degrees, large=100, seed=seed
-    )
+    x = heavy_tailed_sample(256, 1024, degrees=degrees, large=100, seed=seed)
     y = F.relu6(x)
     shrunk = affinity_score(x, y, "ledoit-wolf")
     image = transport.affine_map(x, y, "ledoit-wolf")(x)
@@ -534,7 +534,7 @@ Markdown(
 # ## What we found
 
 # %% tags=["remove-input", "findings"]
-constant = experiments.points_needed(1000, 0.01) / 1000 * 0.01
+constant = points_needed(1000, 0.01) / 1000 * 0.01
 shrunk_away = summary.query("exponent == 0 and ratio == 1")
 steep = summary.query("exponent == 1.5 and ratio == 1")
 parts = [
@@ -597,7 +597,7 @@ answer = None  # your answer here: a number
 # The constant of ReLU is 0.075, so that $n \ge 0.075 \cdot 256 / 0.01$: nearly two thousand images, four of the usual batches *in one*.
 
 # %%
-answer = experiments.points_needed(256, 0.01, torch.relu)
+answer = points_needed(256, 0.01, torch.relu)
 print(answer, "points")
 
 companion.exercises.check("3.1", answer)

@@ -59,9 +59,9 @@ from IPython.display import Markdown
 import affscore
 import companion
 from affscore.plots import raw_signature
-from companion.analysis import reference_ranges
-from companion.figures import table
+from companion.chapter_04 import reference_ranges
 from companion.shipped import RESULTS, trained_networks
+from companion.style import table
 
 warnings.simplefilter("ignore")  # warnings are printed with the result
 
@@ -321,7 +321,7 @@ table(
 # Where do trained networks lie? The ranges below hold the middle nine tenths of the scores, for one specification (reduction
 # `mean`, order `activate-first`, Ledoit–Wolf, exact coupling, $n = 512$). The kinds are those of {doc}`../book/activations`.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-ranges", "caption": "Scores after a sum are near 1, and those within blocks spread widely. A row for each place and activation with at least eight scores; the number of activations stands behind its name. Drawn by `companion.figures.score_ranges`."}, "image": {"alt": "Horizontal bars, one for each place and activation, for networks on digits, CIFAR-10 and ImageNet. Bars after a sum end near 1; those of the first and second activation of a block reach from about 0.5 to 0.9."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-ranges", "caption": "Scores after a sum are near 1, and those within blocks spread widely. A row for each place and activation with at least eight scores; the number of activations stands behind its name. Drawn by `companion.chapter_04.score_ranges`."}, "image": {"alt": "Horizontal bars, one for each place and activation, for networks on digits, CIFAR-10 and ImageNet. Bars after a sum end near 1; those of the first and second activation of a block reach from about 0.5 to 0.9."}}
 ranges = reference_ranges(
     rows, ["images", "kind", "activation"]
 ).reset_index()
@@ -334,7 +334,7 @@ shown = ranges.sort_values(
     key=lambda c: c.map(largest_first).fillna(2) if c.name == "images" else c,
     ignore_index=True,
 )
-companion.figures.score_ranges(
+companion.chapter_04.score_ranges(
     shown,
     [
         f"{one.activation} {one.place} ({one.activations})"

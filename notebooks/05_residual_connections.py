@@ -59,10 +59,15 @@ import companion
 from affscore import AffscoreError
 from affscore.options import Specification
 from affscore.survey import load_or_measure_multiverses, stored_multiverses
-from companion.analysis.shortcuts import FIRST, SECOND, groups_of_scores
-from companion.figures import score_histograms, table
+from companion.chapter_05 import (
+    FIRST,
+    SECOND,
+    groups_of_scores,
+    score_histograms,
+)
 from companion.shipped import MULTIVERSES
 from companion.studies import load_study, study_of, under
+from companion.style import table
 
 if len(residual) != len(plain):
     raise AffscoreError(
@@ -112,7 +117,7 @@ mine = under(groups)
 # The scores of networks that differ in nothing but their shortcuts. (By default these are He et al.'s
 # {cite}`he2016deep`, trained on CIFAR-10 and measured on its test images.)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-twins", "caption": "Scores of networks without (left) and with shortcuts (right). Only with them do the two activations of a block part: after the sum the scores are higher, and the deeper the network, the clearer (paper Fig. 5 D; `companion.figures.score_histograms`)."}, "image": {"alt": "Four histograms of affinity scores, a row for each pair of networks. Left, without shortcuts, the bars of both activations of a block overlap. Right, with shortcuts, those after a sum lie near one and those inside a block far below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-twins", "caption": "Scores of networks without (left) and with shortcuts (right). Only with them do the two activations of a block part: after the sum the scores are higher, and the deeper the network, the clearer (paper Fig. 5 D; `companion.chapter_05.score_histograms`)."}, "image": {"alt": "Four histograms of affinity scores, a row for each pair of networks. Left, without shortcuts, the bars of both activations of a block overlap. Right, with shortcuts, those after a sum lie near one and those inside a block far below."}}
 default = under(study)
 
 

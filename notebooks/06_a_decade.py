@@ -55,10 +55,11 @@ from IPython.display import Markdown
 import companion
 from affscore.plots import raw_signature
 from affscore.survey import load_or_measure
-from companion.analysis import trends
-from companion.figures import table, timeline
-from companion.papers import history, short_name, short_names, study_models
+from companion.chapter_06 import history, timeline
+from companion.networks import short_name, short_names, study_models
+from companion.permutation import trends
 from companion.shipped import RESULTS, trained_networks
+from companion.style import table
 
 networks = models or study_models("mini:")
 small_devices = ("squeezenet1_1", "shufflenet_v2_x1_0", "mobilenet_v2")
@@ -161,7 +162,7 @@ signatures = {
 }
 decade = history(signatures)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-decade", "caption": "Small networks on digits: smallest, median and largest score of each by the year of its design. No trend is seen until 2019; the largest scores of the transformers and ConvNeXts are the lowest (paper Fig. 3; `companion.figures.timeline`)."}, "image": {"alt": "A vertical bar for each network, oldest at the left, grouped by year from 2012 to 2022. The bar runs from the smallest to the largest affinity score of its activations, a marker shows the median. Colour and marker stand for the family."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-decade", "caption": "Small networks on digits: smallest, median and largest score of each by the year of its design. No trend is seen until 2019; the largest scores of the transformers and ConvNeXts are the lowest (paper Fig. 3; `companion.chapter_06.timeline`)."}, "image": {"alt": "A vertical bar for each network, oldest at the left, grouped by year from 2012 to 2022. The bar runs from the smallest to the largest affinity score of its activations, a marker shows the median. Colour and marker stand for the family."}}
 timeline(decade)
 
 # %% [markdown]

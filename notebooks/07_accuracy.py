@@ -60,25 +60,26 @@ import affscore
 import companion
 from affscore.comparison import STATISTICS, signature_statistics
 from affscore.models import characteristics
-from companion.analysis import (
+from companion.chapter_07 import (
+    accuracy_fits,
     best_explained,
     best_fit_lead,
     best_fit_tests,
+    common_characteristics_again,
     explained_accuracy,
     independent_best,
-    over_seeds,
     panel_fits,
 )
-from companion.figures import accuracy_fits, table
-from companion.papers import (
+from companion.networks import (
     FIRST_PAPER_STATISTICS,
     accuracy_groups,
-    common_characteristics_again,
-    printed_table,
     study_models,
 )
+from companion.printed import printed_table
+from companion.regression import over_seeds
 from companion.shipped import RESULTS, trained_networks
 from companion.studies import load_study
+from companion.style import table
 
 statistics, common = list(STATISTICS), ["depth", "parameters", "gflops"]
 testing = {"permutations": permutations, "seed": seed}
@@ -115,7 +116,7 @@ best_of_eight = best_explained(
 winner = best_of_eight["characteristic"].iloc[0]
 test_of_eight = best_fit_tests(eight, statistics, kind=fit, **testing)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Eight networks trained on CIFAR-10: accuracy goes with the highest score of the signature more closely than with depth (bars: one standard error of an accuracy on 512 images; ours; `companion.figures.accuracy_fits`)."}, "image": {"alt": "Two scatter plots of accuracy in per cent, for four plain and four residual networks: over the largest score, where it rises from 76 to 85 along a dashed fit, and over depth, where the points scatter more."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Eight networks trained on CIFAR-10: accuracy goes with the highest score of the signature more closely than with depth (bars: one standard error of an accuracy on 512 images; ours; `companion.chapter_07.accuracy_fits`)."}, "image": {"alt": "Two scatter plots of accuracy in per cent, for four plain and four residual networks: over the largest score, where it rises from 76 to 85 along a dashed fit, and over depth, where the points scatter more."}}
 panels = pd.concat(
     [best_of_eight, of_eight[of_eight["characteristic"] == "depth"]]
 )
@@ -268,7 +269,7 @@ side_by_side = pd.DataFrame(
 )
 table(side_by_side.reindex(best_statistic["group"].rename("adjusted R²")))
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-accuracy", "caption": "Small networks: accuracy over the best statistic of the signature (left) and over the best common characteristic (right) of each group; the statistic fits better in most, and often by separating two families (paper Fig. 4; bars of one standard error over seeds; `companion.figures.accuracy_fits`)."}, "image": {"alt": "Five rows of two scatter plots, one row for each group of networks: accuracy in percent over the winning statistic of the signatures at the left, over depth, parameters or GFLOPs at the right. Dashed fits, and error bars in both directions where networks were trained several times."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-accuracy", "caption": "Small networks: accuracy over the best statistic of the signature (left) and over the best common characteristic (right) of each group; the statistic fits better in most, and often by separating two families (paper Fig. 4; bars of one standard error over seeds; `companion.chapter_07.accuracy_fits`)."}, "image": {"alt": "Five rows of two scatter plots, one row for each group of networks: accuracy in percent over the winning statistic of the signatures at the left, over depth, parameters or GFLOPs at the right. Dashed fits, and error bars in both directions where networks were trained several times."}}
 panels = pd.concat([best_statistic, best_common], keys=[0, 1]).sort_values(
     "group", kind="stable"
 )
@@ -422,7 +423,7 @@ Markdown(
 # The first version of the paper grouped its networks differently, had five statistics (no median, and no ratio to
 # it), and took the one with the largest absolute correlation. Its figure 9 prints no numbers to compare with.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-first-version", "caption": "In the three groups of the first version of the paper accuracy falls with the statistic that correlates most (its figure 9; `companion.figures.accuracy_fits`)."}, "image": {"alt": "Three scatter plots side by side with straight fits: accuracy in percent over a statistic of the signature, for traditional and residual networks, for efficient networks, and for vision transformers."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-first-version", "caption": "In the three groups of the first version of the paper accuracy falls with the statistic that correlates most (its figure 9; `companion.chapter_07.accuracy_fits`)."}, "image": {"alt": "Three scatter plots side by side with straight fits: accuracy in percent over a statistic of the signature, for traditional and residual networks, for efficient networks, and for vision transformers."}}
 first = of_networks.assign(group=of_networks["first_paper_group"]).dropna(
     subset="group"
 )

@@ -61,14 +61,17 @@ import affscore
 import companion
 from affscore import AffscoreError
 from affscore.survey import load_or_measure
-from companion import analysis, papers
-from companion.figures import (
-    dendrogram,
-    distance_heatmap,
-    score_distributions,
-    table,
+from companion.chapter_08 import score_distributions
+from companion.clustering import (
+    family_agreement,
+    leaf_order,
+    linkage,
+    nearest_neighbour_accuracy,
 )
+from companion.figures import dendrogram, distance_heatmap
+from companion.networks import network_table, short_names, study_models
 from companion.shipped import RESULTS, shipped_signature
+from companion.style import table
 
 # %% [markdown]
 # ## Eight networks on photographs
@@ -124,7 +127,7 @@ Markdown(
 # for. With `notebooks/params/paper.yml` the same cells run on the originals.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-clustering", "caption": "The clustering of all signatures (average linkage): most networks stand beside a relative, but few families are a branch of their own. Colours and markers are the families, and the lines the signatures (paper Fig. 5 A, and Fig. 8 of its first version; `companion.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family. The further left two branches meet, the farther apart are their signatures. Beside each network its signature is a small line."}}
-networks = models or papers.study_models("mini:")
+networks = models or study_models("mini:")
 options = {
     "n": n,
     "images": images or None,
@@ -135,8 +138,7 @@ options = {
 }
 results = load_or_measure(networks, dataset, store, jobs=jobs, **options)
 by_name = {
-    papers.short_names(networks)[model]: result
-    for model, result in results.items()
+    short_names(networks)[model]: result for model, result in results.items()
 }
 # an activation whose input is constant has no score
 signatures = {
@@ -148,17 +150,17 @@ if len(signatures) < 2:
         "this chapter compares networks: "
         "name at least two in the parameter models"
     )
-about = papers.network_table(signatures)
+about = network_table(signatures)
 families = about["family"].tolist()
 distances = affscore.comparison.distance_matrix(signatures)
 theirs = dtw.distance_matrix([*signatures.values()])
 assert np.allclose(distances, theirs)  # as a package for time series finds
-tree = analysis.linkage(distances)  # average linkage
+tree = linkage(distances)  # average linkage
 dendrogram(tree, list(signatures), families, signatures=signatures)
 plt.show()
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distances", "caption": "The distances behind it, in the order of the tree: the darker, the farther apart. The deep networks are far from all others (paper Fig. 14; `companion.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each network, in shades of grey from white (distance zero, the diagonal) to black. Light blocks along the diagonal are groups of networks with similar signatures; a few rows at one end are dark throughout."}}
-distance_heatmap(distances, analysis.leaf_order(distances, tree))
+distance_heatmap(distances, leaf_order(distances, tree))
 plt.show()
 
 # %% [markdown]
@@ -179,17 +181,13 @@ plt.show()
 def rivals(matrix, scores, labels):
     candidates = {
         "DTW distance": matrix,
-        "per step": companion.analysis.per_step(matrix, scores),
-        "length alone": companion.analysis.length_distances(scores),
+        "per step": companion.chapter_08.per_step(matrix, scores),
+        "length alone": companion.chapter_08.length_distances(scores),
     }
     rows = {}
     for name, one in candidates.items():
-        near = analysis.nearest_neighbour_accuracy(
-            one, labels, permutations, seed
-        )
-        cut = analysis.family_agreement(
-            one, labels, "average", permutations, seed
-        )
+        near = nearest_neighbour_accuracy(one, labels, permutations, seed)
+        cut = family_agreement(one, labels, "average", permutations, seed)
         rows[name] = [*near[:3], cut.value, cut.p_value]
     names = ["near", "p", "chance", "rand", "p of it"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=names)
@@ -240,12 +238,12 @@ Markdown(
 
 # %% tags=["hide-input"]
 untrained = {}
-for name in papers.study_models(""):
+for name in study_models(""):
     try:
         untrained[name] = shipped_signature(f"{name}@random").scores
     except AffscoreError:
         continue  # not every network of the study is among these
-labels = papers.network_table(untrained)["family"].tolist()
+labels = network_table(untrained)["family"].tolist()
 random = rivals(
     affscore.comparison.distance_matrix(untrained), untrained, labels
 )
@@ -277,7 +275,7 @@ nine = [name for name in chosen if name in signatures] or list(signatures)[:9]
 distance_heatmap(distances.loc[nine, nine])
 plt.show()
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distributions", "caption": "All scores of one network of each family: on the mini zoo the ResNet has a second group near 1, and the scores of the ViT are not low, as they are in the paper. Shapes are density estimates, where there are 15 scores or more (paper Fig. 5 C; `companion.figures.score_distributions`)."}, "image": {"alt": "For each of nine networks a column of points, the affinity scores of its activations, with a shape around them that is wide where there are many."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distributions", "caption": "All scores of one network of each family: on the mini zoo the ResNet has a second group near 1, and the scores of the ViT are not low, as they are in the paper. Shapes are density estimates, where there are 15 scores or more (paper Fig. 5 C; `companion.chapter_08.score_distributions`)."}, "image": {"alt": "For each of nine networks a column of points, the affinity scores of its activations, with a shape around them that is wide where there are many."}}
 score_distributions(
     {name: signatures[name] for name in nine},
     about.loc[nine, "family"].tolist(),

@@ -56,25 +56,27 @@ from IPython.display import Markdown
 
 import companion
 from affscore.survey import load_or_measure
-from companion.analysis import (
-    CRITERIA_OF_TABLE_1,
-    criterion_correlations,
-    explained_by_all,
+from companion.chapter_09 import (
+    criterion_dots,
     family_correlations,
     sign_counts,
     strength_counts,
 )
-from companion.figures import criterion_dots, table
-from companion.papers import (
+from companion.networks import (
     network_table,
-    printed_correlations,
-    printed_table,
     short_name,
     short_names,
     study_models,
     table_1_families,
 )
+from companion.printed import printed_correlations, printed_table
+from companion.regression import (
+    CRITERIA_OF_TABLE_1,
+    criterion_correlations,
+    explained_by_all,
+)
 from companion.shipped import RESULTS, shipped_signature
+from companion.style import table
 
 criteria = list(CRITERIA_OF_TABLE_1)
 TITLES = {
@@ -123,7 +125,7 @@ real = criterion_correlations(shipped, list(TITLES), level=level)
 # {cite}`song2012feature,nguyen2021wide`, which does not grow with $d/n$, and the non-linearity coefficient
 # {cite}`philipp2021nonlinearity`.
 
-# %% mystnb={"figure": {"caption": "Correlation of the score with seven criteria over the activations of each network, with Fisher's intervals. CKA and R\u00b2 go with the score in all eleven networks, sparsity and the non-linearity coefficient against it (`companion.figures.criterion_dots`).", "name": "fig-correlations-real"}, "image": {"alt": "Seven panels side by side, one for each criterion, with a line for each of eleven networks: plain and residual networks of 20 to 56 layers, MobileNetV2 and two SqueezeNets. Dots with bars show correlations with their intervals."}} tags=["hide-input"]
+# %% mystnb={"figure": {"caption": "Correlation of the score with seven criteria over the activations of each network, with Fisher's intervals. CKA and R\u00b2 go with the score in all eleven networks, sparsity and the non-linearity coefficient against it (`companion.chapter_09.criterion_dots`).", "name": "fig-correlations-real"}, "image": {"alt": "Seven panels side by side, one for each criterion, with a line for each of eleven networks: plain and residual networks of 20 to 56 layers, MobileNetV2 and two SqueezeNets. Dots with bars show correlations with their intervals."}} tags=["hide-input"]
 kinds = {
     name: "Plain"
     if name.startswith("plain")
@@ -181,7 +183,7 @@ Markdown(
 # digits. The printed numbers, black ticks, belong to the originals on ImageNet: no number of ours confirms or refutes
 # them.
 
-# %% mystnb={"figure": {"caption": "The same for the families of the study. Norm, sparsity and entropy go with the score in some families and against it in others; so do, in other places, all five printed criteria (ticks; tables 1 and 2 of the paper; `companion.figures.criterion_dots`).", "name": "fig-correlations"}, "image": {"alt": "Five panels side by side, one for each criterion, with a line for each network. A dot marks the correlation from -1 to 1 and a bar its interval; colour and marker stand for the family; short black ticks mark the printed values. Dots lie on both sides of zero in the panels of norm, sparsity and entropy."}} tags=["hide-input"]
+# %% mystnb={"figure": {"caption": "The same for the families of the study. Norm, sparsity and entropy go with the score in some families and against it in others; so do, in other places, all five printed criteria (ticks; tables 1 and 2 of the paper; `companion.chapter_09.criterion_dots`).", "name": "fig-correlations"}, "image": {"alt": "Five panels side by side, one for each criterion, with a line for each network. A dot marks the correlation from -1 to 1 and a bar its interval; colour and marker stand for the family; short black ticks mark the printed values. Dots lie on both sides of zero in the panels of norm, sparsity and entropy."}} tags=["hide-input"]
 networks = models or study_models("mini:")
 options = {
     "n": n,

@@ -61,10 +61,10 @@ import companion
 from affscore.options import Specification
 from affscore.plots import house_style
 from affscore.survey import load_or_measure_multiverses, stored_multiverses
-from companion.analysis import effects_of_choices
-from companion.figures import table
-from companion.papers import short_names, study_models
+from companion.chapter_10 import effects_of_choices
+from companion.networks import short_names, study_models
 from companion.shipped import MULTIVERSES
+from companion.style import table
 
 trained = {
     found.metadata["model"]: found

@@ -63,9 +63,10 @@ from affscore import AffscoreError
 from affscore.options import Specification
 from affscore.plots import scores_over_steps
 from affscore.survey import load_or_measure, stored_multiverses
-from companion.figures import bundles_of_signatures, table
+from companion.figures import bundles_of_signatures
 from companion.shipped import MULTIVERSES, shipped_signature
 from companion.studies import load_study, study_of, under
+from companion.style import table
 
 # %% [markdown]
 # ## Eight networks on photographs

@@ -68,24 +68,29 @@ import companion
 from affscore import AffscoreError
 from affscore.models.encoders import name_of, with_encoder
 from affscore.survey import load_or_measure
-from companion import analysis, papers
-from companion.analysis import mean_of, spread_over_methods
-from companion.figures import (
+from companion.all_results import AllResults
+from companion.chapter_12 import (
+    class_effects,
     data_deviations,
-    dendrogram,
-    distance_heatmap,
-    table,
-)
-from companion.papers.alexnet_to_transformers.appendix_i import (
+    deviation_panels,
     means_of_criteria,
     method_of,
+    spread_over_methods,
 )
-from companion.papers.all_results import AllResults
-from companion.papers.printed import printed_table
+from companion.clustering import (
+    leaf_order,
+    linkage,
+    nearest_neighbour_accuracy,
+)
+from companion.figures import dendrogram, distance_heatmap
+from companion.networks import short_names, study_models
+from companion.printed import printed_table
+from companion.statistics import mean_of
 from companion.studies import load_study, study_on_data, under
+from companion.style import table
 
-networks = models or papers.study_models("mini:")
-names = papers.short_names(networks)
+networks = models or study_models("mini:")
+names = short_names(networks)
 others = others or [
     f"digits-{kind}" for kind in ("noisy", "inverted", "shuffled")
 ] + ["random"]
@@ -113,7 +118,7 @@ study = under(study).replace({"model": names})
 
 def short(rows):
     """The same with short names of the networks."""
-    return rows.replace({"model": papers.short_names(rows["model"].unique())})
+    return rows.replace({"model": short_names(rows["model"].unique())})
 
 
 # %% [markdown]
@@ -130,7 +135,7 @@ def short(rows):
 # CIFAR-10 and to noise; eight trained on CIFAR-10, with and without shortcuts, go from CIFAR-10 to the
 # photographs and to noise. 512 images of each.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars). Distance between the signature on the images that a network was trained for and that on others; left three networks trained on ImageNet, then eight trained on CIFAR-10; dotted lines are means (`companion.figures.data_deviations`)."}, "image": {"alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars). Distance between the signature on the images that a network was trained for and that on others; left three networks trained on ImageNet, then eight trained on CIFAR-10; dotted lines are means (`companion.chapter_12.deviation_panels`)."}, "image": {"alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
 words = {
     "folder:imagenet-sample": "ImageNet",
     "folder:cifar10-test": "CIFAR-10",
@@ -139,15 +144,15 @@ words = {
 kinds = {"ImageNet": "photographs", "CIFAR-10": "cifar"}
 real = pd.concat(
     [
-        analysis.data_deviations(
-            under(load_study(f"other-data-{ending}"))
-        ).assign(trained=of)
+        data_deviations(under(load_study(f"other-data-{ending}"))).assign(
+            trained=of
+        )
         for of, ending in kinds.items()
     ],
     ignore_index=True,
 )
 real = short(real).replace({"dataset": words})
-data_deviations(real, ["euclidean"], chance="other images of the first data")
+deviation_panels(real, ["euclidean"], chance="other images of the first data")
 plt.show()
 
 
@@ -186,9 +191,9 @@ Markdown(f"**Noise is further away than the other images** for {counted}.")
 # *inverted* (black for white) or *shuffled* (one permutation of the pixels for all images), and standard normal noise
 # (*random*). With `notebooks/params/paper.yml` networks and data are the paper's.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-data", "caption": "On average noise moves signatures most and noisy digits least, by both distances (paper Fig. 15, for the mini zoo). Each network's signature on other data: above its Euclidean distance to that on the data of reference, with other images of these as bars; below its DTW distance; dotted lines are means (`companion.figures.data_deviations`)."}, "image": {"alt": "Two panels with 36 networks side by side and four markers for each, between 0 and about 1. Noise lies highest for most networks, noisy digits lowest; grey bars at the bottom are far below all markers for most networks."}}
-deviations = analysis.data_deviations(study)
-data_deviations(deviations, chance=f"other images of {dataset}")
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-data", "caption": "On average noise moves signatures most and noisy digits least, by both distances (paper Fig. 15, for the mini zoo). Each network's signature on other data: above its Euclidean distance to that on the data of reference, with other images of these as bars; below its DTW distance; dotted lines are means (`companion.chapter_12.deviation_panels`)."}, "image": {"alt": "Two panels with 36 networks side by side and four markers for each, between 0 and about 1. Noise lies highest for most networks, noisy digits lowest; grey bars at the bottom are far below all markers for most networks."}}
+deviations = data_deviations(study)
+deviation_panels(deviations, chance=f"other images of {dataset}")
 plt.show()
 
 # %% tags=["hide-input"]
@@ -212,7 +217,7 @@ headings = {
 table(distance_to, headings, digits={"over": 1})
 
 # %% tags=["remove-input"]
-printed = papers.printed_table("figure15_deviation")
+printed = printed_table("figure15_deviation")
 theirs = ", ".join(
     f"{name} {row['mean']:.2f} ± {row['std']:.2f}"
     for name, row in printed.iterrows()
@@ -261,9 +266,7 @@ tables = {
         "digits": "classes",
     }.items()
 }
-effects = {
-    kind: analysis.class_effects(rows) for kind, rows in tables.items()
-}
+effects = {kind: class_effects(rows) for kind, rows in tables.items()}
 
 # %% [markdown]
 # How far are the classes from the mean of the subsets, compared with how far the subsets are? For C classes, with the mean $m$
@@ -382,12 +385,12 @@ Markdown(said) if checkpoints else None
 # apart from the rest. Supervision, label noise and distillation mix: all three teach the names of the digits.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-trainings-tree", "caption": "Contrastive learning and rotation have branches of their own, what teaches the names of digits mixes: the clustering of the trainings by average linkage; colours and markers are the methods (paper Fig. 16; `companion.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a training in each row with the colour and marker of its method. The further left two branches meet, the farther apart are their signatures."}}
-tree = analysis.linkage(distances)
+tree = linkage(distances)
 dendrogram(tree, list(trainings), methods)
 plt.show()
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-trainings", "caption": "The contrastive trainings are near each other and far from all others: DTW distances between the signatures, in the order of the clustering (paper Fig. 17; `companion.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each training, in shades of grey from white, distance zero on the diagonal, to black. Trainings by the same method lie side by side where they form light blocks."}}
-distance_heatmap(distances, analysis.leaf_order(distances, tree))
+distance_heatmap(distances, leaf_order(distances, tree))
 plt.show()
 
 # %% [markdown]
@@ -402,9 +405,7 @@ plt.show()
 
 # %% tags=["hide-input"]
 if repeated:
-    near = analysis.nearest_neighbour_accuracy(
-        distances, methods, permutations, seed
-    )
+    near = nearest_neighbour_accuracy(distances, methods, permutations, seed)
     shown = spread.assign(p=spread["p_value"].map("{:.2g}".format))
     headings = {"mean": "mean", "std": "SD of all", "seeds": "SD of seeds"}
     headings |= {"F": "F", "p": "p-value"}

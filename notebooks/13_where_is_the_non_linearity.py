@@ -52,15 +52,16 @@ from scipy import stats
 import affscore
 import companion
 from affscore.network import affine_fit
-from companion.analysis import (
+from companion.chapter_13 import (
     PARTS,
-    mean_of,
     unexplained,
     unexplained_by_kind,
+    unexplained_shares,
 )
-from companion.figures import table, unexplained_shares
-from companion.papers.networks import network_table
+from companion.networks import network_table
+from companion.statistics import mean_of
 from companion.studies import load_study
+from companion.style import table
 
 # %% [markdown]
 # ## A linear layer has a low score
@@ -200,7 +201,7 @@ families = first.groupby("model", sort=False)["family"].first()
 shares = unexplained_by_kind(first, ["model"])
 shares = shares.reindex(families.index)[KINDS]
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-kinds", "caption": "The unexplained share of blocks of each kind, one point for each network (mean over its blocks). Whole networks on digits leave the most unexplained, about a fifth; whether attention or activations come next is undecided. Batch normalisation leaves nothing, and layer normalisation little. Linear layers are the control (`companion.figures.unexplained_shares`)."}, "image": {"alt": "Eight rows of points, one for each kind of block. Whole networks on digits lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.05 and 0.1, and above 0.13 in ConvNeXts and Swins. Normalisation lies at 0, and up to 0.07 in ConvNeXts and transformers."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-kinds", "caption": "The unexplained share of blocks of each kind, one point for each network (mean over its blocks). Whole networks on digits leave the most unexplained, about a fifth; whether attention or activations come next is undecided. Batch normalisation leaves nothing, and layer normalisation little. Linear layers are the control (`companion.chapter_13.unexplained_shares`)."}, "image": {"alt": "Eight rows of points, one for each kind of block. Whole networks on digits lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.05 and 0.1, and above 0.13 in ConvNeXts and Swins. Normalisation lies at 0, and up to 0.07 in ConvNeXts and transformers."}}
 unexplained_shares(shares, families.to_dict())
 plt.show()
 

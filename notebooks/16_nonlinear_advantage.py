@@ -59,33 +59,32 @@ import affscore
 import companion
 from affscore import AffscoreError
 from affscore.nonlinear_advantage import average_path_length, to_prelu
-from companion.analysis import mean_of
-from companion.analysis.cores import cores, survival, survival_correlations
-from companion.analysis.paths import with_scores
-from companion.analysis.slopes import (
+from companion.chapter_16 import (
     EARLY,
     LATE,
+    accuracy_curves,
     compared,
+    core_network,
+    cores,
+    decisions_changed,
     gap,
     lost_when_affine,
+    survival,
+    survival_correlations,
     trainings,
 )
-from companion.experiments import decisions_changed
-from companion.figures import (
-    accuracy_curves,
-    core_network,
-    table,
-    two_measures,
-)
+from companion.figures import two_measures
 from companion.slope_training import train
-from companion.studies import load_studies, stored_studies, under
+from companion.statistics import mean_of
+from companion.studies import load_studies, stored_studies, under, with_scores
+from companion.style import table
 
 studies, note = stored_studies(store) | load_studies(), ""
 if slopes_study not in studies:
     made = ", ".join(name for name in studies if name.startswith("advantage"))
     note = (
         f"Not found in {store}/studies: {slopes_study}. "
-        f"There are {made}; make_studies.py --only makes others. "
+        f"There are {made}; python -m companion.studies --only makes others. "
         "This page shows advantage, small networks on digits."
     )
     slopes_study = "advantage"
@@ -256,7 +255,7 @@ table(
 # * *larger of two digits*: 2,400 pairs of images side by side; the label is the larger digit;
 # * *sum of two digits*: the same pairs; the label is the last digit of the sum. It takes twice as many epochs.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-curves", "caption": "Accuracy against the path length that is left: a point for each training, lines through the means over seeds for each weight of the penalty. On the sum of two digits the early curve falls where the late one still holds; on the larger of two both fall together. On the others affine networks (length 0) are about as good or better; mind the axes, that of digits has three points (`companion.figures.accuracy_curves`)."}, "image": {"alt": "Five panels with two curves each over the normalised average path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below two units, the late one only below one. On the larger of two digits both fall at one unit. On digits and few digits both are flat. With wrong labels they rise towards the left, the late one earlier."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-curves", "caption": "Accuracy against the path length that is left: a point for each training, lines through the means over seeds for each weight of the penalty. On the sum of two digits the early curve falls where the late one still holds; on the larger of two both fall together. On the others affine networks (length 0) are about as good or better; mind the axes, that of digits has three points (`companion.chapter_16.accuracy_curves`)."}, "image": {"alt": "Five panels with two curves each over the normalised average path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below two units, the late one only below one. On the larger of two digits both fall at one unit. On digits and few digits both are flat. With wrong labels they rise towards the left, the late one earlier."}}
 of_pairs = [
     pairs.get(task) == network
     for network, task in zip(trained["network"], trained["task"], strict=True)
@@ -311,7 +310,7 @@ table(
 #
 # Where the non-linear channels are that stay:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-core", "caption": "The core network: the channels of each activation (grey) and those of them that are not linear (blue, the number above; means over seeds), late, for the weight of the penalty that comes closest to three units on a path. Digits are told apart by the early activations; the sum of two needs the one before the last, too (`companion.figures.core_network`)."}, "image": {"alt": "A panel for each task with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels; on the larger of two digits the tenth keeps some."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-core", "caption": "The core network: the channels of each activation (grey) and those of them that are not linear (blue, the number above; means over seeds), late, for the weight of the penalty that comes closest to three units on a path. Digits are told apart by the early activations; the sum of two needs the one before the last, too (`companion.chapter_16.core_network`)."}, "image": {"alt": "A panel for each task with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels; on the larger of two digits the tenth keeps some."}}
 UNITS = 3
 late = study[study["start"] == LATE]
 kept = {}
@@ -378,7 +377,7 @@ Markdown(
 #
 # Two networks of {doc}`15_linear_regions` have the same architecture: one has learned the digits, the other has memorised labels that are all wrong. For the
 # third measure each activation *alone* becomes linear, all of its slopes 1, and nothing is trained: how many of the network's decisions on test images change
-# (`companion.experiments.decisions_changed`)?
+# (`companion.chapter_16.decisions_changed`)?
 
 # %% tags=["hide-input"]
 folder, ways = "../examples", {"vanilla": "right", "noise-1.0": "wrong"}
@@ -426,7 +425,7 @@ table(
 # ```{admonition} What this rests on
 # :class: note
 # Of the paper its abstracts and a summary were at hand. They do not state its recipes: epochs, learning rates, weights $\omega$, which epochs
-# are *early*, how ResNets were fitted to CIFAR. The profile of the paper (`make_studies.py --only advantage-cifar10`, and
+# are *early*, how ResNets were fitted to CIFAR. The profile of the paper (`python -m companion.studies --only advantage-cifar10`, and
 # so on) has recipes of ours.
 # One architecture carries most of this page, on pictures of digits.
 # ```

@@ -57,8 +57,7 @@ from affscore.network import resampled
 from affscore.options import Specification
 from affscore.plots import raw_signature
 from affscore.transport import differentiable_affinity
-from companion.analysis import mean_of
-from companion.analysis.steered import (
+from companion.chapter_17 import (
     CELL,
     FREE,
     PULLED,
@@ -67,9 +66,11 @@ from companion.analysis.steered import (
     outcomes,
     over_all,
 )
-from companion.figures import bundles_of_signatures, table, two_measures
+from companion.figures import bundles_of_signatures, two_measures
 from companion.shipped import shipped_signature
+from companion.statistics import mean_of
 from companion.studies import load_study, under
+from companion.style import table
 
 words = list(Specification._fields)
 

@@ -53,10 +53,9 @@ from pathlib import Path
 import pandas as pd
 from IPython.display import HTML, Markdown
 
-from companion.figures import table
-from companion.papers import measure_as_printed
-from companion.papers.all_results import AllResults
-from companion.papers.ledger import ALL, Ledger
+from companion.all_results import AllResults, measure_as_printed
+from companion.ledger import ALL, Ledger
+from companion.style import table
 
 if models:
     options = {

@@ -1,4 +1,4 @@
-"""What a class gets of the notebooks: for students, for the teacher, and as assignments of nbgrader.
+"""``make student``, ``make teacher`` and ``make assignments``: what a class gets of the notebooks.
 
     python scripts/classroom.py student|teacher|assignments --out FOLDER [NOTEBOOK ...]
 

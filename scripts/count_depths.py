@@ -1,4 +1,4 @@
-"""Count how deep the networks of torchvision are, and write affscore/models/depths.csv.
+"""By hand, for a new network of torchvision: how deep it is, into affscore/models/depths.csv.
 
     python scripts/count_depths.py [--add NAME]
 

@@ -1,4 +1,4 @@
-"""Execute one notebook of the book with the parameters of a profile.
+"""``make book`` executes each notebook with it, with the parameters of a profile.
 
 The executed copy is written under a temporary name and renamed. Beside it lies a file for make (``.d``) that
 names the modules of the library and of the companion which the notebook used, so that a change of them re-runs

@@ -1,4 +1,4 @@
-"""The exercises of a notebook, read from the structure of its cells.
+"""``classroom``, ``syllabus`` and tests read the exercises of a notebook with it, from the structure of its cells.
 
 An exercise is the directive ``{exercise}``, a folded hint, a cell for the answer (code with its check as a comment, or
 the text ``*Your answer:*``), and what is between ``{solution-start}`` and ``{solution-end}``.

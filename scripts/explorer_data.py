@@ -1,4 +1,4 @@
-"""The numbers of the explorer: the results that come with the companion, as one script that sets ``AFFSCORE``.
+"""``stage_book`` writes the numbers of the explorer with it: one script that sets ``AFFSCORE``.
 
 A page loads a script from a folder, too, where it may not fetch a file.
 """
@@ -24,9 +24,8 @@ from affscore.options import DEFAULT, Specification
 from affscore.plots.signature import in_words
 from affscore.plots.style import kind_style, series_style
 from affscore.survey import stored_multiverses, stored_signatures
-from companion.analysis import criterion_correlations, criterion_values
-from companion.analysis.correlations import CRITERIA_OF_TABLE_1
-from companion.papers import network_table
+from companion.networks import network_table
+from companion.regression import CRITERIA_OF_TABLE_1, criterion_correlations, criterion_values
 from companion.shipped import MULTIVERSES, RESULTS
 
 GROUPS = {

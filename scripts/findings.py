@@ -1,4 +1,4 @@
-"""The cell tagged ``findings`` of a chapter: what it found, which its page says first."""
+"""``stage_book`` and ``front_page`` read what a chapter found with it: the cell tagged ``findings``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The front page: its marks are filled with what the notebooks of this run found, and two signatures are drawn."""
+"""``stage_book`` fills the marks of the front page with it, by what the notebooks of this run found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scripts of the book know about notebooks: their pairs, their parameters, the profiles.
+"""``make book`` checks the notebooks with it: pairs, parameters, profiles; other scripts import it.
 
     python scripts/notebook_files.py notebooks/params/mini.yml
 

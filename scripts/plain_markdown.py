@@ -1,4 +1,4 @@
-"""MyST Markdown in pieces, and as the plain Markdown that JupyterLab and Colab show: for what a class gets."""
+"""``exercise_cells`` and ``classroom`` turn MyST Markdown into plain Markdown with it."""
 
 from __future__ import annotations
 

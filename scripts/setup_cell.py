@@ -1,4 +1,4 @@
-"""The first cell of a notebook: it finds the book's code, or gets it from the repository, and says so.
+"""By hand, after a change of it: the first cell of every notebook, which finds the book's code.
 
     python scripts/setup_cell.py
 

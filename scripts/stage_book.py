@@ -1,4 +1,4 @@
-"""Assemble the source tree of the site: prose, executed notebooks, and a generated status page.
+"""``make book`` assembles the source tree of the site with it: prose, executed notebooks, and a status page.
 
 Paths in the tree are those of the repository. Only files whose content changed are written, so that Sphinx
 reads only these again, and files that are gone from the repository are deleted.

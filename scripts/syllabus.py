@@ -1,4 +1,4 @@
-"""The page of the syllabus: the exercises of each week with their times, as the notebooks have them."""
+"""``stage_book`` makes the page of the syllabus with it: the exercises of each week with their times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Use an installed affscore as its readers do, in an empty folder, without the repository: `make try-wheel`.
+"""``make try-wheel``: use an installed affscore as its readers do, in an empty folder, without the repository.
 
 Nothing here comes from the network or from the folder of the project: what the wheel lacks makes it fail.
 """

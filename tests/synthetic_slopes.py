@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from companion.analysis.slopes import EARLY, LATE
-from companion.papers.results import Results
+from companion.chapter_16.measurements import EARLY, LATE
+from companion.results import Results
 
 LEFT = np.linspace(0, 1, 11)
 """The parts of the path length that are left, for a weight of the penalty each."""

@@ -106,8 +106,8 @@ def on_plane(
         right: The corner at the end of the columns.
         up: The corner at the end of the rows.
         points: How many there are along a side, each in the middle of a cell.
-        chunk: Most points in the network at once, as there.
-        device: As there.
+
+    As for :func:`affscore.linear_regions.along_segment`: chunk, device.
 
     Returns:
         Regions and slopes at the points. Between the points nothing is known: unlike along a segment, regions can be

@@ -1,9 +1,16 @@
-"""The looks that only the book has: of families of networks, and of an activation's input, output and fit."""
+"""The looks that only the book has: of families, of an activation's input, output and fit, and of a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from itertools import cycle
+from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from affscore.errors import AffscoreError
 from affscore.plots.style import PALETTE, series_style
 
 INPUT, OUTPUT, FIT = PALETTE["grey"], PALETTE["vermilion"], PALETTE["green"]
@@ -45,3 +52,96 @@ def family_styles(families: Iterable[str]) -> dict[str, tuple[str, str]]:
             known[family] = next((look for look in looks if look not in taken), ("#000000", "."))
             taken.add(known[family])
     return {family: look for family, look in known.items() if family in named}
+
+
+MISSING = "–"
+
+NUMBERS = re.compile(r"[\W\d_]*((to|of|and|e)[\W\d_]*)*")
+"""What a cell of numbers is: ``0.62``, ``8e-15``, ``0.1 to 0.3``, ``3 of 8``."""
+
+
+class Words(pd.DataFrame):
+    """A table of words. A page shows all of it: long sentences are not cut, and no row is left out.
+
+    Columns of numbers are aligned as the page has it (at the right), columns of words at the left.
+    """
+
+    @property
+    def _constructor(self) -> type[Words]:
+        return Words
+
+    def _repr_html_(self) -> str | None:
+        with pd.option_context("display.max_colwidth", None, "display.max_rows", None, "display.max_columns", None):
+            html = super()._repr_html_()  # type: ignore[misc]  # the stubs leave it out
+        if html is None or self.columns.nlevels > 1:
+            return html
+        words = [_of_words(self.iloc[:, place]) for place in range(self.shape[1])]
+        head, end, body = html.partition("</thead>")
+        return _at_the_left(head, "th", [False] * self.index.nlevels + words) + end + _at_the_left(body, "td", words)
+
+
+def table(frame: pd.DataFrame, columns: Mapping[str, str] | None = None, digits: int | Mapping[str, int] = 2) -> Words:
+    """A table as a page shows it.
+
+    Args:
+        frame: The numbers. Its index stays, and with it the order of the rows.
+        columns: The columns that are shown, in their order, each with its heading; None for all, under their own names.
+            A heading that ends in ``(%)`` shows shares in per cent.
+        digits: Decimals of numbers that are not whole, for all columns or by column (2 where one is not named).
+
+    Returns:
+        A table of words: numbers with so many decimals, whole ones with none, missing ones as a dash, yes and no.
+
+    Raises:
+        AffscoreError: A column that the table does not have.
+
+    >>> scores = pd.DataFrame({"score": [0.617, None], "share": [0.25, 0.5], "width": [64, 64]}, index=["relu", "gelu"])
+    >>> table(scores, {"width": "channels", "score": "score", "share": "not linear (%)"})
+         channels score not linear (%)
+    relu       64  0.62          25.00
+    gelu       64     –          50.00
+    >>> table(scores, {"share": "not linear (%)"}, digits=0)["not linear (%)"].tolist()
+    ['25', '50']
+    """
+    headings = columns or {name: str(name) for name in frame.columns}
+    unknown = [name for name in headings if name not in frame.columns]
+    if unknown:
+        known = ", ".join(map(str, frame.columns))
+        raise AffscoreError(f"the table has no column {', '.join(map(str, unknown))}; it has {known}")
+    places = {} if isinstance(digits, int) else digits
+    default = digits if isinstance(digits, int) else 2
+    shown = {}
+    for name, heading in headings.items():
+        factor = 100 if str(heading).endswith("(%)") else 1
+        shown[heading] = [_in_words(value, places.get(name, default), factor) for value in frame[name]]
+    return Words(shown, index=frame.index)
+
+
+def _of_words(cells: Iterable[str]) -> bool:
+    """Whether at least half of the cells that are filled hold words, and there is one."""
+    filled = [str(cell) for cell in cells if cell not in ("", MISSING)]
+    words = sum(NUMBERS.fullmatch(cell) is None for cell in filled)
+    return bool(filled) and 2 * words >= len(filled)
+
+
+def _at_the_left(html: str, tag: str, words: list[bool]) -> str:
+    """Rows of HTML where the cells of columns of words are aligned at the left.
+
+    >>> _at_the_left("<tr><td>0.62</td><td>usual</td></tr>", "td", [False, True])
+    '<tr><td>0.62</td><td style="text-align: left">usual</td></tr>'
+    """
+    columns = cycle(words)
+    return re.sub(f"<{tag}>", lambda cell: f'<{tag} style="text-align: left">' if next(columns) else cell[0], html)
+
+
+def _in_words(value: Any, digits: int, factor: int) -> str:
+    """A value as it is written."""
+    if np.ndim(value) == 0 and pd.isna(value):
+        return MISSING
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (int, np.integer)) and factor == 1:
+        return f"{value:,}".replace(",", "\u202f")  # a narrow no-break space
+    if isinstance(value, (int, float, np.integer, np.floating)):
+        return f"{factor * float(value):z.{digits}f}"
+    return str(value)

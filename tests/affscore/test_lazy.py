@@ -1,9 +1,5 @@
-"""The names that the library loads when they are first used, and what a floor brings without waiting for others."""
+"""The names that the library loads when they are first used."""
 
-import importlib
-import pkgutil
-import subprocess
-import sys
 from types import ModuleType
 
 import pytest
@@ -26,18 +22,3 @@ def test_the_directory_of_a_package_is_its_public_names():
     assert inside == {name for name in inside if isinstance(getattr(affscore, name), ModuleType)}
     assert not {"cli", "lazy", "annotations", "TYPE_CHECKING", "lazy_names"} & inside
     assert dir(affscore.models) == affscore.models.__all__
-
-
-@pytest.mark.parametrize("package", ["analysis", "papers"])
-def test_no_name_hides_a_module(package):
-    floor = importlib.import_module(f"companion.{package}")
-    for module in pkgutil.iter_modules(floor.__path__):
-        importlib.import_module(f"companion.{package}.{module.name}")
-        assert isinstance(getattr(floor, module.name), ModuleType)
-
-
-@pytest.mark.slow
-def test_a_trend_does_not_wait_for_others():
-    code = "import sys; from companion.analysis import trend; print({'sklearn', 'matplotlib'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"

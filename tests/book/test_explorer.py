@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from affscore.comparison import signature_distance
 from affscore.network.result import Signature
 from affscore.survey import stored_multiverses
-from companion.analysis import criterion_correlations
+from companion.regression import criterion_correlations
 from companion.shipped import MULTIVERSES, shipped_signature
 from tests.book.built_site import SITE
 from tests.book.test_site import Visit, address, browser  # noqa: F401  # fixtures

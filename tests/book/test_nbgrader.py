@@ -15,7 +15,7 @@ import pytest
 import torch
 from classroom import WRITE, chapters_of
 
-from companion.experiments.limits import points_needed
+from companion.activations import points_needed
 from tests.book.small_book import REPOSITORY
 from tests.book.small_exercises import small_exercises
 

@@ -83,7 +83,7 @@ def downloads(tmp_path_factory):
 
 @pytest.mark.slow
 def test_the_profile_names_the_networks_of_the_study_and_weights_that_torchvision_has():
-    from companion.papers import study_models
+    from companion.networks import study_models
 
     assert [spec.partition("@")[0] for spec in PAPER["models"]] == study_models("")
     for spec in [*PAPER["models"], *PAPER["efficient"]]:

@@ -3,30 +3,27 @@
 import re
 import shlex
 import sys
-from pathlib import Path
 
-import make_studies
 import pandas as pd
 import pytest
 import torchvision
 import typer
-from studies.plans import STUDIES_OF_PAPERS
 
 from affscore.cli.main import app, main
 from affscore.network.parquet import write_parquet
-from companion import ledger
-from companion.papers import all_results, printed_table, specifications
-from companion.papers.claim import WORDS, all_claims
-from companion.papers.ledger import COLUMNS, Ledger
-from companion.papers.printed import VERDICTS, WAYS
-from companion.papers.results import MATERIAL
+from companion import all_results, ledger, specifications
+from companion.claims import WORDS, all_claims
+from companion.ledger import COLUMNS, Ledger
+from companion.printed import VERDICTS, WAYS, printed_table
+from companion.results import MATERIAL
 from companion.shipped import MULTIVERSES, RESULTS
+from companion.studies.plans import STUDIES_OF_PAPERS
 from tests.synthetic_signatures import synthetic, with_sums
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """None of the package's many results: tests/companion/papers has these."""
+    """None of the package's many results: tests/companion/claims has these."""
     monkeypatch.setattr(all_results, "hard_task", lambda: None)
     monkeypatch.setattr(all_results, "load_studies", dict)
     stored = all_results.stored_signatures
@@ -103,19 +100,6 @@ def test_own_results_give_verdicts(run, tmp_path, own_results):
     assert correlation["verdict"].startswith("differs (")
     assert pd.isna(table.loc["vgg11: correlation of score and norm", "ours"])
     assert "results in results: 1 of 1 are the papers' measurement\n" in err
-
-
-def test_results_that_are_not_taken_are_told(run, own_results):
-    small = synthetic([0.5, 0.6], "vgg11", "random", n=64)
-    small.save(own_results / "vgg11-random-imagenet-n64-mean-0123456789abcde0.parquet")
-    code, _, err = run("--results", own_results)
-    assert code == 0
-    told = err.splitlines()
-    assert told[0] == "results in results: 1 of 2 are the papers' measurement"
-    assert told[1:] == [
-        "not taken for it: vgg11@random on imagenet:imagenet: the weights are random and not IMAGENET1K_V1; "
-        "n is 64 and not 512"
-    ]
 
 
 def test_studies_alone_are_results_and_others_than_the_posters_are_told(run, tmp_path):
@@ -202,8 +186,10 @@ def test_every_command_can_be_given_as_it_is_written(rows):
         for part in surveys:
             program, name, *words = shlex.split(part)
             if program == "python":
-                assert (Path(__file__).parents[2] / name).samefile(make_studies.__file__)
-                assert words in [["--only", one, "--out", "results/studies"] for one in STUDIES_OF_PAPERS]
+                assert name == "-m"
+                assert words in [
+                    ["companion.studies", "--only", one, "--out", "results/studies"] for one in STUDIES_OF_PAPERS
+                ]
                 continue
             assert (program, name) == ("affscore", "survey")
             found = group.commands[name].make_context(name, words).params

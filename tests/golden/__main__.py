@@ -6,7 +6,7 @@ The findings of the chapters are those of the last ``make book``; ``findings`` a
 import subprocess
 import sys
 
-from companion.papers import specifications
+from companion import specifications
 from tests.golden.measured import FOLDER, findings, measured
 
 if __name__ == "__main__":

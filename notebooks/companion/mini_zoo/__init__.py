@@ -22,7 +22,7 @@ __all__ = ["hard_task", "list_models"]
 
 Network = TypeVar("Network", bound=nn.Module)
 
-_FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).parents[1] / "data" / "mini_zoo"
 
 WEIGHTS = _FOLDER / "weights"
 """The folder of the trained weights."""

@@ -16,6 +16,9 @@ from affscore.network.result import load_signature
 from affscore.survey import Store, survey
 from affscore.survey.tables import stored_signatures
 from companion import figures
+from companion.chapter_05.figures import score_histograms
+from companion.chapter_06 import timeline
+from companion.chapter_08 import score_distributions
 
 OPTIONS = {"n": 8, "images": 8, "criteria": False, "progress": False}
 
@@ -91,7 +94,7 @@ def named():
 
 
 def tree():
-    from companion.analysis import linkage
+    from companion.clustering import linkage
 
     return linkage(DISTANCES)
 
@@ -101,9 +104,9 @@ FIGURES = {
     "raw_signature": lambda: affscore.plots.raw_signature(named()),
     "distance_heatmap": lambda: figures.distance_heatmap(DISTANCES),
     "dendrogram": lambda: figures.dendrogram(tree(), NAMES, NAMES),
-    "score_distributions": lambda: figures.score_distributions(SCORES, NAMES),
-    "score_histograms": lambda: figures.score_histograms(dict.fromkeys(NAMES, SCORES)),
-    "timeline": lambda: figures.timeline(
+    "score_distributions": lambda: score_distributions(SCORES, NAMES),
+    "score_histograms": lambda: score_histograms(dict.fromkeys(NAMES, SCORES)),
+    "timeline": lambda: timeline(
         pd.DataFrame({"name": NAMES, "family": NAMES, "year": 2020, "min": 0.1, "median": 0.5, "max": 0.9})
     ),
 }

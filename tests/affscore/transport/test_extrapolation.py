@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from affscore import AffscoreError, affinity_score
 from affscore.transport import extrapolated_affinity_scores
 from affscore.transport.samples import centred
-from companion.experiments import ACTIVATIONS, limit_score, paired_limit, power_law_correlation
+from companion.activations import ACTIVATIONS, limit_score, paired_limit
+from companion.chapter_03.measurements import power_law_correlation
 from tests.affscore.transport.clouds import pairs
 
 NAMES = ("ledoit-wolf", "empirical")

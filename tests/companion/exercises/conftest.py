@@ -4,7 +4,8 @@ from inspect import getclosurevars
 import pytest
 from answer_tables import GARBAGE
 
-from companion.exercises import known, registry
+from companion import exercises
+from companion.exercises import known
 
 
 @cache
@@ -12,7 +13,7 @@ def first_of_each_type():
     """The first exercise of each type of answer: the same function reads those of the others."""
     first = {}
     for number in known():
-        reader = getclosurevars(registry._CHECKERS[number]).nonlocals["expected"]
+        reader = getclosurevars(exercises._CHECKERS[number]).nonlocals["expected"]
         first.setdefault((reader.__name__, *reader.__code__.co_names), number)
     return {*first.values()}
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from affscore import AffscoreError
-from companion.exercises import Verdict, check, registry
+from companion import exercises
+from companion.exercises import Feedback, check
 from tests.companion.exercises.hostile_answers import ANSWERS
 
 
@@ -21,7 +22,7 @@ def test_a_number_may_be_a_number():
 
 
 def test_known_is_in_order():
-    numbers = registry.known()
+    numbers = exercises.known()
     assert numbers == sorted(numbers, key=lambda number: tuple(map(int, number.split("."))))
 
 
@@ -29,7 +30,7 @@ def test_an_error_of_the_library_becomes_a_verdict(monkeypatch):
     def checker(answer):
         raise AffscoreError("x must be finite")
 
-    monkeypatch.setitem(registry._CHECKERS, "1.1", checker)
+    monkeypatch.setitem(exercises._CHECKERS, "1.1", checker)
     verdict = check("1.1", 0)
     assert not verdict
     assert "x must be finite" in verdict.message
@@ -37,7 +38,7 @@ def test_an_error_of_the_library_becomes_a_verdict(monkeypatch):
 
 @pytest.mark.parametrize("right", [True, False])
 def test_what_a_student_sees(right):
-    verdict = Verdict(right, "Look at the units.")
+    verdict = Feedback(right, "Look at the units.")
     assert bool(verdict) is right
     assert "Look at the units." in repr(verdict)
     assert verdict._repr_markdown_().startswith("**Right!**" if right else "**Not yet.**")
@@ -46,7 +47,7 @@ def test_what_a_student_sees(right):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ANSWERS)
 def test_hostile_answers_get_a_verdict(name):
-    assert [number for number in registry.known() if check(number, ANSWERS[name])] == []
+    assert [number for number in exercises.known() if check(number, ANSWERS[name])] == []
 
 
 def test_an_interruption_ends_a_check():

@@ -10,7 +10,7 @@ from affscore import load_data, load_model
 from affscore.models import characteristics, digits
 from affscore.models.card import architecture_of, seeded
 from companion.mini_zoo import MINI_NETWORKS, WEIGHTS, list_models
-from companion.papers import printed_table
+from companion.printed import printed_table
 
 STUDY = printed_table("study_networks").query("in_figure14 == 1")
 EFFICIENT = ["mobilenet_v2", "squeezenet1_0", "squeezenet1_1", "shufflenet_v2_x0_5", "shufflenet_v2_x1_0"]

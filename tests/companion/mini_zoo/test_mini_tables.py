@@ -4,12 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from mini_zoo.distortions import distorted
-from mini_zoo.hard_task import EACH_DIGIT, SEEDS, describe, few_images, hard_test_images, run
-from mini_zoo.members import is_made
-from mini_zoo.recipes import hard_recipe_of, recipe_of
-from mini_zoo.tables import multiply_adds, zoo_row, zoo_table
-from mini_zoo.training import prepared
 from torch import nn
 from torch.utils.flop_counter import flop_registry
 
@@ -17,7 +11,18 @@ from affscore.comparison import STATISTICS
 from affscore.survey.job import key_of
 from affscore.survey.store import Store
 from companion.mini_zoo import MINI_NETWORKS, WEIGHTS, hard_task, list_models
-from companion.papers import printed_table
+from companion.mini_zoo.distorted_digits import (
+    EACH_DIGIT,
+    SEEDS,
+    describe,
+    distorted,
+    few_images,
+    hard_test_images,
+    run,
+)
+from companion.mini_zoo.members import is_made, multiply_adds, zoo_row, zoo_table
+from companion.mini_zoo.training import hard_recipe_of, prepared, recipe_of
+from companion.printed import printed_table
 
 MODELS = list_models()
 COLUMNS = "name family year accuracy accuracy_standard_error parameters flops depth group".split()

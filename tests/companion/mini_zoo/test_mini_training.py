@@ -2,23 +2,21 @@ import json
 import sys
 from dataclasses import replace
 
-import make_zoo
 import pandas as pd
 import pytest
 import torch
-from mini_zoo import signatures
-from mini_zoo.distortions import distorted, shifted
-from mini_zoo.members import half, is_made, train_member
-from mini_zoo.recipes import FAMILIES, recipe_of
-from mini_zoo.training import accuracy, prepared
-from studies.plans import STUDIES
 from torch import nn
 
 from affscore import load_model
 from affscore.errors import AffscoreError
 from affscore.survey import survey
 from affscore.survey.store import Store
-from companion.mini_zoo import MINI_NETWORKS
+from companion.mini_zoo import MINI_NETWORKS, members
+from companion.mini_zoo import __main__ as make_zoo
+from companion.mini_zoo.distorted_digits import distorted, shifted
+from companion.mini_zoo.members import is_made, train_member
+from companion.mini_zoo.training import FAMILIES, accuracy, half, prepared, recipe_of
+from companion.studies.plans import STUDIES
 
 CHEAP = "vit_b_32"
 """Trains fastest of all."""
@@ -111,23 +109,23 @@ def test_one_command_trains_a_network_again_to_the_committed_accuracy(tmp_path, 
 
 @pytest.mark.slow
 def test_results_for_weights_of_before_are_removed_from_the_store(tmp_path, monkeypatch):
-    monkeypatch.setattr(signatures, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(signatures, "MULTIVERSES", tmp_path / "multiverses")
+    monkeypatch.setattr(members, "MULTIVERSES", tmp_path / "multiverses")
+    monkeypatch.setattr(members, "RESULTS", tmp_path / "results")
     options = {"n": 32, "images": 32, "criteria": False, "progress": False, "only": 0}
     for name in ("alexnet", "vgg11"):
         survey(f"mini:{name}", "digits", tmp_path / "results", **options)
         survey(f"mini:{name}", "digits", tmp_path / "multiverses", multiverse="mean", **options)
-    signatures.remove_outdated(["alexnet"])  # measured with other options: not what is wanted
+    members.remove_outdated(["alexnet"])  # measured with other options: not what is wanted
     for folder in ("results", "multiverses"):
         assert ["vgg11" in file.name for file in Store(tmp_path / folder).files()] == [True]
 
 
 @pytest.mark.slow
 def test_what_is_shipped_of_the_small_networks_is_up_to_date(capsys):
-    files = {folder: Store(folder).files() for folder in (signatures.RESULTS, signatures.MULTIVERSES)}
+    files = {folder: Store(folder).files() for folder in (members.RESULTS, members.MULTIVERSES)}
     names = ["alexnet", "vit_b_16"]
-    signatures.remove_outdated(names)
-    report = signatures.measure(names, jobs=1)
+    members.remove_outdated(names)
+    report = members.measure(names, jobs=1)
     assert report.count("already there") == 3
     assert "measured" not in report
     assert {folder: Store(folder).files() for folder in files} == files

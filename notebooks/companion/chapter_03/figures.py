@@ -1,0 +1,135 @@
+"""Figure 7 and what it leaves out: what the reduction, the covariance and the number of points do to a score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from affscore.plots.style import PALETTE, house_style, legend_below, name_rows, page, series_style
+from companion.activations import NAMES
+
+_COVARIANCES = {"empirical": "empirical covariance", "ledoit-wolf": "Ledoit-Wolf shrinkage"}
+
+
+@house_style()
+def reductions(table: pd.DataFrame, labels: dict[str, str] | None = None) -> Figure:
+    """Draw the scores of each activation under several reductions as markers on one line.
+
+    Args:
+        table: One row for each activation and one column for each reduction, such as
+            :func:`companion.chapter_03.reduction_scores` returns.
+        labels: Column -> what stands in the legend; the columns that are drawn, in this order. By default
+            all columns under their own names.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Source: figure 7, top left.
+
+    >>> table = pd.DataFrame({"mean": [0.6, 0.9], "flatten": [0.62, 0.9]}, index=["relu", "sigmoid"])
+    >>> figure = reductions(table)
+    >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    ['ReLU', 'Sigmoid']
+    """
+    labels = {column: column for column in table.columns} if labels is None else labels
+    figure, (axes,) = page(1, 0.9 + 0.29 * len(table), xlabel=r"score $\rho$")
+    for k, (column, label) in enumerate(labels.items()):
+        # the first marker is the largest, so that markers which coincide are all seen
+        style = series_style(k)
+        look: Any = {"edgecolors": style["color"], "marker": style["marker"], "facecolors": "none", "linewidths": 1.4}
+        axes.scatter(table[column], range(len(table)), s=110 / 2.0**k + 8, label=label, zorder=3, **look)
+    name_rows(axes, [NAMES.get(name, name) for name in table.index])
+    axes.grid(axis="y", color=PALETTE["grey"], linewidth=0.5)
+    legend_below(figure, len(labels))
+    return figure
+
+
+@house_style()
+def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
+    """Draw scores over the width for a fixed number of points, one panel for each covariance.
+
+    Args:
+        table: What :func:`companion.chapter_03.estimation_sweep` returns, for one number of points and one
+            exponent; scores of several repeats are averaged.
+        printed: A value for each activation (row) and covariance (column), drawn as a tick at the right
+            edge of its panel; none by default.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Source: figure 7, top right and bottom.
+
+    >>> from companion.chapter_03 import estimation_sweep
+    >>> figure = drift(estimation_sweep(["relu"], [20, 60], [30]))
+    >>> [axes.get_title() for axes in figure.axes]
+    ['empirical covariance', 'Ledoit-Wolf shrinkage']
+    """
+    import seaborn as sns  # slow to load
+
+    curves = table.assign(ratio=table["width"] / table["points"])
+    labels: Any = {"xlabel": "width over points, $d / n$", "ylabel": r"score $\rho$"}
+    figure, grid = page(table["covariance"].nunique(), 3.9, sharey=True, **labels)
+    for axes, (covariance, rows) in zip(grid, curves.groupby("covariance", sort=False), strict=True):
+        for k, (name, scores) in enumerate(rows.groupby("activation", sort=False)):
+            style = series_style(k)
+            # two series more than there are colours: these are hollow
+            style |= {"markerfacecolor": "none" if k >= 7 else style["color"], "linestyle": "-", "linewidth": 1.1}
+            style["markeredgecolor"] = style["color"]
+            curve: Any = {"data": scores, "x": "ratio", "y": "score", "errorbar": None, "legend": False}
+            sns.lineplot(**curve, **style, ax=axes, label=NAMES.get(str(name), str(name)))
+            if printed is not None and covariance in printed:
+                tick: Any = {"markersize": 9, "markeredgewidth": 1.6, "color": style["color"], "clip_on": False}
+                axes.plot(1.03, printed[str(covariance)][name], "_", transform=axes.get_yaxis_transform(), **tick)
+        axes.set_title(_COVARIANCES.get(str(covariance), str(covariance)))
+    legend_below(figure, 5)
+    return figure
+
+
+@house_style()
+def bias_against_points(
+    summary: pd.DataFrame, theory: pd.Series | None = None, *, tolerance: float | None = 0.01
+) -> Figure:
+    """Draw how far scores are from their limit over n/d, for each covariance, one panel for each kind of input.
+
+    Bars show the spread: one standard deviation of a single score.
+
+    Args:
+        summary: What :func:`companion.chapter_03.bias_and_spread` returns, for one activation and one width.
+        theory: A bias for each n/d (the index) to draw as a line, such as
+            :func:`affscore.transport.first_order_bias` gives for the empirical covariance; none by default.
+        tolerance: A bias to mark with a line; None for no line.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Source: ours.
+
+    >>> from companion.chapter_03 import bias_and_spread, estimation_sweep
+    >>> sweep = estimation_sweep(["relu"], [20], [40, 80], repeats=2)
+    >>> figure = bias_against_points(bias_and_spread(sweep), pd.Series({2.0: 0.037, 4.0: 0.019}))
+    >>> figure.axes[0].get_title()
+    'independent coordinates'
+    """
+    labels: Any = {"xlabel": "points over width, $n / d$", "ylabel": r"bias of the score $\rho$"}
+    figure, grid = page(summary["exponent"].nunique(), 3.3, sharey=True, **labels)
+    ratios = np.unique(summary["ratio"])
+    names = [f"{ratio:g}" if ratio >= 1 else f"1/{1 / ratio:g}" for ratio in ratios]
+    for axes, (exponent, rows) in zip(grid, summary.groupby("exponent", sort=False), strict=True):
+        axes.axhline(0, color=PALETTE["black"], linewidth=0.7, linestyle="-")
+        if tolerance is not None:
+            axes.axhline(tolerance, label=f"a bias of {tolerance:g}", color=PALETTE["grey"], linestyle=":", linewidth=1)
+        if theory is not None:
+            axes.plot(theory, "k--", label="first order, empirical covariance", linewidth=1.0)
+        for k, (covariance, label) in enumerate(_COVARIANCES.items()):
+            chosen = rows[rows["covariance"] == covariance].sort_values("ratio")
+            look: Any = {"linestyle": "-", "linewidth": 1.1, "capsize": 2, **series_style(k), "marker": "os"[k]}
+            if len(chosen):
+                axes.errorbar(chosen["ratio"], chosen["bias"], chosen["spread"], label=label, **look)
+        axes.set_title("independent coordinates" if exponent == 0 else f"spectrum $k^{{-{exponent:g}}}$")
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(ratios, names)
+    legend_below(figure, 2)
+    return figure

@@ -1,0 +1,48 @@
+"""How far the blocks of networks are from affine, by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from affscore.plots.style import PALETTE, house_style, legend_below, literal, name_rows, page
+from companion.style import family_styles
+
+
+@house_style()
+def unexplained_shares(shares: pd.DataFrame, groups: Mapping[str, str]) -> Figure:
+    """Draw a share for each network and kind of block: a row for each kind, a point for each network.
+
+    Args:
+        shares: A row for each network, a column for each kind (:func:`companion.chapter_13.unexplained_by_kind`), in
+            the order from top to bottom.
+        groups: The group of each network, as its family, which has colour, marker and a line of its own.
+
+    Returns:
+        The figure, as wide as a page. What is missing leaves its place empty.
+
+    >>> shares = pd.DataFrame({"mlp": [0.1, 0.2], "network": [0.2, 0.3]}, index=["a", "b"])
+    >>> figure = unexplained_shares(shares, {"a": "ViTs", "b": "ResNets"})
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['mlp', 'network']
+    """
+    of = np.array([groups.get(name, name) for name in shares.index])
+    styles = family_styles(list(of))
+    figure, (axes,) = page(1, 1.0 + 0.42 * shares.shape[1])
+    for place, (group, (colour, marker)) in enumerate(styles.items()):
+        offset = 0.6 * ((place + 0.5) / len(styles) - 0.5)
+        for row, kind in enumerate(shares.columns):
+            values = shares.loc[of == group, kind].to_numpy(dtype=float)
+            label = literal(group) if row == 0 else None
+            heights = np.full(len(values), row + offset)
+            axes.plot(values, heights, marker, color=colour, markersize=4.5, alpha=0.85, label=label)
+    for row in range(1, shares.shape[1]):
+        axes.axhline(row - 0.5, color=PALETTE["grey"], linewidth=0.5)
+    name_rows(axes, list(shares.columns))
+    axes.set(xlabel="share of the variance that no affine map explains", ylim=(shares.shape[1] - 0.5, -0.5))
+    axes.set_xlim(left=-0.01)
+    legend_below(figure, 5, loc="outside upper center")
+    return figure

@@ -1,0 +1,166 @@
+"""Chapter 14: language models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import torch
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from torch import Tensor
+
+from affscore.network.padding import reduce_text
+from affscore.options import Specification
+from affscore.plots.signature import FEW
+from affscore.plots.style import MARKERS, house_style, legend_below, literal, page, score_axis
+from companion.answers import as_function, call
+from companion.exercises import Hints, exercise, right
+from companion.statistics import Estimate, mean_of, require
+
+PLAIN, GATED = "char_gpt", "gated_char_gpt"
+"""The networks of the study: with an ordinary feed-forward part, and with gates."""
+
+
+def mean_scores(study: pd.DataFrame, network: str, way: str = "language") -> pd.Series:
+    """The mean score of a network by ``seed``, of the rows of one specification.
+
+    Args:
+        study: Rows with ``network``, ``way``, ``seed`` and ``score``.
+        network: Which.
+        way: "language", or "untrained".
+
+    Raises:
+        MissingResultsError: It was not trained at least twice.
+    """
+    rows = study[(study["network"] == network) & (study["way"] == way)]
+    require(len(set(rows["seed"])) > 1)
+    return rows.groupby("seed")["score"].mean()
+
+
+def fall_in_training(study: pd.DataFrame, network: str) -> Estimate:
+    """How far training lowers a network's mean score, with an interval over seeds."""
+    return mean_of((mean_scores(study, network, "untrained") - mean_scores(study, network)).dropna())
+
+
+def gap_of_gates(study: pd.DataFrame) -> Estimate:
+    """The mean score with gates less that without, with Welch's interval over seeds."""
+    gated, plain = (mean_of(mean_scores(study, network)) for network in (GATED, PLAIN))
+    return gated - plain
+
+
+def gap_at_equal_loss(course: pd.DataFrame) -> tuple[float, Estimate]:
+    """The gap of gates where every training first reaches the loss that all of them reach.
+
+    Args:
+        course: Rows with ``network``, ``seed``, ``step``, ``bits`` and ``score``.
+
+    Returns:
+        That loss in bits, and the mean score with gates less that without, with Welch's interval over seeds.
+    """
+    means = course.groupby(["network", "seed", "step"])[["bits", "score"]].mean().reset_index()
+    target = float(means.groupby(["network", "seed"])["bits"].min().max())
+    first = means[means["bits"] <= target].groupby(["network", "seed"])["score"].first()
+    return target, mean_of(first[GATED]) - mean_of(first[PLAIN])
+
+
+def rise_over_blocks(study: pd.DataFrame) -> Estimate:
+    """The last block's score less the first one's, after training, with an interval over networks and seeds."""
+    trained = study[study["way"] == "language"]
+    blocks = trained.pivot_table("score", ["network", "seed"], "index")
+    return mean_of(blocks.iloc[:, -1] - blocks.iloc[:, 0])
+
+
+def under_each(rows: pd.DataFrame, statistic: Callable[[pd.DataFrame], Estimate]) -> list[Estimate]:
+    """A statistic of the rows of each specification."""
+    return [statistic(some) for _, some in rows.groupby(list(Specification._fields), sort=False)]
+
+
+def signs(estimates: Iterable[Estimate]) -> tuple[int, int, int]:
+    """How many numbers are above zero, below zero, and neither with their whole interval.
+
+    >>> signs([mean_of([1.0, 1.1]), mean_of([-1.0, 1.0]), mean_of([1.0])])
+    (1, 0, 2)
+    """
+    above = [one.above() for one in estimates]
+    return above.count(True), above.count(False), above.count(None)
+
+
+_LIGHTEST = 0.85
+"""Of the colour map; what lies above is too light for a line on white."""
+
+
+@house_style()
+def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, doubling: bool = False) -> Figure:
+    """Draw the score of each activation along something: a line for its mean, and a band from least to most.
+
+    Args:
+        panels: For each title a row for each activation (``index``), value of ``by`` and repetition (a seed), with the
+            ``score``.
+        by: What is on the horizontal axis, a column of numbers from 0.
+        xlabel: What that is called.
+        doubling: Whether the axis is logarithmic, with 1 added to every number, as positions of a text are counted.
+
+    Returns:
+        The figure, as wide as a page: a panel for each title; the first activation is the darkest.
+
+    >>> rows = [(step, index, seed, 0.9 - 0.1 * step) for step in (0, 1) for index in (0, 1) for seed in (1, 2)]
+    >>> table = pd.DataFrame(rows, columns=["step", "index", "seed", "score"])
+    >>> figure = scores_along({"net": table}, "step", "steps")
+    >>> len(figure.axes[0].lines), figure.axes[0].get_xlabel()
+    (2, 'steps')
+    """
+    import seaborn as sns  # slow to load
+
+    figure, grid = page(
+        len(panels), 0.8, each=2.5, columns=min(len(panels), 3), sharey=True, xlabel=xlabel, ylabel="affinity score"
+    )
+    numbers = sorted({index for rows in panels.values() for index in rows["index"]})
+    colours = mpl.colormaps["viridis"](np.linspace(0, _LIGHTEST, len(numbers)))
+    for axes, (title, rows) in zip(grid, panels.items(), strict=True):
+        places = sorted(set(rows[by] + doubling))
+        for index, own in rows.groupby("index"):
+            place = numbers.index(index)
+            marker = MARKERS[place % len(MARKERS)] if len(places) <= FEW else ""
+            look: Any = {"color": colours[place], "marker": marker, "markersize": 3, "markeredgewidth": 0}
+            whole: Any = {"errorbar": ("pi", 100), "err_kws": {"linewidth": 0}}  # from the least to the largest
+            sns.lineplot(
+                x=own[by] + doubling, y=own["score"], ax=axes, linestyle="-", linewidth=1.2, legend=False,
+                label=f"activation {own['index'].iloc[0] + 1}", **look, **whole,
+            )  # fmt: skip
+        axes.set_title(literal(title))
+        if doubling:
+            axes.set_xscale("log", base=2)
+            axes.xaxis.set_major_locator(FixedLocator(places))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axes.xaxis.set_minor_locator(NullLocator())
+    score_axis(grid, np.concatenate([rows["score"] for rows in panels.values()]))
+    legend_below(figure, min(len(numbers), 7))
+    return figure
+
+
+@exercise("14.1", as_function)
+def average_without_padding(function: Callable[..., Any]) -> Hints:
+    """20.2: the average over the tokens of a text."""
+    generator = torch.Generator().manual_seed(0)
+    features = torch.randn(6, 5, 3, generator=generator)
+    mask = (torch.arange(5) < torch.tensor([5, 4, 3, 2, 1, 3])[:, None]).long()
+    expected = reduce_text(features, mask.bool(), "mean")
+    found = call(function, features.clone(), mask.clone())
+    yield not isinstance(found, Tensor), f"Expected a tensor (n, c), got {type(found).__name__}."
+    yield found.shape != expected.shape, f"Expected the shape {tuple(expected.shape)}, got {tuple(found.shape)}."
+    yield _same(found, features.mean(dim=1)), "Padding counts still: the mean is over all positions."
+    zeros = torch.where(mask.bool()[:, :, None], features, 0)
+    yield _same(found, zeros.mean(dim=1)), "The sum is right. By how many tokens is it to be divided?"
+    yield not _same(found, expected), "These are not the means over the tokens whose mask is 1."
+    spoiled = torch.where(mask.bool()[:, :, None], features, float("nan"))
+    again = call(function, spoiled, mask.clone())
+    yield not isinstance(again, Tensor) or not _same(again, expected), "Where padding holds NaN, so does the answer."
+    yield True, right("The library does the same where the data has an attention_mask.")
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and torch.allclose(one.float(), other.float(), atol=1e-5)

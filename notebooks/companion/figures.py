@@ -1,0 +1,268 @@
+"""Figures that several chapters draw. Each function draws what it is given and returns it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike, NDArray
+from scipy.cluster import hierarchy
+
+from affscore.errors import AffscoreError
+from affscore.plots.signature import relative_positions
+from affscore.plots.style import house_style, legend_below, literal, page, score_axis, series_style
+from companion.style import family_styles
+
+
+@house_style()
+def distance_heatmap(
+    distances: pd.DataFrame, order: Sequence[str] | None = None, label: str = "DTW distance"
+) -> Figure:
+    """Draw a matrix of distances between networks.
+
+    Args:
+        distances: As :func:`affscore.comparison.distance_matrix` makes it.
+        order: The names in the order to draw them, such as :func:`companion.clustering.leaf_order`; None for their own.
+        label: What the distances are.
+
+    Returns:
+        The figure, as wide as a page: the darker, the farther apart. Up to twelve networks have their distances written
+        into the cells.
+
+    Source: figures 5 B and 14 of the paper.
+
+    >>> distances = pd.DataFrame([[0.0, 0.3], [0.3, 0.0]], ["a", "b"], ["a", "b"])
+    >>> figure = distance_heatmap(distances, ["b", "a"])
+    >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    ['b', 'a']
+    """
+    import seaborn as sns  # slow to load
+
+    order = list(distances.index) if order is None else list(order)
+    few = len(order) <= 12
+    figure, (axes,) = page(1, 5.2 if few else 7.2)
+    names = [literal(name) for name in order]
+    look: Any = {"cmap": "Greys", "vmin": 0, "fmt": ".2f", "annot_kws": {"fontsize": 8}, "square": True, "annot": few}
+    look |= {"cbar_kws": {"label": label, "shrink": 0.6}, "xticklabels": names, "yticklabels": names}
+    sns.heatmap(distances.loc[order, order].astype(float), ax=axes, **look)
+    axes.set(xlabel="", ylabel="")
+    axes.tick_params(length=0, labelsize=8 if few else 6.5)
+    axes.tick_params(axis="y", rotation=0)
+    axes.tick_params(axis="x", rotation=90)
+    return figure
+
+
+@house_style()
+def dendrogram(
+    tree: NDArray[np.float64],
+    names: Sequence[str],
+    families: Sequence[str],
+    label: str = "DTW distance",
+    signatures: Mapping[str, ArrayLike] | None = None,
+) -> Figure:
+    """Draw the tree of a hierarchical clustering, with the family of each network, and beside it their signatures.
+
+    Args:
+        tree: As :func:`companion.clustering.linkage` makes it.
+        names: Of the networks, in the order of the distances.
+        families: The family of each.
+        label: What the heights of the tree are.
+        signatures: Scores by name, in the order of the activations; None for the tree alone.
+
+    Returns:
+        The figure, as wide as a page: a network in each row, with the colour and the marker of its family. With
+        signatures, these are beside the tree, each in the row of its network, over the relative position of the
+        activation (0 first, 1 last).
+
+    Raises:
+        AffscoreError: Not a name and a family for each leaf, or one without a signature.
+
+    Source: figure 5 A of the paper.
+
+    >>> from companion.clustering import linkage
+    >>> names = ["a", "b", "c"]
+    >>> distances = pd.DataFrame([[0, 1, 4], [1, 0, 4], [4, 4, 0]], names, names)
+    >>> figure = dendrogram(linkage(distances), names, ["ResNets", "ResNets", "ViTs"])
+    >>> sorted(label.get_text() for label in figure.axes[0].get_yticklabels())
+    ['a', 'b', 'c']
+    """
+    leaves = len(tree) + 1
+    if len(names) != leaves or len(families) != leaves:
+        got = f"{len(names)} and {len(families)}"
+        raise AffscoreError(f"a tree of {leaves} networks needs as many names and families, got {got}")
+    figure, (axes, *beside) = page(2 if signatures else 1, 1.2 + (0.22 if signatures else 0.19) * leaves)
+    grey: Any = {"color_threshold": 0, "above_threshold_color": "#555555"}
+    labels = [literal(name) for name in names]
+    hierarchy.dendrogram(tree, labels=labels, orientation="left", leaf_font_size=8, ax=axes, **grey)
+    order = hierarchy.leaves_list(tree)
+    in_order = np.array(families)[order]
+    for family, (colour, marker) in family_styles(families).items():
+        places = 5 + 10 * np.flatnonzero(in_order == family)  # where SciPy puts leaves
+        look: Any = {"marker": marker, "color": colour, "s": 28, "clip_on": False, "zorder": 3}
+        axes.scatter(np.zeros(len(places)), places, label=literal(family), **look)
+    axes.set_xlabel(f"{label} at which two clusters are joined")
+    axes.tick_params(axis="y", length=0, pad=10)
+    axes.spines["left"].set_visible(False)
+    if signatures:
+        chosen = {names[leaf]: families[leaf] for leaf in order.tolist()}
+        _signatures(beside[0], {name: signatures[name] for name in chosen}, chosen)
+        axes.set_xlabel(f"{label}\nat which two clusters are joined")
+    legend_below(figure, 5)
+    return figure
+
+
+def _signatures(axes: Axes, signatures: Mapping[str, ArrayLike], families: Mapping[str, str]) -> None:
+    """A line for each signature in the row of its network."""
+    looks = family_styles(families.values())
+    rows = {name: np.asarray(values, dtype=float) for name, values in signatures.items()}
+    everything = np.concatenate(list(rows.values()))
+    low, high = np.floor(20 * np.nanmin(everything)) / 20, np.ceil(20 * np.nanmax(everything)) / 20
+    for row, (name, scores) in enumerate(rows.items()):
+        height = 10 * row + 0.5 + 9 * (scores - low) / (high - low)
+        axes.plot(relative_positions(scores), height, "-", color=looks[families[name]][0], linewidth=0.7)
+    scale = f"signatures: in each row scores from {low:.2f} to {high:.2f}"
+    axes.set(xlabel=f"{scale},\nover the relative position of the activation", ylim=(0, 10 * len(rows)), yticks=[])
+    axes.spines["left"].set_visible(False)
+
+
+@house_style()
+def two_measures(
+    table: pd.DataFrame, x: str, y: str, panels: str, series: str, labels: tuple[str, str], from_zero: bool = False,
+    columns: int = 3,
+) -> Figure:  # fmt: skip
+    """Draw one measure of networks against another.
+
+    Args:
+        table: A row for each network.
+        x: The column of the first measure.
+        y: Of the second.
+        panels: Of what has a panel of its own.
+        series: Of what has a colour and marker of its own.
+        labels: Of both axes, with units.
+        from_zero: Whether the axes begin at 0, so that distances show ratios.
+        columns: Panels in a row.
+
+    Returns:
+        The figure, as wide as a page.
+
+    >>> table = pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 3.0], "net": "vgg8", "way": ["vanilla", "noise"]})
+    >>> figure = two_measures(table, "a", "b", "net", "way", ("density", "deviation"))
+    >>> [label.get_text() for label in figure.legends[0].get_texts()]
+    ['vanilla', 'noise']
+    """
+    names = list(dict.fromkeys(table[panels]))
+    figure, grid = page(len(names), 0.8, each=2.6, columns=columns, xlabel=labels[0], ylabel=labels[1])
+    looks = {name: series_style(number) for number, name in enumerate(dict.fromkeys(table[series]))}
+    for axes, name in zip(grid, names, strict=True):
+        for group, rows in table[table[panels] == name].groupby(series, sort=False):
+            look: Any = {"linestyle": "", "markersize": 5, **looks[group]}
+            axes.plot(rows[x], rows[y], label=literal(str(group)), **look)
+        if from_zero:
+            axes.set_xlim(left=0)
+            axes.set_ylim(bottom=0)
+        axes.set_title(literal(str(name)))
+    legend_below(figure, 4)
+    return figure
+
+
+_OF_A_BUNDLE = ("group", "line", "depth", "score")
+
+_LIGHTEST = 0.85
+"""Of the colour map; what lies above is too light for a line on white."""
+
+
+@house_style()
+def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: str = "") -> Figure:
+    """Draw signatures of one network over each other, a panel for each network.
+
+    Args:
+        panels: For each title a row for each activation (``index``) and value of ``by``, with the ``score``.
+        by: The column in which the lines of a panel differ, as ``n`` or ``seed``. A value has the same colour in all
+            panels, from dark for the smallest to light for the largest.
+        label: What the values are, before each in the legend.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Source: figure 8 (appendix E).
+
+    >>> rows = pd.DataFrame({"index": [0, 1, 0, 1], "n": [64, 64, 128, 128], "score": [0.5, 0.7, 0.5, 0.6]})
+    >>> figure = repeated_signatures({"net": rows}, "n", label="n = ")
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    ['n = 64', 'n = 128']
+    """
+    values = sorted({value for rows in panels.values() for value in rows[by]})
+    colours = dict(zip(values, mpl.colormaps["viridis"](np.linspace(0, _LIGHTEST, len(values))), strict=True))
+    figure, grid = page(len(panels), 3.1, sharey=True, xlabel="activation, in order", ylabel="affinity score")
+    for axes, (title, rows) in zip(grid, panels.items(), strict=True):
+        for value, own in rows.groupby(by):
+            own = own.sort_values("index")
+            axes.plot(
+                own["index"] + 1, own["score"], "o-", color=colours[value], linewidth=1, markersize=2.5,
+                label=f"{label}{value}",
+            )  # fmt: skip
+        axes.set_title(literal(title))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    score_axis(grid, np.concatenate([rows["score"] for rows in panels.values()]))
+    legend_below(figure, min(len(values), 9))
+    return figure
+
+
+@house_style()
+def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns: int = 3) -> Figure:
+    """Draw signatures over the depth: a thin line for each, and a thick one with markers for the mean of each group.
+
+    Args:
+        rows: A row for each activation of each signature, with ``group`` (what a colour stands for), ``line`` (which
+            signature of the group), ``depth`` and ``score``. Activations of the same depth are averaged.
+        panels: A further column; each of its values has a panel of its own. None for one panel.
+        columns: Panels in a row.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Raises:
+        AffscoreError: A missing column, or no rows.
+
+    >>> rows = [("before", seed, depth, 0.5 + 0.01 * seed) for seed in range(3) for depth in range(5)]
+    >>> figure = bundles_of_signatures(pd.DataFrame(rows, columns=["group", "line", "depth", "score"]))
+    >>> len(figure.axes[0].lines), figure.axes[0].get_xlabel()
+    (4, 'depth (activations on the longest path)')
+    """
+    needed = [*_OF_A_BUNDLE, *([panels] if panels else [])]
+    if missing := [name for name in needed if name not in rows] or rows.empty:
+        what = f"the columns {', '.join(map(str, missing))}" if isinstance(missing, list) else "rows"
+        raise AffscoreError(f"the table of signatures lacks {what}; it needs {', '.join(needed)}")
+    shown = [(str(name), some) for name, some in rows.groupby(panels, sort=False)] if panels else [("", rows)]
+    looks = {group: series_style(number) for number, group in enumerate(dict.fromkeys(rows["group"]))}
+    figure, grid = page(
+        len(shown), 0.9, each=2.6, columns=columns, sharex=True, sharey=True,
+        xlabel="depth (activations on the longest path)", ylabel="affinity score",
+    )  # fmt: skip
+    for axes, (name, some) in zip(grid, shown, strict=True):
+        for group, members in some.groupby("group", sort=False):
+            _draw_bundle(axes, members, str(group), looks[group])
+        axes.set_title(literal(name))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    score_axis(grid, rows["score"])
+    if len(looks) > 1:
+        legend_below(figure, min(len(looks), 5))
+    return figure
+
+
+def _draw_bundle(axes: Any, members: pd.DataFrame, group: str, look: dict[str, Any]) -> None:
+    import seaborn as sns  # slow to load
+
+    means = members.groupby(["line", "depth"], as_index=False)["score"].mean()  # of activations side by side
+    lines: Any = {"data": means, "x": "depth", "y": "score", "ax": axes, "linestyle": "-", "legend": False}
+    sns.lineplot(**lines, units="line", estimator=None, color=look["color"], linewidth=0.7, alpha=0.45)
+    number = members["line"].nunique()
+    label = literal(f"{group} ({number})" if number > 1 else group)
+    edge = {"markeredgecolor": look["color"]}
+    sns.lineplot(**lines, **look, **edge, errorbar=None, linewidth=2, markersize=4, label=label)

@@ -1,0 +1,53 @@
+"""Whether a criterion follows the score in every network is decided by intervals that hold for all of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from companion.chapter_09.measurements import simultaneous_intervals, strength_counts
+from companion.regression import fisher_interval
+
+
+def table(activations=100, **columns):
+    return pd.DataFrame(
+        [
+            {"model": f"n{place}", "criterion": name, "activations": activations, "correlation": r}
+            for name, values in columns.items()
+            for place, r in enumerate(values)
+        ]
+    )
+
+
+def test_the_level_is_shared_by_the_networks_of_a_criterion():
+    found = simultaneous_intervals(table(cka=[0.3, np.nan, 0.5], norm=[0.3]))
+    assert len(found) == 3  # what has no correlation has no interval
+    ends = found.set_index(["criterion", "model"])[["low", "high"]]
+    assert tuple(ends.loc[("cka", "n0")]) == pytest.approx(fisher_interval(0.3, 100, 0.975))
+    assert tuple(ends.loc[("norm", "n0")]) == pytest.approx(fisher_interval(0.3, 100, 0.95))
+
+
+@pytest.mark.slow
+def test_all_intervals_together_miss_as_rarely_as_they_say():
+    generator = np.random.default_rng(0)
+    z = np.arctanh(0.8) + generator.normal(size=(80, 30)) / (20 - 3) ** 0.5
+    missed = 0
+    for row in z:
+        found = simultaneous_intervals(table(activations=20, cka=np.tanh(row)), 0.8)
+        missed += not ((found["low"] < 0.8) & (found["high"] > 0.8)).all()
+    assert 0.1 < missed / len(z) < 0.3
+
+
+def test_a_criterion_that_is_strong_everywhere_is_not_refuted_by_its_weakest_network():
+    """With 0.8 in each of 36 networks the smallest correlation is mostly below 0.5; its interval is not."""
+    generator = np.random.default_rng(1)
+    z = np.arctanh(0.8) + generator.normal(size=(20, 36)) / (10 - 3) ** 0.5
+    below = [np.tanh(row).min() < 0.5 for row in z]
+    refuted = [strength_counts(table(activations=10, cka=np.tanh(row))).loc["cka", "weak"] > 0 for row in z]
+    assert np.mean(below) > 0.5
+    assert np.mean(refuted) < 0.15
+
+
+def test_a_criterion_that_runs_against_the_score_is_counted_in_its_direction():
+    counts = strength_counts(table(norm=[-0.9, -0.9, -0.1], cka=[0.9, 0.9, 0.9]))
+    assert counts.loc["norm", ["networks", "strong", "weak", "undecided"]].tolist() == [3, 2, 1, 0]
+    assert counts.loc["cka", ["strong", "weak"]].tolist() == [3, 0]

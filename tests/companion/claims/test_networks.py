@@ -1,0 +1,59 @@
+import pandas as pd
+import pytest
+
+from affscore.errors import AffscoreError
+from companion.mini_zoo import MINI_NETWORKS
+from companion.networks import network_table, short_name, short_names, study_models
+from companion.printed import printed_table
+
+
+def test_the_study_has_its_networks_in_the_order_of_the_years():
+    table = network_table(study_models(""))
+    assert len(table) == 36
+    assert table["year"].is_monotonic_increasing
+    assert table["group"].value_counts().to_dict() == {
+        "Pre-residual": 7,
+        "Residual": 9,
+        "NAS-based": 8,
+        "ViTs": 5,
+        "Post-ViT": 7,
+    }
+
+
+def test_figure_15_alone_makes_no_network_of_the_study():
+    only_there = printed_table("study_networks").query("in_figure14 == 0").index
+    assert not set(only_there) & set(study_models(""))
+    table = network_table(only_there)
+    assert table["year"].notna().all()
+    assert table["group"].isna().all()
+
+
+@pytest.mark.parametrize("prefix", ["mini:", "", "timm:"])
+def test_a_network_is_known_whatever_stands_around_its_name(prefix):
+    row = network_table([f"{prefix}resnet50@random"]).iloc[0]
+    assert (row["name"], row["family"], row["year"]) == ("resnet50", "ResNets", 2015)
+
+
+@pytest.mark.parametrize("model", study_models("mini:"))
+def test_family_and_year_are_those_that_the_zoo_says(model):
+    known, network = network_table([model]).iloc[0], MINI_NETWORKS[short_name(model)]
+    assert (known["family"], known["year"]) == (network.architecture.family, network.architecture.year)
+
+
+def test_an_unknown_network_is_a_family_of_its_own():
+    row = network_table(["nets/mine.py:build@weights.pt"]).iloc[0]
+    assert row["family"] == "build"
+    assert pd.isna(row["year"])
+
+
+def test_two_weights_of_one_network_keep_their_names():
+    both = ["resnet50@IMAGENET1K_V1", "resnet50@IMAGENET1K_V2"]
+    assert short_names([*both, "vgg11"]) == {both[0]: both[0], both[1]: both[1], "vgg11": "vgg11"}
+    assert list(short_names(["mini:vgg11", "vgg11"]).values()) == ["mini:vgg11", "vgg11"]
+    assert network_table(both)["name"].tolist() == ["resnet50", "resnet50"]
+    assert short_name("vgg11") == "vgg11"
+
+
+def test_a_network_that_is_named_twice_is_refused():
+    with pytest.raises(AffscoreError, match="got vgg11 more than once"):
+        network_table(["vgg11", "alexnet", "vgg11"])

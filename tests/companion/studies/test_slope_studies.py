@@ -1,0 +1,350 @@
+"""Studies of trainings that pull slopes to 1: one unit, its files, and from a plan to a table."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from affscore import AffscoreError, linearize, load_model, signature
+from affscore.nonlinear_advantage import active_channels, slopes, to_prelu
+from affscore.options import Specification
+from companion import slope_training as training
+from companion.mini_zoo.training import one_thread
+from companion.slope_training import train
+from companion.studies import __main__ as make_studies
+from companion.studies import plans, stored_studies, tasks
+from companion.studies import slopes as of_slopes
+from companion.studies.__main__ import is_made
+from companion.studies.plans import EARLY, LATE, NEVER, STUDIES, STUDIES_OF_PAPERS, Study
+from companion.studies.slopes import Slopes
+from companion.studies.tasks import TASKS, Task
+
+pytestmark = pytest.mark.slow  # trains
+
+
+NETWORK = """
+from torch import nn
+
+def small():
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 3, 2), nn.ReLU(), nn.Conv2d(4, 6, 3, 2), nn.ReLU(), nn.Flatten(), nn.Linear(54, 10)
+    )
+"""
+
+COLUMNS = [
+    "index", "layer", "call", "channels", "active", "start", "omega", "accuracy", "share", "napl", "loss", "width",
+    "network", "task", "seed",
+]  # fmt: skip
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """A network of two activations with 4 and 6 channels, and a task of 96 digits for twice two epochs."""
+
+    def samples():
+        images, labels, test_images, test_labels = TASKS["digits"].samples()
+        return images[:96], labels[:96], test_images[:64], test_labels[:64]
+
+    (tmp_path / "networks.py").write_text(NETWORK)
+    recipe = {"weight_decay": 1e-2, "batch_size": 16}
+    monkeypatch.setitem(TASKS, "tiny", Task(samples, half=2, rate=1e-2, slope_rate=0.2, more=recipe))
+    monkeypatch.setattr(of_slopes, "FIRST", 64)
+    return f"{tmp_path / 'networks.py'}:small"
+
+
+@pytest.fixture
+def epochs(monkeypatch):
+    """Counts the epochs that are trained."""
+
+    class Counted:
+        done = 0
+
+        def __call__(self, *arguments):
+            self.done += 1
+            return state(*arguments)
+
+    state, counted = training._state, Counted()
+    monkeypatch.setattr(training, "_state", counted)
+    return counted
+
+
+def by_hand(one, omega, start, epochs=4):
+    """A network that is trained as one of a study, in one go."""
+    task = TASKS[one.task]
+    images, labels, *test = task.samples()
+    model = to_prelu(load_model(one.model, one.seed), images[:2])
+    rates = {"rate": lambda epoch: task.annealed(1e-2, epoch), "slope_rate": lambda epoch: task.annealed(0.2, epoch)}
+    more = {"test": tuple(test), "seed": one.seed, "progress": False, **rates, **task.more}
+    with one_thread():
+        return model, train(model, images, labels, epochs, omega, start, **more)
+
+
+@pytest.mark.parametrize("start", [NEVER, EARLY])
+def test_a_row_for_each_weight_and_activation(small, start, tmp_path):
+    one = Slopes(small, "tiny", 3, start, (0.0,) if start is NEVER else (0.0, 0.5))
+    table = one.run(tmp_path)
+    assert table.columns.tolist() == COLUMNS
+    assert table["omega"].tolist() == [omega for omega in one.omegas for _ in range(2)]
+    assert table["layer"].tolist() == ["1", "3"] * len(one.omegas)
+    assert table["channels"].tolist() == [4, 6] * len(one.omegas)
+    assert table["start"].isna().all() == (start is NEVER)
+    assert table[["network", "task", "seed"]].drop_duplicates().values.tolist() == [["small", "tiny", 3]]
+    for omega, rows in table.groupby("omega"):
+        model, record = by_hand(one, omega, 4 if start is NEVER else 0)
+        assert rows["active"].tolist() == active_channels(model)["active"].tolist()
+        last = record.iloc[-1]
+        for name, wanted in {"accuracy": "accuracy", "share": "active", "napl": "napl", "loss": "loss"}.items():
+            assert rows[name].tolist() == [last[wanted]] * 2
+        of_those_there = [active for active in rows["active"] if active]
+        assert rows["width"].iloc[0] == (np.mean(of_those_there) if of_those_there else 0)
+    if start is not NEVER:
+        shares = table.groupby("omega")["share"].first()
+        assert shares[0.5] < shares[0.0]
+
+
+def test_late_is_ordinary_training_at_first(small, tmp_path):
+    one = Slopes(small, "tiny", 3, LATE, (0.01, 0.5), scored=True)
+    table = one.run(tmp_path)
+    assert table.columns.tolist() == [*COLUMNS[:5], "accuracy_before", *COLUMNS[5:12], "score_after", "channel_auc",
+                                      *COLUMNS[12:]]  # fmt: skip
+    _, never = by_hand(one, 0.0, 4)
+    assert set(table["accuracy_before"]) == {never["accuracy"][1]}
+    for omega, rows in table.groupby("omega"):
+        model, record = by_hand(one, omega, 2)
+        assert set(rows["accuracy"]) == {record["accuracy"].iloc[-1]}
+        assert set(rows["loss"]) == {record["loss"].iloc[-1]}
+        assert rows["active"].tolist() == active_channels(model)["active"].tolist()
+        test = [some[:64] for some in TASKS["tiny"].samples()[2:]]
+        after = signature(model, tuple(test), n=64, criteria=False, progress=False)
+        np.testing.assert_allclose(rows["score_after"].astype(float), after.scores, atol=1e-6)
+    assert table["channel_auc"].dropna().between(0, 1).all()
+    assert table["channel_auc"].notna().any()
+    assert Slopes(small, "tiny", 3, 0.5, (0.5,)).run(tmp_path)["accuracy_before"][0] == never["accuracy"][0]
+
+
+def test_scores_are_of_the_network_before_the_penalty(small, tmp_path):
+    one = Slopes(small, "tiny", 3, LATE, (0.5,), scored=True)
+    one.run(tmp_path)
+    scores = pd.read_parquet(one.scores(tmp_path / "slopes"))
+    assert scores[["network", "task", "seed"]].drop_duplicates().values.tolist() == [["small", "tiny", 3]]
+    words = [*Specification._fields]
+    assert (scores.groupby("index")[words].value_counts() == 1).all()
+    model, _ = by_hand(one, 0.0, 2, epochs=2)
+    test = tuple(TASKS["tiny"].samples()[2:])
+    for word in ("activate-first", "reduce-first"):
+        wanted = signature(model, test, n=64, order=word, criteria=False, progress=False)
+        found = scores[scores[words].eq(pd.Series(Specification(order=word)._asdict())).all(axis=1)]
+        np.testing.assert_allclose(found["score"], wanted.scores, atol=1e-6)
+
+
+def test_what_is_done_is_read(small, tmp_path, epochs):
+    one = Slopes(small, "tiny", 1, LATE, (0.01, 0.5))
+    table = one.run(tmp_path)
+    assert epochs.done == 4 + 4
+    assert [file.name for file in (tmp_path / "slopes").iterdir()] == [f"{one.name}.parquet"]
+    pd.testing.assert_frame_equal(one.run(tmp_path), table)
+    assert epochs.done == 8
+    replace(one, omegas=(0.01,)).run(tmp_path)  # another job under the same name
+    assert epochs.done == 8 + 4
+
+
+def test_another_recipe_is_trained_anew(small, tmp_path, epochs, monkeypatch):
+    one = Slopes(small, "tiny", 1, NEVER)
+    one.run(tmp_path)
+    for change in ({"rate": 2e-2}, {"slope_rate": 0.3}, {"half": 1}, {"more": {"batch_size": 32}}):
+        before = one.describe()
+        monkeypatch.setitem(TASKS, "tiny", replace(TASKS["tiny"], **change))
+        assert one.describe() != before
+        one.run(tmp_path)
+    assert epochs.done == 4 + 4 + 4 + 2 + 2
+
+
+def test_the_auc_counts_pairs_of_channels():
+    """Against a loop over the pairs; channels without a score count nowhere."""
+    random = np.random.default_rng(0)
+    net = to_prelu(torch.nn.Sequential(torch.nn.Linear(3, 40), torch.nn.ReLU(), torch.nn.Linear(40, 5), torch.nn.ReLU(),
+                                       torch.nn.Linear(5, 5), torch.nn.ReLU()))  # fmt: skip
+    linear, scores = random.random(40) < 0.4, random.integers(0, 6, 40) / 5
+    scores[::7] = np.nan
+    first, _, third = slopes(net).values()
+    first.frozen |= torch.from_numpy(linear)
+    third.frozen |= True
+    table = pd.concat(
+        pd.DataFrame({"layer": layer, "call": 0, "channel": range(len(some)), "value": some})
+        for layer, some in (("1", scores), ("3", random.random(5)), ("5", random.random(5)))
+    )
+    pairs = [
+        (kept < gone) + (kept == gone) / 2
+        for kept in scores[~linear & ~np.isnan(scores)]
+        for gone in scores[linear & ~np.isnan(scores)]
+    ]
+    found = of_slopes._areas(net, table.sample(frac=1, random_state=0).sort_values("channel"))
+    assert found[0] == pytest.approx(np.mean(pairs))
+    assert np.isnan(found[1:]).all()  # all are kept, and none
+
+
+def test_criteria_are_compared(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(of_slopes, "KEPT", (1.0, 0.5, 0.0))
+    monkeypatch.setattr(of_slopes, "FURTHER", 2)
+    one = Slopes(small, "tiny", 2, LATE, (0.0, 0.05), criteria=True)
+    table = one.run(tmp_path)
+    assert table.columns.tolist() == [
+        "by", "omega", "keep", "kept", "accuracy_before", "accuracy_after", "accuracy", "network", "task", "seed"
+    ]  # fmt: skip
+    assert table.groupby(["by", "omega"])["keep"].agg(list).to_dict() == {
+        (by, omega): [1.0, 0.5, 0.0] for by, omega in (("affinity", 0.0), ("random", 0.0), ("slope", 0.05))
+    }
+    test = tuple(TASKS["tiny"].samples()[2:])
+    for omega, start, ways in ((0.0, 4, ("affinity", "random")), (0.05, 2, ("slope",))):
+        model, record = by_hand(one, omega, start)
+        for by in ways:
+            rows = table[table["by"] == by].set_index("keep")
+            assert set(rows["accuracy_before"]) == {record["accuracy"].iloc[-1]}
+            assert rows["accuracy_after"][1.0] == record["accuracy"].iloc[-1]
+            active = record["active"].iloc[-1]  # what training has made linear stays so
+            assert rows["kept"].tolist() == [active, min(active, 0.5), 0.0]
+            wanted = linearize(model, test, 0.5, by, seed=2, progress=False)
+            assert rows["accuracy_after"][0.5] == wanted.accuracy_after
+    affine = table[table["keep"] == 0.0]
+    assert (affine["accuracy"] > affine["accuracy_after"]).any()  # a little training helps
+    assert set(table["seed"]) == {2}
+
+
+def test_no_slope_moves_after_the_criterion(small, tmp_path, monkeypatch):
+    moved = []
+
+    def watched(model, images, labels, epochs, *arguments, **more):
+        before = [unit.slope.detach().clone() for unit in slopes(model).values()]
+        record = train(model, images, labels, epochs, *arguments, **more)
+        same = [torch.equal(*pair) for pair in zip(before, (one.slope for one in slopes(model).values()), strict=True)]
+        moved.append((epochs, not all(same)))
+        return record
+
+    monkeypatch.setattr(of_slopes, "train", watched)
+    monkeypatch.setattr(of_slopes, "KEPT", (0.5,))
+    Slopes(small, "tiny", 2, LATE, (0.0, 0.05), criteria=True).run(tmp_path)
+    assert moved == [(4, False), (5, False), (5, False), (4, True), (5, False)]
+
+
+def two(small):
+    """A study of two trainings, one of them with scores."""
+    return Study(slopes=[Slopes(small, "tiny", 1, NEVER), Slopes(small, "tiny", 1, LATE, (0.3,), scored=True)])
+
+
+def test_tables_of_a_study(small, tmp_path):
+    study = two(small)
+    found = make_studies.of_slopes("mine", study, tmp_path, jobs=1)
+    assert list(found) == ["mine-scores", "mine"]  # the last has the name of the study
+    each = [one.run(tmp_path) for one in study.slopes]
+    assert len(found["mine"]) == sum(map(len, each)) == 4
+    assert found["mine"]["accuracy"].tolist() == [*each[0]["accuracy"], *each[1]["accuracy"]]
+    assert found["mine"]["accuracy_before"].isna().tolist() == [True, True, False, False]
+    pd.testing.assert_frame_equal(found["mine-scores"], pd.read_parquet(study.slopes[1].scores(tmp_path / "slopes")))
+    alone = replace(study, slopes=study.slopes[:1])
+    assert list(make_studies.of_slopes("mine", alone, tmp_path, jobs=1)) == ["mine"]
+
+
+def run_the_script(monkeypatch, *words):
+    monkeypatch.setattr(sys, "argv", ["make_studies.py", "--jobs", "1", *map(str, words)])
+    make_studies.main()
+
+
+def test_from_a_plan_to_a_table(small, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(make_studies, "STUDIES", {"mine": two(small)})
+    places = ["--work", tmp_path / "work", "--out", tmp_path / "out"]
+    run_the_script(monkeypatch, *places)
+    scores, table = (pd.read_parquet(tmp_path / "out" / f"mine{end}.parquet") for end in ("-scores", ""))
+    assert capsys.readouterr().out == f"mine-scores: {len(scores)} rows\nmine: 4 rows\n"
+    assert is_made("mine", tmp_path / "out")
+    assert table["omega"].tolist() == [0.0, 0.0, 0.3, 0.3]  # as chosen, and not rounded to 32 bits
+    assert table.dtypes[["start", "omega"]].tolist() == [np.float64] * 2
+    assert table["accuracy"].dtype == np.float32
+    assert str(tmp_path) not in str(table.to_dict("list"))
+    run_the_script(monkeypatch, *places)
+    assert capsys.readouterr().out == ""
+    monkeypatch.setattr(make_studies, "STUDIES", {"mine": Study(slopes=two(small).slopes[:1])})
+    assert not is_made("mine", tmp_path / "out")
+
+
+def test_plans_have_files_of_their_own():
+    found = [one for study in (STUDIES | STUDIES_OF_PAPERS).values() for one in study.slopes]
+    assert len(found) > 100
+    assert len({one.name for one in found}) == len(found)
+    for one in found:
+        assert (one.omegas == (0.0,)) == (one.start is NEVER)
+        assert not one.scored or one.start == LATE
+
+
+def only(monkeypatch, name, half, samples=None, **changes):
+    """The plan of a paper with one network and seed, one weight, and two epochs; of the first samples alone."""
+    study = STUDIES_OF_PAPERS[name]
+    first = study.slopes[0]
+    some = [one for one in study.slopes if (one.network, one.seed) == (first.network, 1)]
+    some = [replace(one, omegas=one.omegas[-1:], **changes) for one in some]
+    monkeypatch.setitem(STUDIES_OF_PAPERS, name, replace(study, slopes=some))
+    task = TASKS[first.task]
+    loaded = task.samples
+
+    def fewer():
+        return tuple(one[:samples] for one in loaded())
+
+    monkeypatch.setitem(TASKS, first.task, replace(task, half=half, samples=fewer, device="cpu"))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_cifar")
+@pytest.mark.parametrize("name", ["cifar10", "cifar100"])
+def test_the_plan_of_cifar_on_few_images(name, tmp_path, monkeypatch):
+    only(monkeypatch, f"advantage-{name}", 1, 8)
+    monkeypatch.setattr(of_slopes, "FIRST", 8)
+    places = ["--work", tmp_path / "work", "--out", tmp_path / "store" / "studies"]
+    run_the_script(monkeypatch, "--only", f"advantage-{name}", *places)
+    found = stored_studies(tmp_path / "store")
+    assert set(found) == {f"advantage-{name}", f"advantage-{name}-scores"}
+    table, scores = found[f"advantage-{name}"], found[f"advantage-{name}-scores"]
+    assert len(table) == 3 * 17  # ResNet-18: the stem, and two in each of eight blocks
+    assert table["channels"].head(17).tolist() == [*[64] * 5, *[128] * 4, *[256] * 4, *[512] * 4]
+    assert scores.groupby("index")["width"].first().tolist() == table["channels"].head(17).tolist()
+    assert table.groupby("start", dropna=False)["accuracy_before"].first().notna().tolist() == [False, True, False]
+    assert table["napl"].iloc[0] == pytest.approx(1 + 8 * 1.5)  # in each block one of two units stands behind the sum
+
+
+@pytest.mark.slow
+def test_the_plan_of_wmt14_on_few_sentences(tmp_path, monkeypatch):
+    pytest.importorskip("tokenizers")
+    for part, count in (("train", 24), ("test", 3)):
+        for language, word in (("en", "number"), ("de", "Zahl")):
+            lines = (f"{word} {number}\n" for number in range(count))
+            (tmp_path / f"{part}.{language}").write_text("".join(lines))
+    monkeypatch.setenv(tasks.WMT14, str(tmp_path))
+    network = f"""
+import runpy
+Translator = runpy.run_path({str(Path(plans.TRANSLATORS).resolve())!r})["Translator"]
+def small():
+    return Translator(300, 64, 64, width=8, heads=2, layers=1, hidden=12, dropout=0.1, norm_first=True)
+"""
+    (tmp_path / "networks.py").write_text(network)
+    only(monkeypatch, "advantage-wmt14", 1, model=f"{tmp_path / 'networks.py'}:small")
+    places = ["--work", tmp_path / "work", "--out", tmp_path / "store" / "studies"]
+    run_the_script(monkeypatch, "--only", "advantage-wmt14", *places)
+    (table,) = stored_studies(tmp_path / "store").values()
+    assert table["channels"].tolist() == [12] * 6  # the encoder and the decoder, three times
+    assert table["start"].isna().tolist() == [True, True, False, False, False, False]
+    assert 0 < table["napl"].iloc[0] < 2
+    counts = table["accuracy"] * len(TASKS["wmt14"].samples()[2])
+    np.testing.assert_allclose(counts, counts.round(), atol=1e-3)  # of tokens, each by itself
+
+
+def test_the_studies_of_papers_need_their_data_and_a_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv(tasks.WMT14, raising=False)
+    places = ["--work", tmp_path / "work", "--out", tmp_path / "studies"]
+    only(monkeypatch, "advantage-wmt14", 1, model=f"{plans.TRANSLATORS}:number_translator")
+    with pytest.raises(AffscoreError, match=r"set \$AFFSCORE_WMT14 to a folder"):
+        run_the_script(monkeypatch, "--only", "advantage-wmt14", *places)
+    with pytest.raises(SystemExit):
+        run_the_script(monkeypatch, "--only", "advantage-wmt14")
+    assert "advantage-wmt14: the table does not come with the package; give a folder" in capsys.readouterr().err

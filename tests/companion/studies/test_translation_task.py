@@ -1,0 +1,287 @@
+"""Sentences as tokens, French numbers and WMT14 among them, and the networks that translate them."""
+
+import runpy
+
+import pytest
+import torch
+
+from affscore import AffscoreError, load_model
+from affscore.nonlinear_advantage import average_path_length, slopes, to_prelu
+from companion.slope_training import train
+from companion.studies import tasks
+from companion.studies.tasks import TASKS
+from companion.studies.translation import BEGIN, END, IGNORED, PAD, TOKENS, as_tensors, in_french, numbers, wmt14
+
+pytestmark = pytest.mark.slow  # trains
+
+
+NETWORKS = "notebooks/companion/studies/translation_networks.py"
+Translator = type(load_model(f"{NETWORKS}:number_translator", 0))
+NAMED = {number: word for word, number in TOKENS.items()}
+
+UP_TO_SIXTEEN = "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize".split()
+VALUES = {word: value for value, word in enumerate(UP_TO_SIXTEEN)}
+VALUES |= {word: 10 * ten for ten, word in enumerate("vingt trente quarante cinquante soixante".split(), start=2)}
+
+
+def read(words):
+    """What a number in French words is worth; all words are added but mille, cent, and vingt after quatre."""
+    thousands = rest = 0
+    for word in words:
+        if word == "mille":
+            thousands, rest = max(rest, 1), 0
+        elif word == "cent":
+            rest = 100 * max(rest, 1)
+        elif word == "vingt" and rest % 100 == 4:
+            rest += 80 - 4
+        elif word != "et":
+            rest += VALUES[word]
+    return 1000 * thousands + rest
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (0, "zéro"),
+        (16, "seize"),
+        (17, "dix sept"),
+        (21, "vingt et un"),
+        (22, "vingt deux"),
+        (70, "soixante dix"),
+        (71, "soixante et onze"),
+        (79, "soixante dix neuf"),
+        (81, "quatre vingt un"),
+        (91, "quatre vingt onze"),
+        (100, "cent"),
+        (101, "cent un"),
+        (1000, "mille"),
+        (2080, "deux mille quatre vingt"),
+        (4120, "quatre mille cent vingt"),
+        (9999, "neuf mille neuf cent quatre vingt dix neuf"),
+    ],
+)
+def test_numbers_in_french(number, words):
+    assert in_french(number) == words
+
+
+def test_every_number_has_words_of_its_own():
+    texts = [in_french(number) for number in range(10_000)]
+    assert len(set(texts)) == 10_000
+    assert [read(text.split()) for text in texts] == list(range(10_000))
+    assert {word for text in texts for word in text.split()} == {word for word in TOKENS if not word.isdigit()}
+    tokens = load_model(f"{NETWORKS}:number_translator", 0).tokens.num_embeddings
+    assert sorted(TOKENS.values()) == list(range(END + 1, tokens))
+
+
+def test_the_samples_are_numbers_and_their_digits():
+    inputs, labels, test_inputs, test_labels = numbers(300, 200)
+    assert inputs.shape == (300, 17)
+    assert test_labels.shape == (200, 5)
+    found = []
+    for given, wanted in zip(torch.cat([inputs, test_inputs]), torch.cat([labels, test_labels]), strict=True):
+        words = [NAMED[token] for token in given[:12].tolist() if token != PAD]
+        digits = "".join(NAMED[token] for token in wanted.tolist() if token not in (END, IGNORED))
+        assert str(read(words)) == digits
+        found.append(digits)
+    assert len(set(found)) == 500  # none is asked for in training and in the test
+    assert all(torch.equal(*pair) for pair in zip(numbers(300, 200), (inputs, labels), strict=False))
+
+
+def test_a_decoder_is_given_what_stands_before_each_label():
+    sentences, translations = [[5, 6, 7], [8]], [[9], [10, 11, 12]]
+    inputs, labels = as_tensors(sentences, translations, 4, 5)
+    for row, (sentence, wanted) in enumerate(zip(sentences, translations, strict=True)):
+        assert inputs[row, :4].tolist() == sentence + [PAD] * (4 - len(sentence))
+        known = inputs[row, 4:].tolist()
+        for place in range(5):
+            if place <= len(wanted):
+                assert known[: place + 1] == [BEGIN, *wanted[:place]]
+                assert labels[row, place] == [*wanted, END][place]
+            else:
+                assert (known[place], labels[row, place]) == (PAD, IGNORED)
+
+
+def translator(norm_first=False):
+    torch.manual_seed(0)
+    sizes = {"width": 16, "heads": 2, "layers": 2, "hidden": 32, "dropout": 0.0}
+    return Translator(20, 6, 5, **sizes, norm_first=norm_first).eval()
+
+
+SOME = as_tensors([[5, 6, 7, 8], [9, 10], [4, 4, 4, 4, 4, 4]], [[11, 12, 13], [14], [15, 16]], 6, 5)[0]
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("training", [False, True])
+def test_no_token_sees_a_later_one(norm_first, training):
+    net = translator(norm_first).train(training)
+    with torch.no_grad():
+        before = net(SOME)
+        assert before.shape == (3, 20, 5)
+        for place in range(5):
+            changed = SOME.clone()
+            changed[:, 6 + place] = 17
+            difference = (net(changed) - before).abs().amax(dim=(0, 1))
+            assert not (difference[:place] > 1e-5).any()
+            assert difference[place] > 1e-3
+        changed = SOME.clone()
+        changed[0, 0] = 17  # of the sentence all see all
+        assert (((net(changed) - before).abs().amax(dim=1) > 1e-5).any(dim=1)).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("training", [False, True])
+def test_what_is_filled_up_does_not_count(norm_first, training):
+    """Another embedding of the token that fills up: what stands in its places changes, and nothing else."""
+    net = translator(norm_first).train(training)
+    with torch.no_grad():
+        before = net(SOME)
+        net.tokens.weight[PAD] += torch.randn(16)
+        net.places[2] += torch.randn(16)  # where the second sentence has no token
+        after = net(SOME)
+    there = SOME[:, 6:] != PAD
+    changed = (after - before).abs().amax(dim=1) > 1e-5
+    assert not changed[1][there[1]].any()
+    assert changed[0].any()
+    assert changed[1][~there[1]].all()
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
+def test_slopes_keep_the_function_of_a_translator(norm_first, dtype):
+    net, some = translator(norm_first), SOME.to(dtype)
+    sloped = to_prelu(net, some[:2])
+    assert [unit.num_parameters for unit in slopes(sloped).values()] == [32] * 4
+    with torch.no_grad():
+        torch.testing.assert_close(sloped(some), net(some))
+        found = average_path_length(net, some[:2])
+        assert average_path_length(sloped, some[:2]) == found
+        for unit in slopes(sloped).values():
+            unit.weight.fill_(1.0)
+        assert average_path_length(sloped, some[:2]) == 0
+        assert float((sloped(some) - net(some)).abs().max()) > 1e-3
+    assert 0 < found < 4  # four layers with ReLUs on the longest path, and around each a shortcut
+
+
+def test_the_size_of_the_base_network():
+    """Vaswani et al.'s: 6 + 6 layers, 512 features, 8 heads, 2,048 hidden ones; 37,000 tokens."""
+    with torch.device("meta"):
+        net = runpy.run_path(NETWORKS)["transformer_base"]()
+    attention, norm = 4 * (512 * 512 + 512), 2 * 512
+    feed_forward = 512 * 2048 + 2048 + 2048 * 512 + 512
+    layers = 6 * (attention + feed_forward + 2 * norm) + 6 * (2 * attention + feed_forward + 3 * norm) + 2 * norm
+    words = 37_000 * 512 + 128 * 512 + 512 * 37_000 + 37_000
+    assert sum(values.numel() for values in net.parameters()) == layers + words
+    assert net.transformer.nhead == 8
+
+
+@pytest.mark.slow
+def test_the_accuracy_is_that_of_a_greedy_decoder():
+    inputs, labels, test_inputs, test_labels = numbers(1000, 200)
+    sloped = to_prelu(load_model(f"{NETWORKS}:number_translator", 0), inputs[:2])
+    record = train(sloped, inputs, labels, 12, 0.0, 12, test=(test_inputs, test_labels), rate=1e-2, progress=False)
+    known = test_inputs.clone()
+    known[:, 13:] = PAD
+    with torch.no_grad():
+        for place in range(5):
+            named = sloped.eval()(known).argmax(dim=1)[:, place]
+            if place < 4:
+                known[:, 13 + place] = named
+            else:
+                last = named
+    decoded = torch.cat([known[:, 13:], last[:, None]], dim=1)
+    right = ((decoded == test_labels) | (test_labels == IGNORED)).all(dim=1).double().mean()
+    assert record["accuracy"].iloc[-1] == pytest.approx(float(right))
+    assert 0.05 < float(right) < 0.95
+
+
+ENGLISH = [f"the {adjective} {noun}" for adjective in ("red", "old", "big") for noun in ("house", "dog", "ox", "sea")]
+GERMAN = [
+    f"das {adjective} {noun}" for adjective in ("rote", "alte", "große") for noun in ("Haus", "Tier", "Ei", "Meer")
+]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Twelve pairs to learn from, and two to test with; and pairs that are left out."""
+    write(tmp_path, "train", [*ENGLISH, "", "the dog", "the sea " * 30], [*GERMAN, "nichts", "", "das Meer"])
+    write(tmp_path, "test", [ENGLISH[0], "a\u2028b\rc"], [GERMAN[0], "ß"])
+    return tmp_path
+
+
+def write(folder, part, english, german):
+    for language, lines in (("en", english), ("de", german)):
+        (folder / f"{part}.{language}").write_bytes("".join(f"{line}\n" for line in lines).encode())
+
+
+def tokens_of(inputs, labels, length):
+    """The sentences and translations that tensors hold."""
+    pairs = []
+    for given, wanted in zip(inputs.tolist(), labels.tolist(), strict=True):
+        known, named = given[length:], [label for label in wanted if label != IGNORED]
+        assert known == [BEGIN, *named[:-1], *[PAD] * (length - len(named))]
+        assert named[-1] == END
+        pairs.append(([token for token in given[:length] if token != PAD], named[:-1]))
+    return pairs
+
+
+def test_wmt14_is_read(folder):
+    pytest.importorskip("tokenizers")
+    inputs, labels, test_inputs, test_labels = wmt14(folder, size=280, length=40)
+    assert inputs.shape == (12, 80)
+    assert labels.shape == (12, 40)
+    assert {inputs.dtype, labels.dtype, test_inputs.dtype, test_labels.dtype} == {torch.int32}
+    pairs = tokens_of(inputs, labels, 40)
+    assert len({str(pair) for pair in pairs}) == 12
+    assert {token for pair in pairs for part in pair for token in part} <= set(range(END + 1, 280))
+    assert max(token for pair in pairs for part in pair for token in part) > 258  # pairs of bytes have tokens, too
+
+    # of the test each token is a sample
+    counts = (test_labels != IGNORED).sum(dim=1)
+    assert set(counts.tolist()) == {1}
+    first = len(pairs[0][1]) + 1
+    assert len(test_labels) > first
+    assert torch.equal(test_inputs[:first], inputs[:1].expand(first, -1))  # the same pair, in the same tokens
+    assert test_labels[:first].amax(dim=0)[:first].tolist() == labels[0, :first].tolist()
+    # a letter and separators that training has not seen are bytes
+    assert len(test_labels) - first == 2 + 1 + 1  # space, two bytes of ß, end
+    again = wmt14(folder, size=280, length=40)
+    assert all(torch.equal(*pair) for pair in zip(again, (inputs, labels, test_inputs, test_labels), strict=True))
+
+
+def test_long_sentences_are_left_out(folder):
+    pytest.importorskip("tokenizers")
+    write(folder, "test", ["a"], ["b"])
+    every = tokens_of(*wmt14(folder, size=280, length=200)[:2], 200)
+    lengths = sorted(max(map(len, pair)) for pair in every)
+    assert (len(lengths), lengths[-1] >= 60) == (13, True)
+    for length in {*lengths, lengths[-1] + 1} - {lengths[0]}:
+        found = tokens_of(*wmt14(folder, size=280, length=length)[:2], length)
+        assert found == [pair for pair in every if max(map(len, pair)) < length]
+
+
+def test_what_is_missing_is_said(folder, monkeypatch, tmp_path):
+    monkeypatch.delenv(tasks.WMT14, raising=False)
+    with pytest.raises(AffscoreError, match=r"set \$AFFSCORE_WMT14 to a folder with train.en, train.de"):
+        TASKS["wmt14"].samples()
+    monkeypatch.setenv(tasks.WMT14, str(tmp_path / "nowhere"))
+    with pytest.raises(AffscoreError, match=r"'train\.en' is missing in 'nowhere'"):
+        TASKS["wmt14"].samples()
+    monkeypatch.setenv(tasks.WMT14, str(folder))
+    (folder / "test.de").unlink()
+    with pytest.raises(AffscoreError, match=rf"'test\.de' is missing in '{folder.name}'"):
+        TASKS["wmt14"].samples()
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("train.de", b"eins\nzwei\n", "train.en and train.de must have a sentence a line.* 15 and 2 lines"),
+        ("test.en", b"caf\xe9\nx\n", "'test.en' cannot be read .*it must be a text in UTF-8"),
+        ("test.en", b"\n\n", "no pair of test.en and test.de has 1 to 63 tokens"),
+    ],
+)
+def test_files_that_cannot_be_used(folder, file, content, message):
+    pytest.importorskip("tokenizers")
+    (folder / file).write_bytes(content)
+    with pytest.raises(AffscoreError, match=message):
+        wmt14(folder)
