@@ -60,7 +60,7 @@ import affscore
 import companion
 from affscore.options import Specification
 from affscore.plots import house_style
-from affscore.survey import load_or_measure_multiverses, stored_multiverses
+from affscore.survey import load_or_measure, stored_multiverses
 from companion.analysis import effects_of_choices
 from companion.figures import table
 from companion.papers import short_names, study_models
@@ -149,12 +149,11 @@ options = {
     "device": device,
     "seed": seed,
     "progress": False,
+    "multiverse": ("mean", "sample"),
     "also": [MULTIVERSES],  # what comes with the book
 }
 names = short_names(networks := models or study_models("mini:"))
-measured = load_or_measure_multiverses(
-    networks, dataset, store, jobs=jobs, **options
-)
+measured = load_or_measure(networks, dataset, store, jobs=jobs, **options)
 here = {names[model]: one for model, one in measured.items()}
 groups = {"photographs": real, "this chapter's networks": here}
 effects = pd.concat(

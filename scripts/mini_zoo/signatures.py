@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from affscore.network.multiverse import REDUCTIONS
 from affscore.options import Options
 from affscore.survey import survey
-from affscore.survey.job import describe, is_of_job
-from affscore.survey.plan import plan
+from affscore.survey.job import describe, is_of_job, plan
 from affscore.survey.store import Store
 from companion.papers.networks import CHANNELS_LAST
 from companion.shipped import MULTIVERSES, RESULTS

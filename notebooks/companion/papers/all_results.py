@@ -16,7 +16,7 @@ from affscore.models.sources.torchvision_networks import weight_versions
 from affscore.network.result import Signature
 from affscore.options import Specification
 from affscore.survey import load_or_measure
-from affscore.survey.tables import stored_signatures
+from affscore.survey.store import stored_signatures
 from companion.experiments.sweeps import sweep
 from companion.mini_zoo import hard_task, list_models
 from companion.papers.networks import by_printed_reduction, printed_reduction, short_name

@@ -11,17 +11,9 @@ import torch
 import affscore
 from affscore import AffscoreError, load_multiverse, load_results, load_signature, multiverse, signature
 from affscore.options import Options, Specification
-from affscore.survey import (
-    Store,
-    load_or_measure,
-    load_or_measure_multiverses,
-    stored_multiverses,
-    stored_signatures,
-    survey,
-)
-from affscore.survey.job import Job, describe, key_of
-from affscore.survey.plan import named_options, plan
-from affscore.survey.report import listing
+from affscore.survey import Store, load_or_measure, stored_multiverses, stored_signatures, survey
+from affscore.survey.job import Job, describe, key_of, named_options, plan
+from affscore.survey.survey import listing
 
 OPTIONS = {"n": 32, "images": 64, "progress": False}
 SURVEYED = {**OPTIONS, "threads": 1, "only": 0}
@@ -304,18 +296,18 @@ def test_scores_under_the_pairing_of_many_points(tmp_path, monkeypatch):
 
 # results out of a store
 
-OURS = {**OPTIONS, "threads": 1}
+OURS = {**OPTIONS, "threads": 1, "multiverse": ["mean", "sample"]}
 
 
 def test_what_is_missing_is_measured_and_what_is_there_is_taken(measured, store):
     before = {path.name: path.stat().st_mtime_ns for path in Store(store).files()}
-    found = load_or_measure_multiverses(["mini:digitsnet"], "digits", store, **OURS)
+    found = load_or_measure(["mini:digitsnet"], "digits", store, **OURS)
     assert found == {"mini:digitsnet": stored_multiverses(measured)[0]}
     assert {path.name: path.stat().st_mtime_ns for path in Store(store).files()} == before
-    fewer = load_or_measure_multiverses(["mini:digitsnet"], "digits", store, reductions="sample", **OURS)
+    fewer = load_or_measure(["mini:digitsnet"], "digits", store, **{**OURS, "multiverse": "sample"})
     assert fewer == {"mini:digitsnet": stored_multiverses(measured)[0].narrowed(["sample"])}  # one with more serves
     assert {choice.reduction for choice in fewer["mini:digitsnet"].choices} == {"sample"}
-    more = load_or_measure_multiverses(["mini:digitsnet"], "digits", store, reductions=["sample", "sum"], **OURS)
+    more = load_or_measure(["mini:digitsnet"], "digits", store, **{**OURS, "multiverse": ["sample", "sum"]})
     assert len(Store(store).files()) == len(before) + 1
     assert {choice.reduction for choice in more["mini:digitsnet"].choices} == {"sample", "sum"}
 
@@ -323,21 +315,21 @@ def test_what_is_missing_is_measured_and_what_is_there_is_taken(measured, store)
 @pytest.mark.slow
 def test_of_several_networks_those_that_are_missing_are_measured(measured, store):
     names = ["mini:digitsnet@random", "mini:digitsnet"]
-    found = load_or_measure_multiverses(names, "digits", store, jobs=2, **OURS)
+    found = load_or_measure(names, "digits", store, jobs=2, **OURS)
     assert list(found) == names
     assert found["mini:digitsnet"] == stored_multiverses(measured)[0]
     assert found["mini:digitsnet@random"].choices == found["mini:digitsnet"].choices
     assert len(Store(store).files()) == 4
     both = [*names, "mini:digitsnet@nothing.pth"]
     with pytest.raises(AffscoreError, match=r"nothing\.pth"):
-        load_or_measure_multiverses(both, "digits", store, **OURS)
+        load_or_measure(both, "digits", store, **OURS)
 
 
 def test_multiverses_of_a_further_store_count_where_they_are_wanted(measured, tmp_path):
-    found = load_or_measure_multiverses(["mini:digitsnet"], "digits", tmp_path / "own", also=[measured], **OURS)
+    found = load_or_measure(["mini:digitsnet"], "digits", tmp_path / "own", also=[measured], **OURS)
     assert found == {"mini:digitsnet": stored_multiverses(measured)[0]}
     assert Store(tmp_path / "own").files() == []
-    load_or_measure_multiverses(["mini:digitsnet"], "digits", tmp_path / "own", **OURS)
+    load_or_measure(["mini:digitsnet"], "digits", tmp_path / "own", **OURS)
     assert len(Store(tmp_path / "own").files()) == 1
 
 
@@ -348,16 +340,14 @@ def test_a_signature_is_not_taken_for_a_multiverse_nor_the_other_way(measured, t
     ).values()  # fmt: skip
     assert alone.metadata["reduction"] == "mean"
     assert len(Store(multiverses).files()) == 3
-    (several,) = load_or_measure_multiverses(["mini:digitsnet"], "digits", signatures, **OURS).values()
+    (several,) = load_or_measure(["mini:digitsnet"], "digits", signatures, **OURS).values()
     assert several.choices[0] == Specification()
     assert len(Store(signatures).files()) == 2
 
 
 def test_what_makes_no_sense_is_said(tmp_path):
     with pytest.raises(AffscoreError, match="needs the name of one reduction"):
-        load_or_measure_multiverses(["mini:digitsnet"], "digits", tmp_path, reductions=())
+        load_or_measure(["mini:digitsnet"], "digits", tmp_path, multiverse=[])
     with pytest.raises(AffscoreError, match="reduction must be one of"):
-        load_or_measure_multiverses(["mini:digitsnet"], "digits", tmp_path, reductions="max")
-    with pytest.raises(TypeError, match="load_or_measure_multiverses"):
-        load_or_measure(["mini:digitsnet"], "digits", tmp_path, multiverse=("mean",))
+        load_or_measure(["mini:digitsnet"], "digits", tmp_path, multiverse="max")
     assert Store(tmp_path).files() == []
