@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_WRAPPED: Any = {"subsequent_indent": "    ", "break_long_words": False, "break_on_hyphens": False}
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Signatures that were compared.
@@ -125,15 +128,11 @@ class Comparison:
             parts.append(f"\nDTW distances\n{self.distances.to_string(float_format='{:.3f}'.format)}")
             if all(one.sample_costs for one in self.signatures.values()):
                 parts.append("\ndifferences of the mean score, with 95 % intervals over images")
-                parts += [_in_words(*row) for row in self.differences().itertuples(index=False)]
+                for a, b, difference, low, high, _, lower in self.differences().itertuples(index=False):
+                    which = "undecided" if lower == "undecided" else f"{lower} is more non-linear"
+                    text = f"{a} - {b}: {difference:.3f} ({low:.3f} to {high:.3f}), {which}"
+                    parts.append(textwrap.fill(text, 80, **_WRAPPED))
         return "\n".join([*parts, *lines(self.notes)])
-
-
-def _in_words(a: str, b: str, difference: float, low: float, high: float, _: bool, lower: str) -> str:
-    """A row of the differences, in lines of at most 80 columns where no name is longer."""
-    which = "undecided" if lower == "undecided" else f"{lower} is more non-linear"
-    text = f"{a} - {b}: {difference:.3f} ({low:.3f} to {high:.3f}), {which}"
-    return textwrap.fill(text, 80, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def compare(

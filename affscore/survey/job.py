@@ -39,9 +39,8 @@ class Job:
 
     def __str__(self) -> str:
         options = self.options
-        how = f"multiverse of {', '.join(options.multiverse)}" if options.multiverse else options.reduction
-        order = "" if options.multiverse else f", {options.order}"
-        return f"{self.model} on {self.dataset} (n={options.n}, {how}{order})"
+        way = f"multiverse of {', '.join(options.multiverse)}" if options.multiverse else None
+        return f"{self.model} on {self.dataset} (n={options.n}, {way or f'{options.reduction}, {options.order}'})"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from affscore.errors import AffscoreError
-from affscore.options import check_integer, check_reductions
+from affscore.options import check_integer
 from affscore.survey.job import named_options, plan
 from affscore.survey.store import Store
 from affscore.survey.survey import look_at, survey
@@ -56,8 +56,7 @@ def load_or_measure(
     models, jobs = list(models), check_integer("jobs", jobs, 1)
     if unknown := options.keys() - inspect.signature(survey).parameters.keys() - {"reduction", "order"}:
         raise AffscoreError(f"results in a store go by names and what files say: omit {min(unknown)}, or give no store")
-    reductions = check_reductions(multiverse) if multiverse != () else ()
-    chosen = named_options({**options, "multiverse": reductions})
+    chosen = named_options({**options, "multiverse": multiverse})
     asked, stores = plan(models, dataset, chosen, chosen.reduction, chosen.order), [Store(store, create=True)]
     seen = {outcome.number: outcome for outcome in look_at(asked, [*stores, *map(Store, also)], range(len(asked)))}
     failures = [outcome.message for outcome in seen.values() if outcome.state == "failed"]
@@ -65,10 +64,10 @@ def load_or_measure(
     if missing and not failures:
         ways = {"reductions": options.pop("reduction", "mean"), "orders": options.pop("order", "activate-first")}
         names = [asked[number].model for number in missing]
-        report = survey(names, dataset, store, jobs, multiverse=reductions, **ways, **options)
+        report = survey(names, dataset, store, jobs, multiverse=chosen.multiverse, **ways, **options)
         failures = [message for _, message in report.failures]
         seen |= {outcome.number: outcome for outcome in look_at(asked, stores, missing)}
     if failures:
         raise AffscoreError(failures[0])
     found: dict[str, Any] = {job.model: seen[number].result for number, job in enumerate(asked)}
-    return {model: found[model].narrowed(reductions) if reductions else found[model] for model in models}
+    return {model: found[model].narrowed(chosen.multiverse) if multiverse else found[model] for model in models}

@@ -89,6 +89,8 @@ def load_results(path: str | Path) -> pd.DataFrame:
         AffscoreError: No such folder, no result in it, or a file that is no result (the message names it).
     """
     found = _read_all(path, Signature)
+    if not found:
+        raise AffscoreError(f"there is no signature in {str(path)!r}; make some: affscore survey ... --store {path}")
     units = {key: one.metadata.get("units", "activations") for key, one in found.items()}  # old files say none
     table = pd.concat([one.rows.assign(units=units[key], job=key) for key, one in found.items()], ignore_index=True)
     known = [name for name in COLUMNS if name in table and name != "seconds"]
@@ -96,28 +98,26 @@ def load_results(path: str | Path) -> pd.DataFrame:
     return table[[*known, *others, "seconds", "job"]]
 
 
-def stored_signatures(path: str | Path, required: bool = True) -> list[Signature]:
+def stored_signatures(path: str | Path) -> list[Signature]:
     """All signatures in a store.
 
     Args:
         path: The folder of a store.
-        required: Whether it is an error that there are none.
 
     Returns:
         The signatures, in the order of the names of their files; which of them count is as in :func:`load_results`.
 
     Raises:
-        AffscoreError: No such folder, no result in it, or a file that is no result (the message names it).
+        AffscoreError: No such folder, or a file in it that is no result (the message names it).
     """
-    return [*_read_all(path, Signature, required=required).values()]
+    return [*_read_all(path, Signature).values()]
 
 
-def stored_multiverses(path: str | Path, required: bool = True) -> list[Multiverse]:
+def stored_multiverses(path: str | Path) -> list[Multiverse]:
     """All multiverses in a store.
 
     Args:
         path: The folder of a store.
-        required: Whether it is an error that there are none.
 
     Returns:
         The multiverses, in the order of the names of their files.
@@ -125,7 +125,7 @@ def stored_multiverses(path: str | Path, required: bool = True) -> list[Multiver
     Raises:
         AffscoreError: As :func:`stored_signatures`.
     """
-    return [*_read_all(path, Multiverse, required=required).values()]
+    return [*_read_all(path, Multiverse).values()]
 
 
 def superseded(stored: Mapping[Path, dict[str, Any]]) -> dict[Path, str]:
@@ -149,7 +149,7 @@ def superseded(stored: Mapping[Path, dict[str, Any]]) -> dict[Path, str]:
     return older
 
 
-def _read_all(path: str | Path, kind: type[Result], required: bool = True) -> dict[str, Result]:
+def _read_all(path: str | Path, kind: type[Result]) -> dict[str, Result]:
     """The results of this kind in a store, by their keys; of those asked for in the same words the last one."""
     store, found = Store(path), dict[str, Result]()
     older = superseded(described := store.descriptions())
@@ -161,13 +161,7 @@ def _read_all(path: str | Path, kind: type[Result], required: bool = True) -> di
                 raise AffscoreError(f"{error}; move it out of the store") from error
             if isinstance(one, kind):
                 found[str(one.metadata.get("key", file.stem))] = one
-    several = kind is Multiverse
-    if required and not found:
-        what, how = ("multiverse", "--multiverse mean,sample ") if several else ("signature", "")
-        raise AffscoreError(
-            f"there is no {what} in the folder {str(path)!r}; make some with: affscore survey ... {how}--store {path}"
-        )
-    if named := [text for file, text in older.items() if ("multiverse" in described[file]) == several]:
+    if named := [text for file, text in older.items() if ("multiverse" in described[file]) == (kind is Multiverse)]:
         text = f"results that do not count, since the store has a later one of the same name: {', '.join(named)}"
         warnings.warn(text, AffscoreWarning, stacklevel=3)
     return found

@@ -19,11 +19,10 @@ from affscore.errors import AffscoreError
 from affscore.models.by_name import identity_of_model
 from affscore.models.datasets import identity_of_data
 from affscore.models.sources import registered
-from affscore.network.criteria import choose_criteria
 from affscore.network.multiverse_result import load_result
 from affscore.network.note import Note
-from affscore.options import BiasName, Execution, Options, UnitsName, check_integer, check_reductions, checked_execution
-from affscore.survey.job import Job, describe, is_of_job, plan
+from affscore.options import BiasName, Execution, UnitsName, check_integer, checked_execution
+from affscore.survey.job import Job, describe, is_of_job, named_options, plan
 from affscore.survey.store import Store, superseded
 from affscore.survey.work import Outcome, measure, outcome_of_error, outcomes_of
 from affscore.transport.covariance import CovarianceName
@@ -64,9 +63,8 @@ class Report:
         words = {"measured": "measured", "there": "already there", "failed": "failed"}
         states = ", ".join(f"{counts[state]} {word}" for state, word in words.items() if counts[state])
         lines = [f"{count} {'job' if count == 1 else 'jobs'}: {states}"]
-        for job, outcome in self.outcomes:
-            if outcome.state == "failed":
-                lines.append(f"job {outcome.number} failed: {job}: {outcome.message}")
+        failed = [(job, outcome) for job, outcome in self.outcomes if outcome.state == "failed"]
+        lines += [f"job {outcome.number} failed: {job}: {outcome.message}" for job, outcome in failed]
         for note, numbers in sorted(self.notes.items(), key=lambda item: item[0].kind, reverse=True):
             jobs = f"job{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
             lines.append(f"{note.kind} on {jobs}: {note}" if count > 1 else f"{note.kind}: {note}")
@@ -145,11 +143,10 @@ def survey(
     ...     print(report)
     1 job: 1 measured
     """
-    several = check_reductions(multiverse) if multiverse != () else ()
-    options = Options(
-        n=n, images=images, covariance=covariance, criteria=choose_criteria(criteria, units),
-        seed=seed, positions=positions, multiverse=several, bias=bias, units=units, size=size,
-    )  # fmt: skip
+    options = named_options({
+        "n": n, "images": images, "covariance": covariance, "criteria": criteria, "seed": seed, "positions": positions,
+        "multiverse": multiverse, "bias": bias, "units": units, "size": size,
+    })  # fmt: skip
     execution = checked_execution(Execution(device, batch_size, progress, threads))
     asked = plan(models, datasets, options, reductions, orders)
     jobs, numbers = check_integer("jobs", jobs, 1), list(range(len(asked)))

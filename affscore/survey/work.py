@@ -74,8 +74,9 @@ def measure(
             result = _measured(job.job, execution)
             if describe(job.job).key != job.key:
                 raise AffscoreError("its files were changed after the survey had begun; run it again")
-        about = {**result.metadata, "job": job.description, "asked": job.asked}
-        about |= {} if command is None else {"command": command}
+        about = {**result.metadata, "job": job.description, "asked": job.asked} | (
+            {"command": command} if command else {}
+        )
         Store(store).add(job.key, job.file_name, result.rows, about, result.notes)
     except (Exception, SystemExit) as error:  # noqa: BLE001  # a job that fails must not stop the others
         return outcome_of_error(number, error)
@@ -88,9 +89,8 @@ def outcome_of_error(number: int, error: BaseException) -> Outcome:
     >>> outcome_of_error(3, KeyError("layer")).message
     "KeyError: 'layer'"
     """
-    if isinstance(error, AffscoreError):
-        return Outcome(number, "failed", str(error))
-    return Outcome(number, "failed", f"{type(error).__name__}: {first_line(error)}")
+    own = isinstance(error, AffscoreError)
+    return Outcome(number, "failed", str(error) if own else f"{type(error).__name__}: {first_line(error)}")
 
 
 def _measured(job: Job, execution: Execution) -> Signature | Multiverse:

@@ -97,7 +97,11 @@ class AllResults:
             AffscoreError: No such folder, neither a result in it nor a study, or a file that is none.
         """
         theirs = {} if results is None else stored_studies(results)
-        own = [] if results is None else stored_signatures(results, required=not theirs)
+        own = [] if results is None else stored_signatures(results)
+        if results is not None and not own and not theirs:
+            raise AffscoreError(
+                f"there is no result in {str(results)!r}; make some: affscore survey ... --store {results}"
+            )
         taken = studies_of_papers()
         studies = load_studies() | {name: study for name, study in theirs.items() if name in taken}
         unused = [name for name in theirs if name not in taken]

@@ -203,11 +203,9 @@ def only(store, kind, folder):
 
 def test_a_store_of_one_kind_says_that_the_other_is_not_there(measured, tmp_path):
     signatures, multiverses = (only(measured, kind, tmp_path / kind) for kind in ("signature", "multiverse"))
-    with pytest.raises(AffscoreError, match=r"there is no multiverse in the folder .*--multiverse mean,sample --store"):
-        stored_multiverses(signatures)
-    for read in (stored_signatures, load_results):
-        with pytest.raises(AffscoreError, match="there is no signature in the folder"):
-            read(multiverses)
+    assert stored_multiverses(signatures) == stored_signatures(multiverses) == []
+    with pytest.raises(AffscoreError, match="there is no signature in"):
+        load_results(multiverses)
     assert len(stored_multiverses(multiverses)) == 2
 
 
