@@ -157,10 +157,8 @@ def describe(
     options = job.options
     used = data(job.dataset, options.images, options.n, options.seed)
     chosen = {**changed(options), "images": used["images"]}
-    if options.multiverse:
-        chosen["multiverse"] = list(options.multiverse)
-    if "criteria" in chosen:
-        chosen["criteria"] = "all" if options.criteria == tuple(CRITERIA) else list(options.criteria)
+    if chosen.get("criteria") == tuple(CRITERIA):
+        chosen["criteria"] = "all"
     return DescribedJob(job, {"format": _FORMAT, "model": model(job.model), "data": used, "options": chosen})
 
 
