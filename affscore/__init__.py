@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from affscore.network.tracker import track as track
     from affscore.nonlinear_advantage.linearize import Linearized as Linearized
     from affscore.nonlinear_advantage.linearize import linearize as linearize
-    from affscore.survey.tables import load_results as load_results
+    from affscore.survey.store import load_results as load_results
     from affscore.transport.affinity import AffinityScore as AffinityScore
     from affscore.transport.affinity import affinity_score as affinity_score
 

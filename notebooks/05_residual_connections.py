@@ -58,7 +58,7 @@ from IPython.display import Markdown
 import companion
 from affscore import AffscoreError
 from affscore.options import Specification
-from affscore.survey import load_or_measure_multiverses, stored_multiverses
+from affscore.survey import load_or_measure, stored_multiverses
 from companion.chapter_05 import (
     FIRST,
     SECOND,
@@ -82,10 +82,9 @@ if residual:
         "device": device,
         "seed": seed,
         "progress": False,
+        "multiverse": ("mean", "sample"),
     }
-    measured = load_or_measure_multiverses(
-        [*residual, *plain], dataset, store, **options
-    )
+    measured = load_or_measure([*residual, *plain], dataset, store, **options)
     parts = [  # two files may have one name
         study_of([one]).assign(weights=name) for name, one in measured.items()
     ]

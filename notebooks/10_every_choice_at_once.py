@@ -60,7 +60,7 @@ import affscore
 import companion
 from affscore.options import Specification
 from affscore.plots import house_style
-from affscore.survey import load_or_measure_multiverses, stored_multiverses
+from affscore.survey import load_or_measure, stored_multiverses
 from companion.chapter_10 import effects_of_choices
 from companion.networks import short_names, study_models
 from companion.shipped import MULTIVERSES
@@ -149,12 +149,11 @@ options = {
     "device": device,
     "seed": seed,
     "progress": False,
+    "multiverse": ("mean", "sample"),
     "also": [MULTIVERSES],  # what comes with the book
 }
 names = short_names(networks := models or study_models("mini:"))
-measured = load_or_measure_multiverses(
-    networks, dataset, store, jobs=jobs, **options
-)
+measured = load_or_measure(networks, dataset, store, jobs=jobs, **options)
 here = {names[model]: one for model, one in measured.items()}
 groups = {"photographs": real, "this chapter's networks": here}
 effects = pd.concat(

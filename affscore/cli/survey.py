@@ -50,8 +50,8 @@ def survey(
     for one, other in itertools.product(reduction or ["mean"], order or ["activate-first"]):
         options.check([], [], {**chosen, "reduction": one, "order": other})
 
-    from affscore.survey.plan import named_options, plan
-    from affscore.survey.report import listing
+    from affscore.survey.job import named_options, plan
+    from affscore.survey.survey import listing
     from affscore.survey.survey import survey as measure
 
     names = [*model, *models]

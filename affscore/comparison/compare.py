@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import textwrap
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,13 +24,14 @@ from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
 from affscore.network.table import write_table
 from affscore.options import Specification
-from affscore.survey.load import load_or_measure_one
-from affscore.survey.plan import named_options
+from affscore.survey.job import named_options
+from affscore.survey.load import load_or_measure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_ASSUMED = "no data were given, and digits were taken: data=... names others"
+
+_WRAPPED: Any = {"subsequent_indent": "    ", "break_long_words": False, "break_on_hyphens": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,20 +128,16 @@ class Comparison:
             parts.append(f"\nDTW distances\n{self.distances.to_string(float_format='{:.3f}'.format)}")
             if all(one.sample_costs for one in self.signatures.values()):
                 parts.append("\ndifferences of the mean score, with 95 % intervals over images")
-                parts += [_in_words(*row) for row in self.differences().itertuples(index=False)]
+                for a, b, difference, low, high, _, lower in self.differences().itertuples(index=False):
+                    which = "undecided" if lower == "undecided" else f"{lower} is more non-linear"
+                    text = f"{a} - {b}: {difference:.3f} ({low:.3f} to {high:.3f}), {which}"
+                    parts.append(textwrap.fill(text, 80, **_WRAPPED))
         return "\n".join([*parts, *lines(self.notes)])
-
-
-def _in_words(a: str, b: str, difference: float, low: float, high: float, _: bool, lower: str) -> str:
-    """A row of the differences, in lines of at most 80 columns where no name is longer."""
-    which = "undecided" if lower == "undecided" else f"{lower} is more non-linear"
-    text = f"{a} - {b}: {difference:.3f} ({low:.3f} to {high:.3f}), {which}"
-    return textwrap.fill(text, 80, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def compare(
     *models: str | Path | nn.Module | Signature | Sequence[Any],
-    data: Any = None,
+    data: Any = "digits",
     names: Sequence[str] | None = None,
     store: str | Path | None = None,
     **options: Any,
@@ -151,7 +148,7 @@ def compare(
         models: One or more, or a list of them: MODEL[@WEIGHTS], a network, a signature, or the file of one (.parquet).
             One result alone is described and drawn.
         data: What :func:`affscore.signature` takes, for what is not measured yet; a list of names of data sets compares
-            every model on each of them. None for ``"digits"``, which a note says.
+            every model on each of them.
         names: What to call the results; by default their model, with weights and data set where these differ.
         store: The folder of a store: results that are there are not measured again, and new ones are kept there.
         options: Those of :func:`affscore.signature`.
@@ -173,7 +170,6 @@ def compare(
     (['mini:digitsnet@DEFAULT', 'mini:digitsnet@random'], True)
     """
     listed: Sequence[Any] = models[0] if len(models) == 1 and isinstance(models[0], (list, tuple)) else models
-    assumed, data = data is None, "digits" if data is None else data
     datasets = list(data) if isinstance(data, (list, tuple)) and all(isinstance(one, str) for one in data) else [data]
     finished = [_finished(model) for model in listed]
     count = sum(len(datasets) if one is None else 1 for one in finished)
@@ -187,21 +183,18 @@ def compare(
     asked = named_options(options)
     planned = [{**asked.as_columns(), "units": asked.units}] if None in finished else []
     _check_alike([*(one.metadata for one in finished if one is not None), *planned])
-    measure: Callable[..., Signature] = signature if store is None else partial(load_or_measure_one, store=store)
     results: list[Signature] = []
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AffscoreWarning)  # given below, with the names
-            for model, one in zip(listed, finished, strict=True):
-                results += [measure(model, dataset, **options) for dataset in datasets] if one is None else [one]
-    except AffscoreError as error:
-        if not assumed or store is not None:
-            raise
-        raise AffscoreError(f"{error} ({_ASSUMED})") from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AffscoreWarning)  # given below, with the names
+        for model, one in zip(listed, finished, strict=True):
+            if one is not None:
+                results.append(one)
+            elif store is None:
+                results += [signature(model, dataset, **options) for dataset in datasets]
+            else:
+                results += [load_or_measure([model], dataset, store, **options)[model] for dataset in datasets]
     signatures = dict(zip(names or _labels(results), results, strict=True))
     notes = _notes(signatures)
-    if assumed and None in finished:
-        notes = (Note(_ASSUMED), *notes)
     give_warnings(notes, stacklevel=2)
     scores = {name: result.scores[~np.isnan(result.scores)] for name, result in signatures.items()}
     return Comparison(signatures, distance_matrix(scores), signature_statistics(scores), notes)
@@ -251,37 +244,29 @@ def _check_alike(results: Sequence[Mapping[str, Any]]) -> None:
 
 def _notes(signatures: Mapping[str, Signature]) -> tuple[Note, ...]:
     """What differs between the signatures and may move their scores, and what each of them has to say."""
-    rows = {}
-    for name, result in signatures.items():
-        metadata = {key: result.metadata.get(key) for key in ("key", "dataset", "fingerprint_data")}
-        flags = result.summary["flag"][np.isnan(result.scores)]
-        rows[name] = metadata | {"n": int(result.table["n"].max()), "missing": len(flags)}
-        rows[name]["why"] = ", ".join(sorted(set(flags)))
-        # of the images of one name, each network has its own preprocessing
-        further = ("images", "seed") if result.metadata.get("preprocessing") else ()
-        rows[name]["alike"] = repr([result.metadata.get(key) for key in ("dataset", "preprocessing", *further)])
-    about = pd.DataFrame.from_dict(rows, orient="index")
-    notes = [
-        f"{' and '.join(map(str, same.index))} are copies of one result: the distance between them says nothing"
-        for _, same in about.groupby("key", sort=False)
-        if len(same) > 1
-    ]
-    if len(set(about["n"])) > 1:
-        ways = _listed(about["n"])
+    batches = {name: int(result.table["n"].max()) for name, result in signatures.items()}
+    datasets = {name: str(result.metadata.get("dataset")) for name, result in signatures.items()}
+    contents = defaultdict[str, set[str]](set)
+    for about in (result.metadata for result in signatures.values()):
+        if str(content := about.get("fingerprint_data")).startswith("crc32:"):  # older results have another one
+            # of the images of one name, each network has its own preprocessing
+            further = ("images", "seed") if about.get("preprocessing") else ()
+            contents[repr([about.get(key) for key in ("dataset", "preprocessing", *further)])].add(str(content))
+    notes = []
+    if len(set(batches.values())) > 1:
+        ways = _listed(batches)
         notes.append(f"the batches differ in their number of samples ({ways}), which alone may move scores a little")
-    if len(set(about["dataset"])) > 1:
-        notes.append(f"the data sets differ ({_listed(about['dataset'])}): a score belongs to a network and its data")
-    comparable = about[about["fingerprint_data"].astype(str).str.startswith("crc32:")]  # older results have another one
-    if any(len(set(prints)) > 1 for _, prints in comparable.groupby("alike")["fingerprint_data"]):
+    if len(set(datasets.values())) > 1:
+        notes.append(f"the data sets differ ({_listed(datasets)}): a score belongs to a network and its data")
+    if any(len(several) > 1 for several in contents.values()):
         notes.append("data sets of the same name hold other numbers (fingerprint_data): a score belongs to its data")
-    notes += [
-        f"{name}: {count} of {len(signatures[str(name)])} {signatures[str(name)].metadata.get('units', 'activations')} "
-        f"have no score ({why}), and are left out"
-        for name, count, why in about.loc[about["missing"] > 0, ["missing", "why"]].itertuples()
-    ]
+    for name, result in signatures.items():
+        if len(flags := result.summary["flag"][np.isnan(result.scores)]):
+            what = f"{len(flags)} of {len(result)} {result.metadata.get('units', 'activations')}"
+            notes.append(f"{name}: {what} have no score ({', '.join(sorted(set(flags)))}), and are left out")
     own = ((name, Note.of(note)) for name, result in signatures.items() for note in result.notes)
     return (*map(Note, notes), *(Note(f"{name}: {note}", note.kind, note.value) for name, note in own))
 
 
-def _listed(values: pd.Series[Any]) -> str:
+def _listed(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}: {value}" for name, value in values.items())

@@ -165,8 +165,9 @@ def compared_signatures(signatures: Mapping[str, ArrayLike], distances: pd.DataF
     score_axis(curves, np.concatenate([np.ravel(values) for values in signatures.values()]))
     numbers, ends = range(1, len(signatures) + 1), (0.5, len(signatures) + 0.5)
     matrix.imshow(distances, cmap="Greys", vmin=0, extent=(*ends, *ends[::-1]))
-    for (row, column), distance in np.ndenumerate(distances.to_numpy(dtype=float)):
-        colour = "white" if distance > 0.6 * distances.to_numpy(dtype=float).max() else "black"
+    values = distances.to_numpy(dtype=float)
+    for (row, column), distance in np.ndenumerate(values):
+        colour = "white" if distance > 0.6 * values.max() else "black"
         matrix.text(column + 1, row + 1, f"{distance:.2f}", ha="center", va="center", fontsize=8, color=colour)
     matrix.set(xticks=numbers, yticks=numbers, xlabel="signature, in the order of the legend", title="DTW distance")
     matrix.tick_params(length=0)

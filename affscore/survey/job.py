@@ -1,27 +1,26 @@
-"""A job of a survey: one network on one data set with one set of options, and the key of its result."""
+"""The jobs of a survey: one network on one data set with one set of options, and the key of its result."""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from affscore.errors import AffscoreError
 from affscore.models.by_name import identity_of_model
 from affscore.models.datasets import identity_of_data
-from affscore.network.criteria import CRITERIA
-from affscore.options import Options, usual_criteria
+from affscore.models.paths import check_name
+from affscore.network.criteria import CRITERIA, choose_criteria
+from affscore.options import Options, checked, usual_criteria
 
 _USUAL = vars(Options())
 
 _FORMAT = "1.0"
 """Raised where a survey shall measure again what older files hold."""
-
-_ALL_BEFORE = {"cka", "norm", "sparsity", "entropy", "r2", "cka_debiased", "nlc"}
-"""All criteria of the versions whose descriptions have their names, and not the word "all"."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +39,8 @@ class Job:
 
     def __str__(self) -> str:
         options = self.options
-        how = f"multiverse of {', '.join(options.multiverse)}" if options.multiverse else options.reduction
-        order = "" if options.multiverse else f", {options.order}"
-        return f"{self.model} on {self.dataset} (n={options.n}, {how}{order})"
+        way = f"multiverse of {', '.join(options.multiverse)}" if options.multiverse else None
+        return f"{self.model} on {self.dataset} (n={options.n}, {way or f'{options.reduction}, {options.order}'})"
 
 
 @dataclass(frozen=True)
@@ -72,9 +70,69 @@ class DescribedJob:
     @property
     def file_name(self) -> str:
         """model-weights-dataset-options, in characters that every system takes: the file's name up to its key."""
-        model, data = self.description["model"], self.description["data"]["data"]
-        words = [model["model"], model["weights"], data, *_words_of(self.job.options)]
+        model, data, options = self.description["model"], self.description["data"]["data"], self.job.options
+        how = "+".join(["multiverse", *options.multiverse]) if options.multiverse else options.reduction
+        words = [model["model"], model["weights"], data, f"n{options.n}", how]
+        for name, value in changed(options).items():
+            if name == "criteria":
+                words.append("all-criteria" if value == tuple(CRITERIA) else "+".join(value) or "no-criteria")
+            elif name not in ("n", "reduction", "multiverse"):
+                words.append(value if isinstance(value, str) else f"{name}{value}")
         return "-".join(re.sub(r"[^A-Za-z0-9.+-]+", "_", word).strip("_.-")[:48] or "_" for word in words)
+
+
+def named_options(keywords: Mapping[str, Any]) -> Options:
+    """The options among keywords, as :func:`affscore.signature` takes them.
+
+    Raises:
+        AffscoreError: They are not possible.
+
+    >>> named_options({"n": 64, "criteria": "r2", "device": "cpu"}).criteria
+    ('r2',)
+    """
+    given = {one.name: keywords[one.name] for one in fields(Options) if one.name in keywords}
+    given["criteria"] = choose_criteria(keywords.get("criteria", True), keywords.get("units", "activations"))
+    return checked(Options(**given))
+
+
+def plan(
+    models: str | Iterable[str],
+    datasets: str | Iterable[str],
+    options: Options | None = None,
+    reductions: str | Iterable[str] = "mean",
+    orders: str | Iterable[str] = "activate-first",
+) -> list[Job]:
+    """The jobs of a survey: every network on every data set with every reduction and order, each once.
+
+    Their numbers, from 0, depend on nothing but these arguments. ``sample`` and ``flatten`` have one order. A
+    multiverse is one job, and takes no other reduction or order beside it.
+
+    Args:
+        models: Names of networks, or one name.
+        datasets: Names of data sets.
+        options: What is measured, but for reduction and order; None for the defaults.
+        reductions: Names of reductions.
+        orders: Names of orders.
+
+    Raises:
+        AffscoreError: No network, no data set, or options that are not possible.
+
+    >>> both = ["activate-first", "reduce-first"]
+    >>> jobs = plan(["mini:digitsnet"], "digits", reductions=["mean", "sample"], orders=both)
+    >>> [(job.options.reduction, job.options.order) for job in jobs]
+    [('mean', 'activate-first'), ('mean', 'reduce-first'), ('sample', 'activate-first')]
+    """
+    chosen: list[list[Any]] = []
+    for kind, names in {"model": models, "data set": datasets, "reduction": reductions, "order": orders}.items():
+        some = [names] if isinstance(names, str) else list(names)
+        if not some or not all(isinstance(name, str) and name for name in some):
+            raise AffscoreError(f"a store keeps what has a name: name one {kind} or more, as text")
+        for name in some:
+            check_name(name)
+        chosen.append(some)
+    base = options or Options()
+    jobs = [Job(m, d, checked(replace(base, reduction=r, order=o))) for m, d, r, o in itertools.product(*chosen)]
+    return list(dict.fromkeys(jobs))
 
 
 def describe(
@@ -99,10 +157,8 @@ def describe(
     options = job.options
     used = data(job.dataset, options.images, options.n, options.seed)
     chosen = {**changed(options), "images": used["images"]}
-    if options.multiverse:
-        chosen["multiverse"] = list(options.multiverse)
-    if "criteria" in chosen:
-        chosen["criteria"] = "all" if options.criteria == tuple(CRITERIA) else list(options.criteria)
+    if chosen.get("criteria") == tuple(CRITERIA):
+        chosen["criteria"] = "all"
     return DescribedJob(job, {"format": _FORMAT, "model": model(job.model), "data": used, "options": chosen})
 
 
@@ -128,66 +184,14 @@ def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
         metadata: The metadata of the result.
         job: The job.
     """
-    stated, criteria = metadata.get("job"), metadata.get("criteria")
-    if not isinstance(stated, dict) or not isinstance(stated.get("options"), dict) or not isinstance(criteria, list):
-        return False
-    several = stated["options"].get("multiverse", [])
-    if not (isinstance(several, list | tuple) and set(job.job.options.multiverse) <= set(several)):
-        return False
-    if bool(several) != bool(job.job.options.multiverse):
-        return False
-    alike = {**stated, "options": _compared(stated["options"])}
-    wanted = {**job.description, "options": _compared(job.description["options"])}
-    needed = set(job.job.options.criteria)
-    if needed == CRITERIA.keys():
-        needed = set() if stated["options"].get("criteria") == "all" else _ALL_BEFORE
-    return alike == wanted and needed <= set(criteria)
-
-
-def last_of_each(stored: Mapping[Path, dict[str, Any]]) -> tuple[dict[Path, dict[str, Any]], dict[Path, str]]:
-    """The results that count: of those that were asked for in the same words the one that was measured last.
-
-    Those of version 1 say no words: they are of the same as a newer one of the same names and options.
-
-    Args:
-        stored: Their metadata by their files.
-
-    Returns:
-        Those that count; and the others, with what has changed since.
-    """
-    in_order = sorted(stored, key=lambda path: str(stored[path].get("created")))
-    words = {_named(stored[path]): stored[path]["asked"] for path in in_order if "asked" in stored[path]}
-    names = dict[Path, str]()
-    for path, about in stored.items():
-        named = _named(about) or path.name
-        names[path] = str(about.get("asked") or words.get(named, named))
-    last = {names[path]: path for path in in_order}
-    older = dict[Path, str]()
-    for path, about in stored.items():
-        if (then := last[names[path]]) != path:
-            changed = what_changed(about, stored[then])
-            older[path] = f"{path.name!r} ({f'{changed} changed since' if changed else 'the same measurement'})"
-    return {path: about for path, about in stored.items() if path not in older}, older
-
-
-def _named(about: Mapping[str, Any]) -> str | None:
-    """The names of network and data of a result, and its options; None where it does not say them."""
-    match about.get("job"):
-        case {"model": {"model": model, "weights": weights}, "data": {"data": data}, "options": dict(options)}:
-            several = [options.get(name) for name in ("criteria", "multiverse", "images")]
-            return json.dumps([model, weights, data, several, _compared(options)], sort_keys=True)
-    return None
-
-
-def what_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """Of the metadata of two results, which files of the same names are others; empty where none is.
-
-    >>> what_changed({"job": {"model": 1, "data": 1}}, {"job": {"model": 2, "data": 1}})
-    'the network'
-    """
-    one, other = (about.get("job") or {} for about in (before, after))
-    words = {"model": "the network", "data": "the images"}
-    return " and ".join(word for part, word in words.items() if one.get(part) != other.get(part))
+    stated, wanted = metadata.get("job") or {"options": {}}, job.description
+    options, reductions = stated["options"], job.job.options.multiverse
+    several = set(options.get("multiverse", ()))
+    alike = {**stated, "options": _compared(options)} == {**wanted, "options": _compared(wanted["options"])}
+    all_of_then = options.get("criteria") == wanted["options"].get("criteria") == "all"
+    needed = set() if all_of_then else set(job.job.options.criteria)
+    serves = bool(several) == bool(reductions) and set(reductions) <= several
+    return alike and serves and needed <= set(metadata.get("criteria", ()))
 
 
 def key_of(description: dict[str, Any]) -> str:
@@ -203,17 +207,3 @@ def _compared(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a description that are not at their defaults, without those of which there may be more."""
     more = ("criteria", "multiverse")
     return {name: value for name, value in options.items() if name not in more and value != _USUAL.get(name, False)}
-
-
-def _words_of(options: Options) -> list[str]:
-    """The options as a file name shows them: those that most results share are omitted."""
-    words = [
-        f"n{options.n}",
-        "+".join(["multiverse", *options.multiverse]) if options.multiverse else options.reduction,
-    ]
-    for name, value in changed(options).items():
-        if name == "criteria":
-            words.append("all-criteria" if value == tuple(CRITERIA) else "+".join(value) or "no-criteria")
-        elif name not in ("n", "reduction", "multiverse"):
-            words.append(value if isinstance(value, str) else f"{name}{value}")
-    return words

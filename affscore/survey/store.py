@@ -1,16 +1,22 @@
-"""A folder of tables, each a Parquet file NAME-KEY.parquet with its description; ``pandas.read_parquet`` reads it."""
+"""A folder of results, each a Parquet file NAME-KEY.parquet with its description; ``pandas.read_parquet`` reads it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
-from affscore.errors import AffscoreError, os_errors
+from affscore.errors import AffscoreError, AffscoreWarning, os_errors
 from affscore.models.paths import as_path, check_name
+from affscore.network.criteria import COLUMNS
+from affscore.network.multiverse_result import Multiverse, load_result
 from affscore.network.parquet import read_description, write_parquet
+from affscore.network.result import Signature
+
+Result = TypeVar("Result", bound=Signature | Multiverse)
 
 
 class Store:
@@ -25,16 +31,11 @@ class Store:
     """
 
     def __init__(self, folder: str | Path, create: bool = False) -> None:
-        if not str(folder):
-            raise AffscoreError("the store needs the path of a folder, got an empty one")
         check_name(str(folder))
         self.folder = as_path(folder)
         with os_errors(lambda reason: f"the store {str(folder)!r} cannot be made ({reason})"):
             if create:
                 self.folder.mkdir(parents=True, exist_ok=True)
-            if not self.folder.is_dir():
-                what = "a file, not a folder" if self.folder.exists() else "no folder"
-                raise AffscoreError(f"there is {what} {str(folder)!r}; a store is a folder of results")
 
     def files(self) -> list[Path]:
         """Everything that should be a table, sorted by name.
@@ -66,3 +67,101 @@ class Store:
             AffscoreError: It cannot be written.
         """
         return write_parquet(table, {**metadata, "key": key}, notes, self.folder / f"{name}-{key}.parquet")
+
+
+def load_results(path: str | Path) -> pd.DataFrame:
+    """All rows of all signatures in a store (of multiverses there are :func:`stored_multiverses`).
+
+    Args:
+        path: The folder of a store.
+
+    Returns:
+        A table with the columns of a signature's (criteria that were not measured are missing, and so is what an older
+        version did not measure), a row for each network, data set, activation and batch; ``units`` says whether it is
+        of "activations" or of "blocks", and the last column, ``job``, is the key of the result that a row is from.
+        Of results that a survey was asked for in the same words the last one counts: files of weights or images have
+        changed between them, or one is a copy.
+
+    Warns:
+        AffscoreWarning: There are results that do not count; their names, and what has changed since.
+
+    Raises:
+        AffscoreError: No such folder, no result in it, or a file that is no result (the message names it).
+    """
+    found = _read_all(path, Signature)
+    if not found:
+        raise AffscoreError(f"there is no signature in {str(path)!r}; make some: affscore survey ... --store {path}")
+    units = {key: one.metadata.get("units", "activations") for key, one in found.items()}  # old files say none
+    table = pd.concat([one.rows.assign(units=units[key], job=key) for key, one in found.items()], ignore_index=True)
+    known = [name for name in COLUMNS if name in table and name != "seconds"]
+    others = [name for name in table.columns if name not in {*known, "seconds", "job"}]
+    return table[[*known, *others, "seconds", "job"]]
+
+
+def stored_signatures(path: str | Path) -> list[Signature]:
+    """All signatures in a store.
+
+    Args:
+        path: The folder of a store.
+
+    Returns:
+        The signatures, in the order of the names of their files; which of them count is as in :func:`load_results`.
+
+    Raises:
+        AffscoreError: No such folder, or a file in it that is no result (the message names it).
+    """
+    return [*_read_all(path, Signature).values()]
+
+
+def stored_multiverses(path: str | Path) -> list[Multiverse]:
+    """All multiverses in a store.
+
+    Args:
+        path: The folder of a store.
+
+    Returns:
+        The multiverses, in the order of the names of their files.
+
+    Raises:
+        AffscoreError: As :func:`stored_signatures`.
+    """
+    return [*_read_all(path, Multiverse).values()]
+
+
+def superseded(stored: Mapping[Path, dict[str, Any]]) -> dict[Path, str]:
+    """The results that do not count, as there is a later one that was asked for in the same words, or a copy.
+
+    Args:
+        stored: The metadata of all results by their files.
+
+    Returns:
+        Their files, each with its name and what has changed since.
+    """
+    words = {path: about.get("asked") or about.get("key") or path.name for path, about in stored.items()}
+    last = {words[path]: path for path in sorted(stored, key=lambda path: str(stored[path].get("created")))}
+    older = dict[Path, str]()
+    for path, about in stored.items():
+        if (then := last[words[path]]) != path:
+            before, after = (one.get("job") or {} for one in (about, stored[then]))
+            parts = {"model": "the network", "data": "the images"}
+            changed = " and ".join(word for part, word in parts.items() if before.get(part) != after.get(part))
+            older[path] = f"{path.name!r} ({f'{changed} changed since' if changed else 'the same measurement'})"
+    return older
+
+
+def _read_all(path: str | Path, kind: type[Result]) -> dict[str, Result]:
+    """The results of this kind in a store, by their keys; of those asked for in the same words the last one."""
+    store, found = Store(path), dict[str, Result]()
+    older = superseded(described := store.descriptions())
+    for file in store.files():
+        if file not in older:
+            try:
+                one = load_result(file)
+            except AffscoreError as error:
+                raise AffscoreError(f"{error}; move it out of the store") from error
+            if isinstance(one, kind):
+                found[str(one.metadata.get("key", file.stem))] = one
+    if named := [text for file, text in older.items() if ("multiverse" in described[file]) == (kind is Multiverse)]:
+        text = f"results that do not count, since the store has a later one of the same name: {', '.join(named)}"
+        warnings.warn(text, AffscoreWarning, stacklevel=3)
+    return found

@@ -2,22 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import replace
+import functools
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import joblib
 import torch
+from joblib import delayed
+from tqdm import tqdm
 
 from affscore.errors import AffscoreError
-from affscore.network.criteria import choose_criteria
-from affscore.options import BiasName, Execution, Options, UnitsName, check_integer, check_reductions, checked_execution
-from affscore.survey.plan import look_at, plan
-from affscore.survey.report import Report, with_progress
-from affscore.survey.store import Store
-from affscore.survey.work import Task, outcomes_of
+from affscore.models.by_name import identity_of_model
+from affscore.models.datasets import identity_of_data
+from affscore.models.sources import registered
+from affscore.network.multiverse_result import load_result
+from affscore.network.note import Note
+from affscore.options import BiasName, Execution, UnitsName, check_integer, checked_execution
+from affscore.survey.job import Job, describe, is_of_job, named_options, plan
+from affscore.survey.store import Store, superseded
+from affscore.survey.work import Outcome, measure, outcome_of_error, outcomes_of
 from affscore.transport.covariance import CovarianceName
+
+
+@dataclass(frozen=True)
+class Report:
+    """What became of every job of a survey.
+
+    Attributes:
+        outcomes: Each job and its outcome, by their numbers. The text of the report counts them, tells of each
+            failure, and has the notes of the results.
+    """
+
+    outcomes: tuple[tuple[Job, Outcome], ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the result of every job is in the store."""
+        return all(outcome.state in ("measured", "there") for _, outcome in self.outcomes)
+
+    @property
+    def failures(self) -> list[tuple[Job, str]]:
+        """The jobs that failed, and why."""
+        return [(job, outcome.message) for job, outcome in self.outcomes if outcome.state == "failed"]
+
+    @property
+    def notes(self) -> dict[Note, list[int]]:
+        """What the results have to say, each sentence with the numbers of its jobs."""
+        found: dict[Note, list[int]] = {}
+        for _, outcome in self.outcomes:
+            for note in outcome.notes:
+                found.setdefault(note, []).append(outcome.number)
+        return found
+
+    def __repr__(self) -> str:
+        counts, count = Counter[str](outcome.state for _, outcome in self.outcomes), len(self.outcomes)
+        words = {"measured": "measured", "there": "already there", "failed": "failed"}
+        states = ", ".join(f"{counts[state]} {word}" for state, word in words.items() if counts[state])
+        lines = [f"{count} {'job' if count == 1 else 'jobs'}: {states}"]
+        failed = [(job, outcome) for job, outcome in self.outcomes if outcome.state == "failed"]
+        lines += [f"job {outcome.number} failed: {job}: {outcome.message}" for job, outcome in failed]
+        for note, numbers in sorted(self.notes.items(), key=lambda item: item[0].kind, reverse=True):
+            jobs = f"job{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+            lines.append(f"{note.kind} on {jobs}: {note}" if count > 1 else f"{note.kind}: {note}")
+        return "\n".join(lines)
 
 
 def survey(
@@ -59,30 +110,24 @@ def survey(
         datasets: Names of data sets (:func:`affscore.load_data`), or one name.
         store: The folder of the results; it is made when it is missing.
         jobs: How many processes at once; 1 for this process alone.
-        n: As in :func:`affscore.signature`.
-        images: As there, for each data set.
         reductions: One or more reductions; each gives results of its own.
         orders: One or more orders.
-        covariance: As in :func:`affscore.signature`.
         multiverse: Names of reductions; where there are some, each job is a multiverse of them
             (:func:`affscore.multiverse`), and ``reductions``, ``orders``, ``covariance`` and ``criteria`` are omitted.
-        bias: As in :func:`affscore.multiverse`.
-        positions: As in :func:`affscore.signature`.
-        criteria: As there.
-        device: As there; with several GPUs "auto" and "cuda" give them to the jobs in turn.
-        batch_size: As there.
-        seed: As there.
+        bias: As for :func:`affscore.multiverse`.
+        device: As for :func:`affscore.signature`; with several GPUs "auto" and "cuda" give them to the jobs in turn.
         threads: Threads of each process; None for the number of cores divided by ``jobs``, or as many as PyTorch
             takes (``OMP_NUM_THREADS``) if that is less. (Not divided by how many jobs are left: a result does not
             depend on whether the survey was interrupted.)
         client: A ``dask.distributed.Client``, whose workers do the jobs instead of processes here. They must see the
             store and all files under the same paths.
-        only: The number of the only job to do, in this process (see :func:`plan`): one of an array of jobs.
-        progress: Whether to show a bar of finished jobs, or, where there is no terminal, a line for each; None for a
-            bar where there is a terminal.
+        only: The number of the only job to do, in this process (see :func:`affscore.survey.job.plan`): one of an array
+            of jobs.
+        progress: Whether to show a bar of finished jobs; None for where there is a terminal.
         command: What the metadata of the results says about how they were made.
-        units: As in :func:`affscore.signature`.
-        size: As there.
+
+    As for :func:`affscore.signature`: n, images (of each data set), covariance, positions, criteria, batch_size, seed,
+    units, size.
 
     Returns:
         What became of every job: ``report.complete``, ``report.failures``, and a text.
@@ -98,35 +143,77 @@ def survey(
     ...     print(report)
     1 job: 1 measured
     """
-    several = check_reductions(multiverse) if multiverse != () else ()
-    options = Options(
-        n=n, images=images, covariance=covariance, criteria=choose_criteria(criteria, units),
-        seed=seed, positions=positions, multiverse=several, bias=bias, units=units, size=size,
-    )  # fmt: skip
+    options = named_options({
+        "n": n, "images": images, "covariance": covariance, "criteria": criteria, "seed": seed, "positions": positions,
+        "multiverse": multiverse, "bias": bias, "units": units, "size": size,
+    })  # fmt: skip
     execution = checked_execution(Execution(device, batch_size, progress, threads))
     asked = plan(models, datasets, options, reductions, orders)
-    jobs, numbers = check_integer("jobs", jobs, 1), range(len(asked))
+    jobs, numbers = check_integer("jobs", jobs, 1), list(range(len(asked)))
     if only is not None:
-        only, jobs = check_integer("the number of a job", only, 0), 1
-        if only >= len(asked):
-            count = "1 job" if len(asked) == 1 else f"{len(asked)} jobs"
-            raise AffscoreError(f"this survey has {count}, numbered from 0, and none with the number {only}")
-        numbers = range(only, only + 1)
+        jobs, client = 1, None
+        numbers = [check_integer("the number of a job (from 0)", only, 0, len(asked) - 1)]
     results = Store(store, create=True)
-    seen = look_at(asked, [results], numbers)
-    left = [number for number in seen.described if number not in seen.outcomes]
+    outcomes = dict(zip(numbers, look_at(asked, [results], numbers), strict=True))
+    left = [(outcome.number, outcome.job) for outcome in outcomes.values() if outcome.job is not None]
     if execution.threads is None and client is None:
         execution = replace(execution, threads=max(1, min(torch.get_num_threads(), joblib.cpu_count() // jobs)))
     gpus = torch.cuda.device_count() if execution.device in ("auto", "cuda") and client is None else 0
-    tasks = [
-        Task(
-            number, seen.described[number], results.folder.absolute(), Path.cwd(),
-            replace(execution, device=f"cuda:{place % gpus}") if gpus > 1 else execution,
-            command, seen.changed.get(number, ""),
-        )
-        for place, number in enumerate(left)
-    ]  # fmt: skip
-    outcomes = outcomes_of(tasks, jobs, execution.threads, client if only is None else None) if tasks else ()
-    for outcome in with_progress(outcomes, len(numbers), len(seen.outcomes), execution.progress):
-        seen.outcomes[outcome.number] = outcome
-    return Report(tuple((asked[number], seen.outcomes[number]) for number in sorted(seen.outcomes)))
+    calls, where, sources = [], (results.folder.absolute(), Path.cwd()), tuple(registered().values())
+    for place, (number, job) in enumerate(left):
+        how = replace(execution, device=f"cuda:{place % gpus}") if gpus > 1 else execution
+        calls.append(delayed(measure)(number, job, *where, how, command, sources))
+    if calls:
+        bar: Any = {"total": len(numbers), "initial": len(numbers) - len(calls), "unit": "job"}
+        hidden = None if progress is None else not progress
+        for outcome in tqdm(outcomes_of(calls, jobs, execution.threads, client), disable=hidden, **bar):
+            outcomes[outcome.number] = outcome
+    return Report(tuple((asked[number], outcome) for number, outcome in outcomes.items()))
+
+
+def look_at(jobs: Sequence[Job], stores: Sequence[Store], numbers: Iterable[int]) -> list[Outcome]:
+    """Which jobs of these numbers are settled, as their result is there or they cannot be done, and which are to do.
+
+    Of results only the metadata is read, but for those that are found. One with more criteria serves, too; one that is
+    damaged does not, nor one that was measured before its files changed (:func:`affscore.survey.store.superseded`).
+
+    Args:
+        jobs: All jobs.
+        stores: The stores whose results count.
+        numbers: The numbers of those to look at.
+    """
+    model, data = functools.cache(identity_of_model), functools.cache(identity_of_data)
+    stored = dict[Path, dict[str, Any]]()
+    for described in [store.descriptions() for store in stores]:
+        older = superseded(described)
+        stored |= {path: about for path, about in described.items() if path not in older}
+    seen = []
+    for number in numbers:
+        try:
+            job = describe(jobs[number], model, data)
+        except Exception as error:  # noqa: BLE001  # becomes the outcome of this job
+            seen.append(outcome_of_error(number, error))
+            continue
+        outcome = Outcome(number, "to do", job=job)
+        for path in [path for path, about in stored.items() if is_of_job(about, job)]:
+            with suppress(AffscoreError):
+                result = load_result(path)
+                outcome = Outcome(number, "there", notes=tuple(result.notes), result=result)
+                break
+        seen.append(outcome)
+    return seen
+
+
+def listing(jobs: Sequence[Job], folder: str | Path) -> list[str]:
+    """A line for each job: its number, what it is, and whether it is done.
+
+    Args:
+        jobs: The jobs.
+        folder: The folder of the store, which need not exist.
+    """
+    words = {"there": "done", "to do": "to do", "failed": "cannot be done: "}
+    outcomes = look_at(jobs, [Store(folder)] if Path(folder).is_dir() else [], range(len(jobs)))
+    return [
+        f"{outcome.number}: {job}: {words[outcome.state]}{outcome.message}"
+        for job, outcome in zip(jobs, outcomes, strict=True)
+    ]

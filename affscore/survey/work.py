@@ -7,18 +7,18 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from joblib import Parallel, delayed, parallel_config
+from joblib import Parallel, parallel_config
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError, first_line
 from affscore.models.card import ONE_AT_A_TIME
 from affscore.models.naming import switched
-from affscore.models.sources import Source, register, registered
+from affscore.models.sources import Source, register
 from affscore.network.measurement import Measurement
 from affscore.network.multiverse_result import Multiverse
 from affscore.network.note import Note
@@ -27,7 +27,7 @@ from affscore.options import Execution
 from affscore.survey.job import DescribedJob, Job, describe
 from affscore.survey.store import Store
 
-State = Literal["measured", "there", "failed"]
+State = Literal["measured", "there", "failed", "to do"]
 
 
 @dataclass(frozen=True)
@@ -36,61 +36,51 @@ class Outcome:
 
     Attributes:
         number: Its number in the survey.
-        state: "measured" in this run, "there" before, or "failed".
+        state: "measured" in this run, "there" before, "failed", or "to do".
         message: Why it failed, in one sentence.
         notes: What the result has to say (images that were dropped, ...).
+        job: Of one that is to do, the job.
+        result: Of one that is there, its result.
     """
 
     number: int
     state: State
     message: str = ""
     notes: tuple[Note, ...] = ()
+    job: DescribedJob | None = None
+    result: Signature | Multiverse | None = None
 
 
-@dataclass(frozen=True)
-class Task:
-    """A job that is to be done, and how.
+def measure(
+    number: int, job: DescribedJob, store: Path, folder: Path, execution: Execution, command: str | None,
+    sources: Sequence[Source],
+) -> Outcome:  # fmt: skip
+    """Do a job, and keep its result. No error leaves this function, and no ``sys.exit`` of a network.
 
-    Attributes:
+    Args:
         number: Its number in the survey.
         job: The job.
         store: The folder of the store.
         folder: The working folder, from which relative paths in names are seen.
         execution: How it is measured.
         command: The command, for the metadata.
-        changed: What has changed since an older result.
         sources: What other packages have registered, which another process may not have imported.
     """
-
-    number: int
-    job: DescribedJob
-    store: Path
-    folder: Path
-    execution: Execution = Execution()  # noqa: RUF009  # it is frozen
-    command: str | None = None
-    changed: str = ""
-    sources: tuple[Source, ...] = field(default_factory=lambda: tuple(registered().values()))
-
-    def run(self) -> Outcome:
-        """Do the job, and keep its result. No error leaves this function, and no ``sys.exit`` of a network."""
-        threads = self.execution.threads or torch.get_num_threads()
-        for source in self.sources:
-            register(source)
-        try:
-            with (
-                ONE_AT_A_TIME,
-                contextlib.chdir(self.folder),
-                switched(torch.get_num_threads, torch.set_num_threads, threads),
-            ):
-                result = _measured(self.job.job, self.execution)
-                if describe(self.job.job).key != self.job.key:
-                    raise AffscoreError("its files were changed after the survey had begun; run it again")
-            about = {**result.metadata, "job": self.job.description, "asked": self.job.asked}
-            about |= {} if self.command is None else {"command": self.command}
-            Store(self.store).add(self.job.key, self.job.file_name, result.rows, about, result.notes)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # a job that fails must not stop the others
-            return outcome_of_error(self.number, error)
-        return Outcome(self.number, "measured", notes=(*result.notes, *map(Note, filter(None, [self.changed]))))
+    for source in sources:
+        register(source)
+    threads = execution.threads or torch.get_num_threads()
+    try:
+        with ONE_AT_A_TIME, contextlib.chdir(folder), switched(torch.get_num_threads, torch.set_num_threads, threads):
+            result = _measured(job.job, execution)
+            if describe(job.job).key != job.key:
+                raise AffscoreError("its files were changed after the survey had begun; run it again")
+        about = {**result.metadata, "job": job.description, "asked": job.asked} | (
+            {"command": command} if command else {}
+        )
+        Store(store).add(job.key, job.file_name, result.rows, about, result.notes)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # a job that fails must not stop the others
+        return outcome_of_error(number, error)
+    return Outcome(number, "measured", notes=tuple(result.notes))
 
 
 def outcome_of_error(number: int, error: BaseException) -> Outcome:
@@ -99,9 +89,8 @@ def outcome_of_error(number: int, error: BaseException) -> Outcome:
     >>> outcome_of_error(3, KeyError("layer")).message
     "KeyError: 'layer'"
     """
-    if isinstance(error, AffscoreError):
-        return Outcome(number, "failed", str(error))
-    return Outcome(number, "failed", f"{type(error).__name__}: {first_line(error)}")
+    own = isinstance(error, AffscoreError)
+    return Outcome(number, "failed", str(error) if own else f"{type(error).__name__}: {first_line(error)}")
 
 
 def _measured(job: Job, execution: Execution) -> Signature | Multiverse:
@@ -116,11 +105,11 @@ def _lock_of_threads() -> None:
     tqdm.set_lock(threading.RLock())  # its usual one is a semaphore, which a process that is killed leaves behind
 
 
-def outcomes_of(tasks: Sequence[Task], jobs: int, threads: int | None, client: Any) -> Iterator[Outcome]:
-    """Do tasks; their outcomes as they come.
+def outcomes_of(calls: Sequence[Any], jobs: int, threads: int | None, client: Any) -> Iterator[Outcome]:
+    """Do jobs; their outcomes as they come.
 
     Args:
-        tasks: The tasks.
+        calls: Delayed calls of :func:`measure`.
         jobs: How many processes at once; one alone is this process.
         threads: Threads of a process.
         client: A client of dask, whose workers do them instead; None for processes here.
@@ -129,14 +118,14 @@ def outcomes_of(tasks: Sequence[Task], jobs: int, threads: int | None, client: A
         AffscoreError: A process has died, or there is no worker.
     """
     if client is None:
-        number = min(jobs, len(tasks))
+        number = min(jobs, len(calls))
         where = parallel_config("loky", n_jobs=number, inner_max_num_threads=threads, initializer=_lock_of_threads)
     else:
         where = parallel_config("dask", client=client, wait_for_workers_timeout=10)
     with where:
         parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="all")
         try:
-            yield from parallel(delayed(task.run)() for task in tasks)
+            yield from parallel(calls)
         except Exception as error:
             died = isinstance(error, BrokenProcessPool)
             why = "a process died, out of memory perhaps" if died else f"{type(error).__name__}: {first_line(error)}"

@@ -10,12 +10,13 @@ from typing import Any
 
 import pandas as pd
 
+from affscore.errors import AffscoreError
 from affscore.models.sources import torchvision_networks
 from affscore.models.sources.torchvision_networks import weight_versions
 from affscore.network.result import Signature
 from affscore.options import Specification
 from affscore.survey import load_or_measure
-from affscore.survey.tables import stored_signatures
+from affscore.survey.store import stored_signatures
 from companion.mini_zoo import hard_task, list_models
 from companion.networks import by_printed_reduction, printed_reduction, short_name
 from companion.printed import checkpoints, printed_correlations, printed_table, printed_tables
@@ -96,7 +97,11 @@ class AllResults:
             AffscoreError: No such folder, neither a result in it nor a study, or a file that is none.
         """
         theirs = {} if results is None else stored_studies(results)
-        own = [] if results is None else stored_signatures(results, required=not theirs)
+        own = [] if results is None else stored_signatures(results)
+        if results is not None and not own and not theirs:
+            raise AffscoreError(
+                f"there is no result in {str(results)!r}; make some: affscore survey ... --store {results}"
+            )
         taken = studies_of_papers()
         studies = load_studies() | {name: study for name, study in theirs.items() if name in taken}
         unused = [name for name in theirs if name not in taken]

@@ -147,7 +147,7 @@ def gathered_multiverses(results: str | Path | None = None) -> list[Multiverse]:
         AffscoreError: No such folder, or a file that is no result.
     """
     stores = [MULTIVERSES] if results is None else [MULTIVERSES, results]
-    return [one for store in stores for one in stored_multiverses(store, required=False)]
+    return [one for store in stores for one in stored_multiverses(store)]
 
 
 def _signatures(multiverses: Iterable[Multiverse], specification: Specification) -> Iterator[Signature]:

@@ -53,7 +53,7 @@ def test_a_survey_by_its_numbered_jobs(run, tmp_path):
     assert run(*words, "--job", 2)[1] == "1 job: 1 already there\n"
     code, out, err = run(*words, "--job", 4)
     assert code == 1
-    assert err == "affscore: this survey has 4 jobs, numbered from 0, and none with the number 4\n"
+    assert err == "affscore: the number of a job (from 0) must be at most 3, got 4\n"
 
 
 @pytest.mark.slow

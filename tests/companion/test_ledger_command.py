@@ -160,7 +160,7 @@ def test_the_claims_are_asked_again_of_all_multiverses(run, tmp_path, own_result
         (["--csv", "missing/ledger.csv"], "there is no folder"),
         (["--claims", "missing/claims.csv"], "there is no folder"),
         (["--specifications", "claims.parquet"], "must end in .csv"),
-        (["--results", "missing"], "there is no folder 'missing'"),
+        (["--results", "missing"], "the store 'missing' cannot be read"),
     ],
 )
 def test_mistakes_are_one_sentence(run, words, complaint):

@@ -9,8 +9,7 @@ import pytest
 import affscore
 from affscore.network.columns import details
 from affscore.network.criteria import SCHEMA
-from affscore.survey.job import describe, is_of_job
-from affscore.survey.plan import plan
+from affscore.survey.job import describe, is_of_job, plan
 from affscore.survey.store import Store
 from companion.mini_zoo import list_models
 from companion.shipped import RESULTS, shipped_signature

@@ -24,8 +24,7 @@ from affscore.network.files import atomic_write
 from affscore.network.multiverse import REDUCTIONS
 from affscore.options import Options
 from affscore.survey import survey
-from affscore.survey.job import describe, is_of_job
-from affscore.survey.plan import plan
+from affscore.survey.job import describe, is_of_job, plan
 from affscore.survey.store import Store
 from companion.mini_zoo import MINI_NETWORKS, MiniNetwork
 from companion.mini_zoo.distorted_digits import shifted

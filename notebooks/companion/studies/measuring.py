@@ -30,7 +30,7 @@ from affscore.network.multiverse import REDUCTIONS
 from affscore.network.parquet import read_description, write_parquet
 from affscore.network.reduction import ReductionName
 from affscore.options import DEFAULT, MOST_IN_A_BATCH, Execution, Options, Specification
-from affscore.survey import load_or_measure, load_or_measure_multiverses
+from affscore.survey import load_or_measure
 from affscore.transport.covariance import CovarianceName
 from companion.language import scores_by_position
 from companion.mini_zoo.training import one_thread
@@ -61,8 +61,8 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     for (dataset, n, seed), some in itertools.product(study.measurements, together):
         options: dict[str, Any] = {"jobs": jobs, "threads": 1, "n": n, "progress": False}
         options |= {"images": study.images, "seed": seed}
-        ways: dict[str, Any] = {"reductions": REDUCTIONS, "bias": study.bias}
-        multiverses = load_or_measure_multiverses(some, dataset, store, **ways, **options)
+        ways: dict[str, Any] = {"multiverse": REDUCTIONS, "bias": study.bias}
+        multiverses = load_or_measure(some, dataset, store, **ways, **options)
         tables.append(study_of(multiverses.values()))
         if study.criteria:
             signatures = load_or_measure(some, dataset, store, **options)

@@ -13,8 +13,7 @@ from torchvision.models.swin_transformer import ShiftedWindowAttention
 from affscore import AffscoreError, affinity_score, load_model, load_signature, signature, track
 from affscore.network.criteria.affine_fit import affine_fit
 from affscore.options import Options, checked
-from affscore.survey.job import Job, describe
-from affscore.survey.plan import named_options
+from affscore.survey.job import Job, describe, named_options
 from tests.affscore.recorder.seen import seen_in
 
 

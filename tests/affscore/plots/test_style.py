@@ -95,17 +95,6 @@ def test_the_axis_fits_the_scores_and_says_where_it_begins(scores, ends, directi
     plt.close(figure)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_no_score_is_hidden(seed):
-    generator = np.random.default_rng(seed)
-    scores = generator.uniform(*sorted(generator.uniform(0, 1, 2)), 20)
-    figure, axes = plt.subplots()
-    score_axis(axes, scores)
-    low, high = axes.get_ylim()
-    assert low < scores.min() < scores.max() < high
-    plt.close(figure)
-
-
 def test_panels_share_the_axis_and_only_a_labelled_one_has_its_label():
     figure, panels = plt.subplots(1, 2)
     panels[0].set_ylabel("mean affinity score")

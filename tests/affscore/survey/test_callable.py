@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import affscore
+from affscore.survey import survey
 
 CODE = """
 import sys
@@ -19,11 +20,11 @@ for number, first in enumerate({orders!r}):
     import affscore
     report = affscore.survey(
         models=["mini:digitsnet"], datasets=["digits"], store=f"store {{number}}", n=8, images=8, criteria=False,
-        only=0, progress=False,
+        progress=False,
     )
     assert affscore.survey.load_results is affscore.load_results
     assert affscore.survey is sys.modules["affscore.survey"]
-    assert affscore.survey.tables.load_results(f"store {{number}}")["n"].eq(8).all()
+    assert affscore.survey.store.load_results(f"store {{number}}")["n"].eq(8).all()
     print(str(report).splitlines()[0])
 """
 ORDERS = ("import affscore", "import affscore.survey", "from affscore.survey import survey")
@@ -39,15 +40,6 @@ def test_it_can_be_called_whatever_was_imported_first(tmp_path):
 
 
 def test_its_arguments_and_description_are_those_of_the_function():
-    from affscore.survey import survey as function
-
-    assert inspect.signature(affscore.survey) == inspect.signature(function)
-    assert affscore.survey.__call__.__doc__ == function.__doc__
+    assert inspect.signature(affscore.survey) == inspect.signature(survey)
+    assert affscore.survey.__call__.__doc__ == survey.__doc__
     assert "affscore.survey(" in affscore.survey.__doc__
-
-
-def test_the_data_set_and_the_store_are_those_of_the_command(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    report = affscore.survey("mini:digitsnet", n=8, images=8, criteria=False, only=0, progress=False)
-    assert repr(report).splitlines()[0] == "1 job: 1 measured"
-    assert [path.name.partition("-")[0] for path in (tmp_path / "results").glob("*.parquet")] == ["mini_digitsnet"]

@@ -31,8 +31,6 @@ def room_for(size):
 
 WRITERS = {
     "result.parquet": lambda result, file: result.save(file),
-    "table.csv": lambda result, file: result.save(file),
-    "comparison.csv": lambda result, file: compare(result, result).save(file),
     "comparison.svg": lambda result, file: compare(result, result).save(file),
 }
 

@@ -1,5 +1,7 @@
 """When a job is another one or the same: images that cannot be read, weights beside a configuration; and reports."""
 
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -26,7 +28,7 @@ def photos(tmp_path):
 
 
 def run(folder, store, **options):
-    return survey("mini:digitsnet", f"folder:{folder}", store, only=0, **{**OPTIONS, **options})
+    return survey("mini:digitsnet", f"folder:{folder}", store, **{**OPTIONS, **options})
 
 
 @pytest.mark.parametrize("kind", ["broken link", "folder", "text"])
@@ -65,8 +67,7 @@ def test_the_weights_beside_a_configuration_are_part_of_the_job(tmp_path):
 
 
 def test_no_more_processes_than_jobs(tmp_path, monkeypatch):
-    import affscore.survey.work as work
-
+    work = sys.modules["affscore.survey.work"]
     asked = []
 
     def counting(**options):
@@ -95,22 +96,3 @@ def test_the_notes_of_results_are_told_now_and_when_they_are_there(photos, tmp_p
     two = survey(["mini:digitsnet"], f"folder:{photos}", tmp_path / "store", orders=["activate-first", "reduce-first"],
                  threads=1, **{**OPTIONS, "images": 20})  # fmt: skip
     assert "note on jobs 0, 1: the last 4" in str(two)
-
-
-@pytest.mark.parametrize(
-    "options", [{"n": 10**12}, {"images": 10**12}, {"criteria": 5}, {"criteria": [5]}, {"criteria": [["cka"]]}]
-)
-def test_options_that_no_machine_can_follow(options):
-    from affscore import AffscoreError
-
-    with pytest.raises(AffscoreError, match="must be"):
-        signature("mini:digitsnet", "random", **{**OPTIONS, **options})
-
-
-def test_numbers_of_threads_and_stores_without_a_name(tmp_path):
-    from affscore import AffscoreError
-
-    with pytest.raises(AffscoreError, match="threads must be at most"):
-        survey("mini:digitsnet", "digits", tmp_path, threads=100_000, **OPTIONS)
-    with pytest.raises(AffscoreError, match="empty"):
-        Store("")

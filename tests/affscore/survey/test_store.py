@@ -1,65 +1,67 @@
+"""A folder of results: what is in it, copies and older results, damaged and foreign files, and places that refuse."""
+
+import json
 import os
+import shutil
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import affscore
-from affscore import AffscoreError, load_results, signature
+from affscore import AffscoreError, AffscoreWarning, Signature, compare, load_results, load_signature, signature
+from affscore.network.criteria import SCHEMA
 from affscore.network.parquet import read_parquet
-from affscore.network.result import load_signature
 from affscore.options import Options
-from affscore.survey import Store, load_or_measure, survey
-from affscore.survey.job import Job, describe, key_of
+from affscore.survey import Store, load_or_measure, stored_signatures, survey
+from affscore.survey.job import Job, describe, key_of, plan
+from affscore.survey.survey import listing
 
-OPTIONS = {"n": 32, "images": 64}
-
-
-@pytest.fixture(scope="module")
-def described():
-    return describe(Job("mini:digitsnet", "digits", Options(**OPTIONS)))
+OPTIONS = {"n": 32, "images": 64, "progress": False}
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A store with two results."""
+    """A store with two results, by the reductions mean and sample."""
     folder = tmp_path_factory.mktemp("finished")
-    for only in range(2):
-        report = survey(
-            "mini:digitsnet", "digits", folder, reductions=["mean", "sample"], progress=False, only=only, **OPTIONS
-        )
-        assert report.complete
+    assert survey("mini:digitsnet", "digits", folder, reductions=["mean", "sample"], **OPTIONS).complete
     return folder
 
 
 @pytest.fixture
 def store(finished, tmp_path):
     """A copy of it."""
-    for path in finished.glob("*.parquet"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    return tmp_path
+    return shutil.copytree(finished, tmp_path / "store")
 
 
 def mean_of(folder):
     return next(folder.glob("*-mean-*.parquet"))
 
 
-def test_a_result_has_the_columns_and_the_provenance(finished, described):
+def rewrite(file, change):
+    """Change the entry ``affscore`` of a file's metadata."""
+    table = pq.read_table(file)
+    kept = json.loads(table.schema.metadata[b"affscore"])
+    change(kept)
+    pq.write_table(table.replace_schema_metadata({b"affscore": json.dumps(kept).encode()}), file)
+
+
+# what is in it
+
+
+def test_a_result_has_the_columns_and_the_provenance(finished):
     result = load_signature(mean_of(finished))
+    described = describe(Job("mini:digitsnet", "digits", Options(n=32, images=64)))
     assert result.metadata["key"] == described.key
     assert result.metadata["job"] == described.description
     assert {"versions", "seed", "fingerprint_weights", "fingerprint_data", "created", "threads"} <= set(result.metadata)
-    expected = signature("mini:digitsnet", "digits", progress=False, **OPTIONS)
-    pd.testing.assert_frame_equal(
-        result.table.drop(columns="seconds"), expected.table.drop(columns="seconds"), check_exact=False, atol=1e-6
-    )
+    expected = signature("mini:digitsnet", "digits", **OPTIONS).table.drop(columns="seconds")
+    pd.testing.assert_frame_equal(result.table.drop(columns="seconds"), expected, check_exact=False, atol=1e-6)
 
 
 def test_the_types_of_the_columns_are_plain(finished):
     schema = pq.read_schema(mean_of(finished))
-    plain = {"string", "large_string", "int64", "double", "bool"}
-    assert {str(field.type) for field in schema} <= plain
+    assert {str(field.type) for field in schema} <= {"string", "large_string", "int64", "double", "bool"}
     with pq.ParquetFile(mean_of(finished)) as file:
         physical = {file.schema.column(index).physical_type for index in range(len(schema))}
     assert physical == {"BYTE_ARRAY", "INT64", "DOUBLE", "BOOLEAN"}
@@ -75,48 +77,120 @@ def test_pandas_reads_a_store_as_one_data_set(finished):
     rows = pd.read_parquet(finished)
     assert len(rows) == 2 * 2 * 9
     assert set(rows["reduction"]) == {"mean", "sample"}
-    assert rows["score"].between(0, 1).all()
 
 
-def test_load_results(finished):
-    table = affscore.load_results(finished)
+def test_all_rows_in_one_table(finished):
+    table = load_results(finished)
     assert len(table) == 2 * 2 * 9
     assert table["job"].nunique() == 2
     assert list(table.columns[:4]) == ["model", "weights", "dataset", "index"]
-    assert set(table["reduction"]) == {"mean", "sample"}
-    by_hand = load_signature(mean_of(finished)).scores
     rows = table[table["reduction"] == "mean"].groupby("index")["score"].mean()
-    assert rows.to_numpy() == pytest.approx(by_hand)
+    assert rows.to_numpy() == pytest.approx(load_signature(mean_of(finished)).scores)
 
 
 @pytest.mark.slow
 def test_criteria_that_were_not_measured_are_missing(tmp_path):
     for criteria, state in ((False, "measured"), (True, "measured"), ("cka", "there")):
-        report = survey("mini:digitsnet", "digits", tmp_path, criteria=criteria, progress=False, only=0, **OPTIONS)
+        report = survey("mini:digitsnet", "digits", tmp_path, criteria=criteria, **OPTIONS)
         assert report.outcomes[0][1].state == state  # more criteria than asked for serve, too
     table = load_results(tmp_path)
     assert table.groupby("job")["cka"].apply(lambda column: column.isna().all()).tolist().count(True) == 1
     assert list(table.columns[-2:]) == ["seconds", "job"]
 
 
-def test_load_results_without_any(tmp_path):
-    with pytest.raises(AffscoreError, match="there is no signature in the folder"):
-        load_results(tmp_path)
-    with pytest.raises(AffscoreError, match="there is no folder"):
-        load_results(tmp_path / "nothing")
+def test_blocks_in_a_store_are_told_from_activations(tmp_path):
+    for units in ("activations", "blocks"):
+        survey("mini:digitsnet", "digits", tmp_path, units=units, n=16, images=16, criteria=False, progress=False)
+    linear = load_results(tmp_path).groupby("units")["kind"].agg(lambda kinds: "linear" in set(kinds))
+    assert linear.to_dict() == {"activations": False, "blocks": True}
+
+
+def test_a_store_of_anything_else(tmp_path):
+    store, key, notes = Store(tmp_path), "a" * 16, ["a note"]
+    for losses in ([1.0], [1, 1 / 3, 1 / 9]):  # the second takes the place of the first
+        file = store.add(key, "training", pd.DataFrame({"loss": losses}), {"rate": 0.1}, notes)
+    assert [path.name for path in tmp_path.iterdir()] == [file.name] == [f"training-{key}.parquet"]
+    assert store.descriptions() == {file: {"rate": 0.1, "key": key}}
+    table, metadata, said = read_parquet(file)
+    assert table["loss"].tolist() == [1, 1 / 3, 1 / 9]
+    assert (metadata["rate"], said) == (0.1, notes)
+
+
+# copies and older results
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_copies_of_a_result_count_once_and_are_named(store, asked):
+    original = mean_of(store)
+    if not asked:  # as in version 1
+        rewrite(original, lambda kept: kept["metadata"].pop("asked"))
+    copies = [store / "copy.parquet", store / f"x-{original.stem[-16:]}.parquet"]
+    for copy in copies:
+        shutil.copy(original, copy)
+    *others, last = sorted([original, *copies])
+    with pytest.warns(AffscoreWarning, match="do not count, since the store has a later one") as given:
+        assert len(load_results(store)) == 2 * 2 * 9
+    assert all(f"{other.name!r} (the same measurement)" in str(given[0].message) for other in others)
+    assert last.name not in str(given[0].message)
+    with pytest.warns(AffscoreWarning, match="do not count"):
+        assert len(stored_signatures(store)) == 2
+
+
+@pytest.mark.parametrize("number", ["1.2", "2.0", "10.0"])
+def test_a_result_of_a_newer_format_is_refused(store, number):
+    file = mean_of(store)
+    rewrite(file, lambda kept: kept.update(format=number, notes=[3]))
+    with pytest.raises(AffscoreError, match=f"written by a newer affscore .its format is {number}, this version reads"):
+        load_signature(file)
+    with pytest.raises(AffscoreError, match="update affscore"):
+        load_results(store)
+
+
+def test_a_file_without_a_number_is_of_the_first_format(store):
+    expected = load_signature(mean_of(store))
+    rewrite(mean_of(store), lambda kept: kept.pop("format"))
+    assert load_signature(mean_of(store)).metadata == expected.metadata
+
+
+@pytest.mark.parametrize("older_first", [True, False])
+def test_a_signature_from_before_the_column_paired_is_read_and_serves(store, tmp_path, older_first):
+    new = load_signature(mean_of(store))
+    file = Signature(new.table.drop(columns="paired"), new.metadata, new.notes).save(mean_of(store))
+    older, other = load_signature(file), load_signature(next(store.glob("*-sample-*.parquet")))
+    pd.testing.assert_frame_equal(older.summary, new.summary.drop(columns="paired"))
+    assert older.expected_bias == pytest.approx(new.expected_bias)
+    (found,) = load_or_measure(["mini:digitsnet"], "digits", store, **OPTIONS).values()
+    assert found == older
+    (tmp_path / "both").mkdir()
+    for name, one in zip("ab" if older_first else "ba", (older, other), strict=True):
+        one.save(tmp_path / "both" / f"{name}.parquet")
+    rows = load_results(tmp_path / "both")
+    own = [name for name in SCHEMA.names if name in new.table and name != "seconds"]
+    assert list(rows.columns) == [*own, "units", "seconds", "job"]
+    assert rows.groupby("reduction")["paired"].count().to_dict() == {"mean": 0, "sample": 18}
+    assert compare(older, new, names=["older", "today"]).distances.to_numpy().max() == 0
+
+
+@pytest.mark.slow
+def test_results_of_version_0_1_are_found_and_left_as_they_are(store):
+    file = mean_of(store)
+    result = load_signature(file)
+    every = {**vars(Options()), **result.metadata["job"]["options"], "criteria": result.metadata["criteria"]}
+    job = {**result.metadata["job"], "options": every}
+    old = file.with_name(f"{file.stem[:-16]}{key_of(job)}.parquet")  # the key names every option
+    Signature(result.table, {**result.metadata, "job": job, "key": key_of(job)}, result.notes).save(old)
+    file.unlink()
+    before = {path: path.read_bytes() for path in store.iterdir()}
+    report = survey("mini:digitsnet", "digits", store, reductions=["mean", "sample"], **OPTIONS)
+    assert [outcome.state for _, outcome in report.outcomes] == ["there", "there"]
+    found = load_or_measure(["mini:digitsnet"], "digits", store, criteria="cka", **OPTIONS)
+    assert found["mini:digitsnet"] == load_signature(old)
+    assert {path: path.read_bytes() for path in store.iterdir()} == before
+    old.write_bytes(old.read_bytes()[:-9])  # what is damaged does not stand in the way of the new key
+    assert survey("mini:digitsnet", "digits", store, **OPTIONS).outcomes[0][1].state == "measured"
 
 
 # what is no result
-
-
-BAD = {
-    "empty": (lambda file: file.write_bytes(b""), "is not a Parquet file that can be read"),
-    "truncated": (lambda file: file.write_bytes(file.read_bytes()[:-500]), "is not a Parquet file that can be read"),
-    "damaged": (lambda file: flip(file, range(500, 900)), "is damaged|is not a Parquet file that can be read"),
-    "text": (lambda file: file.write_text("layer,score\n"), "is not a Parquet file that can be read"),
-    "foreign": (lambda file: pq.write_table(pa.table({"a": [1]}), file), "is Parquet, but not a signature"),
-    "folder": (lambda file: (file.unlink(), file.mkdir()), "there is a folder, not a file"),
-}
 
 
 def flip(file, positions):
@@ -124,6 +198,15 @@ def flip(file, positions):
     for position in positions:
         content[position] ^= 0xFF
     file.write_bytes(content)
+
+
+BAD = {
+    "empty": (lambda file: file.write_bytes(b""), "is not a Parquet file that can be read"),
+    "truncated": (lambda file: file.write_bytes(file.read_bytes()[:-500]), "is not a Parquet file that can be read"),
+    "damaged": (lambda file: flip(file, range(500, 900)), "is damaged|is not a Parquet file that can be read"),
+    "foreign": (lambda file: pq.write_table(pa.table({"a": [1]}), file), "is Parquet, but not a signature"),
+    "folder": (lambda file: (file.unlink(), file.mkdir()), "there is a folder, not a file"),
+}
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -135,13 +218,29 @@ def test_a_file_that_is_no_result_is_named_and_measured_again(store, name):
     with pytest.raises(AffscoreError, match=f"({message}).*move it out of the store") as caught:
         load_results(store)
     assert file.name in str(caught.value)
-    report = survey("mini:digitsnet", "digits", store, progress=False, **OPTIONS)
+    report = survey("mini:digitsnet", "digits", store, **OPTIONS)
     assert report.complete == (name != "folder")
     if report.complete:
         pd.testing.assert_frame_equal(load_results(store).drop(columns="seconds"), expected, atol=1e-6)
         assert len(list(store.iterdir())) == 2
     else:
         assert f"{file.name!r} is a folder" in report.failures[0][1]
+
+
+# places
+
+
+def test_what_is_no_folder_of_results(tmp_path):
+    with pytest.raises(AffscoreError, match="there is no signature in"):
+        load_results(tmp_path)
+    (tmp_path / "file").write_text("")
+    for name in ("file", "nothing"):
+        with pytest.raises(AffscoreError, match=f"the store '{name}' cannot be read"):
+            load_results(tmp_path / name)
+    with pytest.raises(AffscoreError, match=r"the store .* cannot be made"):
+        survey("mini:digitsnet", "digits", tmp_path / "file")
+    with pytest.raises(AffscoreError, match="is not UTF-8"):
+        Store("n\udcffet", create=True)  # how Python reads the bytes 6e ff 65 74
 
 
 def test_a_file_that_may_not_be_read(store, monkeypatch):
@@ -156,63 +255,22 @@ def test_a_file_that_may_not_be_read(store, monkeypatch):
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="everything is allowed to the superuser")
 def test_a_store_that_may_not_be_written_to(tmp_path):
     tmp_path.chmod(0o500)
-    report = survey("mini:digitsnet", "digits", tmp_path, progress=False, only=0, **OPTIONS)
+    report = survey("mini:digitsnet", "digits", tmp_path, **OPTIONS)
     tmp_path.chmod(0o700)
     assert "may not be written to" in report.failures[0][1]
 
 
-def test_a_store_that_is_a_file(tmp_path):
-    (tmp_path / "store").write_text("")
-    with pytest.raises(AffscoreError, match="store"):
-        survey("mini:digitsnet", "digits", tmp_path / "store", only=0)
-    with pytest.raises(AffscoreError, match="there is a file, not a folder"):
-        Store(tmp_path / "store")
+def test_a_store_that_may_only_be_read_is_read(store, monkeypatch):
+    """Everything is allowed to the superuser, who may run the tests; so the system's answer is given here."""
+    (store / ".affscore" / "0123456789abcdef").mkdir(parents=True)  # as older versions left it
+    opened = os.open
 
+    def read_only(path, flags, *args, **kwargs):
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            raise OSError(30, "Read-only file system")
+        return opened(path, flags, *args, **kwargs)
 
-def as_written_by_version_0_1(file):
-    """The same result under the key that names every option."""
-    result = load_signature(file)
-    job = result.metadata["job"]
-    every = {**vars(Options()), **job["options"], "criteria": result.metadata["criteria"]}
-    job = {**job, "options": every}
-    old = file.with_name(f"{file.stem[:-16]}{key_of(job)}.parquet")
-    type(result)(result.table, {**result.metadata, "job": job, "key": key_of(job)}, result.notes).save(old)
-    file.unlink()
-    return old
-
-
-@pytest.mark.slow
-def test_results_of_older_versions_are_found_and_left_as_they_are(store):
-    old = as_written_by_version_0_1(mean_of(store))
-    before = {path: path.read_bytes() for path in store.iterdir()}
-    report = survey("mini:digitsnet", "digits", store, reductions=["mean", "sample"], progress=False, only=0, **OPTIONS)
-    assert report.outcomes[0][1].state == "there"
-    found = load_or_measure(["mini:digitsnet"], "digits", store, criteria="cka", **OPTIONS)
-    assert found["mini:digitsnet"] == load_signature(old)
-    assert {path: path.read_bytes() for path in store.iterdir()} == before
-    old.write_bytes(old.read_bytes()[:-9])  # what is damaged does not stand in the way of the new key
-    assert (
-        survey("mini:digitsnet", "digits", store, progress=False, only=0, **OPTIONS).outcomes[0][1].state == "measured"
-    )
-
-
-def test_a_store_of_anything_else(tmp_path):
-    store, key, notes = Store(tmp_path), "a" * 16, ["a note"]
-    for losses in ([1.0], [1, 1 / 3, 1 / 9]):  # the second takes the place of the first
-        file = store.add(key, "training", pd.DataFrame({"loss": losses}), {"rate": 0.1}, notes)
-    assert [path.name for path in tmp_path.iterdir()] == [file.name] == [f"training-{key}.parquet"]
-    assert store.descriptions() == {file: {"rate": 0.1, "key": key}}
-    table, metadata, said = read_parquet(file)
-    assert table["loss"].tolist() == [1, 1 / 3, 1 / 9]
-    assert (metadata["rate"], said) == (0.1, notes)
-    with pytest.raises(AffscoreError, match="is Parquet, but not a signature that affscore wrote: the column"):
-        load_signature(file)
-
-
-def test_blocks_in_a_store_are_told_from_activations(tmp_path):
-    for units in ("activations", "blocks"):
-        survey("mini:digitsnet", "digits", tmp_path, units=units, n=16, images=16, criteria=False, progress=False)
-    table = load_results(tmp_path)
-    assert table.groupby("units")["kind"].agg(lambda kinds: "linear" in set(kinds)).to_dict() == {
-        "activations": False, "blocks": True,
-    }  # fmt: skip
+    monkeypatch.setattr(os, "open", read_only)
+    assert len(load_results(store)) == 2 * 2 * 9
+    assert listing(plan("mini:digitsnet", "digits", Options(n=32, images=64)), store)[0].endswith(": done")
+    assert str(survey("mini:digitsnet", "digits", store, **OPTIONS)).startswith("1 job: 1 already there")

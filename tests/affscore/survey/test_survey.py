@@ -1,5 +1,4 @@
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -15,9 +14,9 @@ from affscore import AffscoreError, AffscoreWarning, load_model
 from affscore.models import register, sources
 from affscore.options import Options
 from affscore.survey import Store, load_or_measure, survey
-from affscore.survey.plan import plan
-from affscore.survey.report import listing
-from affscore.survey.tables import load_results
+from affscore.survey.job import plan
+from affscore.survey.store import load_results
+from affscore.survey.survey import listing
 from tests.affscore.models.test_models import Narrow
 from tests.affscore.survey.conftest import assert_same_results, tables_of
 
@@ -85,10 +84,9 @@ def test_the_jobs_are_all_pairs_and_their_order_is_fixed():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([], ["digits"]), "names of one model or more"),
-        ((["a"], []), "names of one data set or more"),
-        (([""], ["digits"]), "names of one model or more"),
-        (([3], ["digits"]), "names of one model or more"),
+        (([], ["digits"]), "name one model or more"),
+        ((["a"], []), "name one data set or more"),
+        (([3], ["digits"]), "name one model or more"),
     ],
 )
 def test_plans_that_make_no_sense(arguments, message):
@@ -101,15 +99,12 @@ def test_plans_that_make_no_sense(arguments, message):
     [
         ({"jobs": 0}, "jobs must be an integer of at least 1"),
         ({"threads": 0}, "threads must be an integer of at least 1"),
-        ({"batch_size": 0}, "batch_size must be"),
+        ({"threads": 100_000}, "threads must be at most"),
         ({"n": 1}, "n must be"),
         ({"reductions": "max"}, "reduction must be one of"),
-        ({"reductions": []}, "names of one reduction or more"),
-        ({"orders": ["x"]}, "order must be one of"),
-        ({"covariance": "x"}, "covariance must be"),
-        ({"seed": -1}, "seed must be"),
-        ({"only": 1}, "this survey has 1 job, numbered from 0, and none with the number 1"),
-        ({"only": -1}, "the number of a job must be"),
+        ({"reductions": []}, "name one reduction or more"),
+        ({"only": 1}, r"the number of a job \(from 0\) must be at most 0, got 1"),
+        ({"only": -1}, "must be an integer of at least 0"),
     ],
 )
 def test_options_that_are_not_possible(tmp_path, options, message):
@@ -151,44 +146,31 @@ def test_the_listing_without_a_store(tmp_path):
     assert not (tmp_path / "nothing").exists()
 
 
-def test_an_error_that_nobody_expected_stops_nobody(tmp_path, monkeypatch):
-    def fail(*args, **kwargs):
-        raise ZeroDivisionError("a bug\nof two lines")
-
-    monkeypatch.setattr("affscore.survey.work.Measurement", fail)
-    report = survey("mini:digitsnet", "digits", tmp_path, only=0, **OPTIONS)
-    assert report.failures[0][1] == "ZeroDivisionError: a bug"
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("how", ["deleted", "put in place of", "the weights"])
+@pytest.mark.parametrize("what", ["images", "weights"])
 @pytest.mark.slow
-def test_files_that_change_while_a_job_runs(tmp_path, monkeypatch, how):
+def test_files_that_change_while_a_job_runs(tmp_path, monkeypatch, what):
     """The images, or the weights, that were measured are not those that the key is of."""
     images, weights, store = tmp_path / "images", tmp_path / "w.pth", tmp_path / "store"
     images.mkdir()
     generator = np.random.default_rng(0)
     torch.save(load_model("mini:digitsnet").state_dict(), weights)
 
-    def paint(*shape):
+    def paint():
         for number in range(64):
-            Image.fromarray(generator.integers(0, 256, shape).astype(np.uint8)).save(images / f"{number:02}.bmp")
+            Image.fromarray(generator.integers(0, 256, (8, 8)).astype(np.uint8)).save(images / f"{number:02}.bmp")
 
     def change(*task):
-        if how == "deleted":
-            for file in sorted(images.iterdir())[::2]:
-                file.unlink()
-        elif how == "the weights":
+        if what == "weights":
             torch.save(load_model("mini:digitsnet@random").state_dict(), weights)
         else:
             times = {file: file.stat().st_mtime_ns for file in images.iterdir()}
-            paint(8, 8)
+            paint()
             for file, time in times.items():
                 os.utime(file, ns=(time, time))
         return load_model(*task)
 
-    paint(8, 8)
-    job = {"models": f"mini:digitsnet@{weights}", "datasets": f"folder:{images}", "store": store, "only": 0}
+    paint()
+    job = {"models": f"mini:digitsnet@{weights}", "datasets": f"folder:{images}", "store": store}
     with monkeypatch.context() as patch:
         patch.setattr("affscore.network.measurement.load_model", change)
         report = survey(**job, n=16, criteria=False, progress=False)
@@ -197,22 +179,13 @@ def test_files_that_change_while_a_job_runs(tmp_path, monkeypatch, how):
     assert survey(**job, n=16, criteria=False, progress=False).complete
 
 
-@pytest.mark.parametrize("name", ["leaving", "careless"])
 @pytest.mark.slow
-def test_a_network_that_ends_the_process(tmp_path, broken, run, name):
-    options = ["--dataset", "random", "--n", 32, "--images", 32]
-    models = f"{broken(name)},mini:digitsnet"
-    codes, errors = [], []
-    for number in (0, 1):
-        code, _, err = run("survey", "--models", models, *options, "--store", tmp_path / "s", "--job", number)
-        codes.append(code)
-        errors.append(err)
-    assert codes == [1, 0]
-    assert "SystemExit: 0" in errors[0]
+def test_a_network_that_ends_the_process(tmp_path, broken, run):
+    words = ["--models", f"{broken('careless')},mini:digitsnet", "--dataset", "random", "--n", 32, "--images", 32]
+    code, _, err = run("survey", *words, "--store", tmp_path / "s")
+    assert code == 1
+    assert "SystemExit: 0" in err
     assert len(Store(tmp_path / "s").files()) == 1
-    code, out, err = run("signature", broken(name), *options)
-    assert (code, out) == (1, "")
-    assert re.search(r"sys\.exit\(0\)|SystemExit: 0", err)
 
 
 def command(*words, **options):
@@ -256,7 +229,7 @@ def test_a_survey_that_is_killed_does_what_is_missing_from_its_start(slow_networ
         assert out == ""
         if ending == signal.SIGINT:
             assert process.returncode == 130
-            assert err == "affscore: interrupted; the same command does the jobs that are not finished\n"
+            assert err.endswith("affscore: interrupted; the same command does the jobs that are not finished\n")
         assert survey(slow.models, "digits", store, n=32, images=256, batch_size=32, threads=1, progress=False).complete
         assert_same_results(store, tables_of(expected))
         assert sorted(path.name for path in store.iterdir()) == sorted(path.name for path in expected.iterdir())
@@ -310,7 +283,7 @@ def test_two_surveys_at_once_leave_one_result(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_another_file_of_the_same_name_is_measured_and_the_older_result_says_so(tmp_path):
+def test_another_file_of_the_same_name_is_measured_and_the_older_result_counts_no_more(tmp_path):
     weights, store = tmp_path / "w.pth", tmp_path / "store"
     files = []
     for name in ("mini:digitsnet", "mini:digitsnet@random"):
@@ -320,14 +293,13 @@ def test_another_file_of_the_same_name_is_measured_and_the_older_result_says_so(
         assert report.outcomes[0][1].state == "measured"
         time.sleep(1)  # results say when they were made in seconds
     first, second = sorted(Store(store).files(), key=lambda path: path.stat().st_mtime)
-    assert f"note: changed since {first.name!r} was measured, which counts no more: the network" in str(report)
     assert str(survey(f"mini:digitsnet@{weights}", "digits", store, **OPTIONS)).startswith("1 job: 1 already there")
     with pytest.warns(AffscoreWarning, match=f"do not count.*: '{first.name}' .the network changed since.$"):
         table = load_results(store)
     assert set(table["job"]) == {second.stem[-16:]}
     weights.write_bytes(files[0])
     (line,) = listing(plan(f"mini:digitsnet@{weights}", "digits", Options(n=32, images=64)), store)
-    assert f": to do, changed since {second.name!r}" in line
+    assert line.endswith(": to do")
     assert str(survey(f"mini:digitsnet@{weights}", "digits", store, **OPTIONS)).startswith("1 job: 1 measured")
     with pytest.warns(AffscoreWarning, match=f"do not count.*: '{second.name}'"):
         assert set(load_results(store)["job"]) == {first.stem[-16:]}
@@ -347,16 +319,15 @@ def test_files_of_one_name_in_two_folders_are_two_results(tmp_path):
     assert found[models[0]].scores.tolist() != found[models[1]].scores.tolist()
 
 
-def test_progress_is_a_line_for_each_job_where_there_is_no_terminal(tmp_path, capsys):
-    models = ["mini:digitsnet", "resnet17", "mini:digitsnet@random"]
-    survey(models, "digits", tmp_path, n=32, images=64, criteria=False, progress=True)
+def test_a_bar_of_jobs_where_it_is_asked_for(tmp_path, capsys):
+    models = ["mini:digitsnet", "resnet17"]
+    survey(models, "digits", tmp_path, **{**OPTIONS, "progress": True})
     shown = capsys.readouterr()
-    lines = shown.err.splitlines()
-    assert re.fullmatch(r"2 of 3, about \d+ (s|min) left", lines[0])
-    assert lines[1:] == ["3 of 3"]
+    assert "2/2" in shown.err
     assert shown.out == ""
-    survey(models, "random", tmp_path, n=32, images=64, criteria=False)
-    assert capsys.readouterr().err == ""
+    for progress in (None, True):  # where there is no terminal, and where there is nothing to do
+        survey(models, "digits", tmp_path, **{**OPTIONS, "progress": progress})
+        assert capsys.readouterr().err == ""
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The studies of batch sizes that come with the package: rows of them are measured again, or were before."""
+"""The studies of batch sizes that come with the companion: rows of them are measured again, or were before."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from affscore import multiverse
 from affscore.network.parquet import read_description
 from affscore.options import Specification
 from affscore.survey import stored_multiverses
+from companion.shipped import MULTIVERSES
 from companion.studies import STUDIES, load_study, study_of
 
 KEYS = ["n", "images", "batches", "index", *Specification._fields]
@@ -40,9 +41,9 @@ def test_rows_of_the_digits_are_measured_again():
 
 
 @pytest.mark.slow
-def test_photographs_score_as_in_the_multiverses_that_come_with_the_package():
+def test_photographs_score_as_in_the_multiverses_that_come_with_the_companion():
     study = load_study("batch-size-cifar")
-    before = {found.metadata["model"]: found for found in stored_multiverses()}
+    before = {found.metadata["model"]: found for found in stored_multiverses(MULTIVERSES)}
     for model, rows in study[(study["n"] == 512) & (study["bias"] == "none")].groupby("model"):
         compare(rows, study_of([before[model]]))
 
