@@ -59,7 +59,6 @@ from IPython.display import Markdown
 import affscore
 import companion
 from affscore.comparison import STATISTICS, signature_statistics
-from affscore.models import characteristics
 from companion.analysis import (
     best_explained,
     best_fit_lead,
@@ -69,6 +68,7 @@ from companion.analysis import (
     over_seeds,
     panel_fits,
 )
+from companion.characteristics import characteristics
 from companion.figures import accuracy_fits, table
 from companion.papers import (
     FIRST_PAPER_STATISTICS,

@@ -66,10 +66,10 @@ from IPython.display import Markdown
 import affscore
 import companion
 from affscore import AffscoreError
-from affscore.models.encoders import name_of, with_encoder
 from affscore.survey import load_or_measure
 from companion import analysis, papers
 from companion.analysis import mean_of, spread_over_methods
+from companion.encoders import name_of, with_encoder
 from companion.figures import (
     data_deviations,
     dendrogram,
@@ -455,7 +455,7 @@ Markdown(
 
 # %% [markdown]
 # With checkpoints of your own, as the public ones of SwAV, DINO and MoCo, name them in the parameter `checkpoints`. Of a self-supervised release the encoder is
-# taken (`affscore.models.encoders.with_encoder`). A file is called after its method, with a
+# taken (`companion.encoders.with_encoder`). A file is called after its method, with a
 # number at the end where there are several (or as paper Fig. 16 names it, as `resnet50_moco_800`). The paper's statements have their tests and verdicts in
 # {doc}`18_what_is_reproduced`.
 #

@@ -51,12 +51,8 @@ class Preprocessing:
     def __post_init__(self) -> None:
         if self.channels not in (1, 3):
             raise AffscoreError(f"images have 1 or 3 channels, got channels={self.channels}")
-        try:
-            mean, std = np.asarray([self.mean, self.std], dtype=float)
-            fit = mean.shape == (self.channels,) and np.isfinite([mean, std]).all() and (std > 0).all()
-        except (TypeError, ValueError):  # no numbers, or not as many
-            fit = False
-        if not fit:
+        shapes = {np.shape(self.mean), np.shape(self.std)}
+        if shapes != {(self.channels,)} or not np.isfinite([self.mean, self.std]).all() or min(self.std) <= 0:
             raise AffscoreError(
                 f"mean and std must hold {self.channels} numbers, std above 0, got {self.mean} and {self.std}"
             )

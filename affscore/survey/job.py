@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from affscore.models.by_name import identity_of_model
-from affscore.models.datasets import identity_of_data
+from affscore.models.data import identity_of_data
+from affscore.models.sources import identity_of_model
 from affscore.network.criteria import CRITERIA
 from affscore.options import Options, usual_criteria
 
@@ -84,7 +84,7 @@ def describe(
 ) -> DescribedJob:
     """Look at all that the numbers of a job depend on, before anything is measured.
 
-    Files are hashed, networks are not loaded (:func:`affscore.models.by_name.identity_of_model`). How many
+    Files are hashed, networks are not loaded (:func:`affscore.models.sources.identity_of_model`). How many
     images go through the network at once, the device, and the number of processes and threads belong to
     no job: results agree up to rounding.
 

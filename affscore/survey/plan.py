@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from affscore.errors import AffscoreError
-from affscore.models.by_name import identity_of_model
-from affscore.models.datasets import identity_of_data
-from affscore.models.paths import check_name
+from affscore.models.data import identity_of_data
+from affscore.models.sources import identity_of_model
 from affscore.network.criteria import choose_criteria
 from affscore.network.multiverse_result import Multiverse, load_result
 from affscore.network.result import Signature
@@ -69,8 +68,6 @@ def plan(
         some = [names] if isinstance(names, str) else list(names)
         if not some or not all(isinstance(name, str) and name for name in some):
             raise AffscoreError(f"a survey needs the names of one {kind} or more, got {some!r}")
-        for name in some:
-            check_name(name)
         chosen.append(some)
     base = options or Options()
     jobs = [Job(m, d, checked(replace(base, reduction=r, order=o))) for m, d, r, o in itertools.product(*chosen)]

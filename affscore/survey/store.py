@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from affscore.errors import AffscoreError, os_errors
-from affscore.models.paths import as_path, check_name
 from affscore.network.parquet import read_description, write_parquet
 
 
@@ -27,8 +26,7 @@ class Store:
     def __init__(self, folder: str | Path, create: bool = False) -> None:
         if not str(folder):
             raise AffscoreError("the store needs the path of a folder, got an empty one")
-        check_name(str(folder))
-        self.folder = as_path(folder)
+        self.folder = Path(folder)
         with os_errors(lambda reason: f"the store {str(folder)!r} cannot be made ({reason})"):
             if create:
                 self.folder.mkdir(parents=True, exist_ok=True)

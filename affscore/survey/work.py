@@ -69,7 +69,7 @@ class Task:
     execution: Execution = Execution()  # noqa: RUF009  # it is frozen
     command: str | None = None
     changed: str = ""
-    sources: tuple[Source, ...] = field(default_factory=lambda: tuple(registered().values()))
+    sources: tuple[Source, ...] = field(default_factory=registered)
 
     def run(self) -> Outcome:
         """Do the job, and keep its result. No error leaves this function, and no ``sys.exit`` of a network."""

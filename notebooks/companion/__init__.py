@@ -1,13 +1,14 @@
 """The book's code, beside the notebooks that use it: it reproduces, where affscore measures.
 
-Importing it makes the small networks known by name, as ``mini:resnet18``. Its other parts are loaded when they are
-first used.
+Importing it makes the small networks known by name, as ``mini:resnet18``, and the data ``docstrings``. Its other parts
+are loaded when they are first used.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import companion.docstrings
 import companion.mini_zoo  # noqa: F401
 from affscore.lazy import lazy_names
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import typer
 from typer import Option
 
-from affscore.cli import options
-from affscore.cli.main import main
-from affscore.cli.words import say, write
+from affscore.cli import main, options
+from affscore.cli.commands import say, write
 
 _RESULTS = Option(None, metavar="DIR", help="Take your own results, too: the folder of a store that a survey wrote.")
 

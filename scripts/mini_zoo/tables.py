@@ -13,7 +13,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from affscore import load_model, signature
 from affscore.network.files import atomic_write
-from companion.mini_zoo import MINI_NETWORKS, MiniNetwork
+from companion.characteristics import architecture_of
+from companion.mini_zoo import MINI_NETWORKS, MiniNetwork, training_record
 from companion.papers import printed_table
 from mini_zoo.training import prepared
 
@@ -26,11 +27,12 @@ def zoo_table(names: Iterable[str]) -> pd.DataFrame:
 
 def zoo_row(network: MiniNetwork) -> dict[str, Any]:
     """What the table says of a network: from its record, and from looking at it."""
-    record, model = network.training_record(), load_model(f"mini:{network.name}")
+    record, model = training_record(network), load_model(f"mini:{network.name}")
+    about = architecture_of(network.name.replace("digitsnet", "resnet"))
     return {
         "name": network.name,
-        "family": network.architecture.family,
-        "year": network.architecture.year,
+        "family": about.family,
+        "year": about.year,
         "accuracy": round(100 * record["accuracy"], 2),
         "accuracy_standard_error": round(100 * record["accuracy_standard_error"], 2),
         "parameters": record["parameters"],

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from affscore.models.card import ModelCard, seeded
-from affscore.models.data.digits import digits
+from affscore.models.data.builtin import digits
 from affscore.recorder.model_state import device_of
 from companion.mini_zoo import MiniNetwork
 from mini_zoo.recipes import Recipe

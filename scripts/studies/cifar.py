@@ -16,7 +16,7 @@ from mini_zoo.training import one_thread
 from torch import Tensor, nn
 
 from affscore.models import Preprocessing, card_of
-from affscore.models.data.torchvision_images import images_of
+from affscore.models.data.images import images_of
 from affscore.models.text import Expected
 from affscore.recorder.model_state import choose_device
 from studies.trainings import Part, Training

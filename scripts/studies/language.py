@@ -19,9 +19,9 @@ from torch import Tensor, nn
 
 from affscore import track
 from affscore.models import card_of
-from affscore.models.data.docstrings import docstrings, fingerprint_of_docstrings
 from affscore.models.text import TextPreprocessing
 from affscore.models.weight_files import load_state_dict
+from companion.docstrings import docstrings, fingerprint_of_docstrings
 from companion.experiments import bits_a_character, character_losses
 from studies.trainings import PROBE, Part, Training
 

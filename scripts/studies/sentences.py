@@ -15,13 +15,13 @@ from torch import Tensor
 
 from affscore import load_model, multiverse
 from affscore.models import card_of
-from affscore.models.by_name import identity_of_model
-from affscore.models.data.docstrings import all_docstrings, fingerprint_of_docstrings, is_held_out
 from affscore.models.naming import needs
+from affscore.models.sources import identity_of_model
 from affscore.models.text import TextPreprocessing, tokenizer_file
 from affscore.network.multiverse import REDUCTIONS
 from affscore.network.parquet import write_parquet
 from affscore.transport.covariance import CovarianceName
+from companion.docstrings import all_docstrings, fingerprint_of_docstrings, is_held_out
 from companion.experiments import scores_by_position
 from companion.studies import study_of
 

@@ -4,8 +4,6 @@ import re
 import subprocess
 import sys
 import urllib.error
-from itertools import chain
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,13 +12,9 @@ from PIL import Image
 
 import affscore
 from affscore import signature
-from affscore.cli import options
-from affscore.cli.words import without_folders
-from affscore.models.naming import found_in
+from affscore.cli.commands import without_folders
 from affscore.network.criteria import CRITERIA
 from affscore.network.result import load_signature
-from affscore.options import CovarianceName
-from affscore.transport.covariance import CovarianceName as CovarianceOfTransport
 
 QUICK = ["--n", "32", "--images", "32", "--criteria", "none"]
 
@@ -323,48 +317,6 @@ def test_help_and_version(run):
     for option in ("--dataset", "--n", "--images", "--reduction", "--order", "--covariance", "--criteria", "--device",
                    "--batch-size", "--seed", "--out"):  # fmt: skip
         assert option in out
-
-
-EARLY = {
-    "signature net.py": "net.py:FUNCTION",
-    "signature none.py:make": "file not found: 'none.py'",
-    "signature tim:resnet18": "unknown model 'tim:resnet18'; did you mean timm?",
-    "multiverse resnet18 --dataset digit:3": "unknown data set 'digit:3'; did you mean 'digits:3'?",
-    "signature resnet18 --dataset folder:none": "there is no folder 'none'",
-    "signature resnet18 --reduction foo": "reduction must be one of",
-    "signature resnet18 --n 1": "n must be an integer of at least 2",
-    "signature resnet18 --out none/x.parquet": "there is no folder 'none'",
-    "multiverse resnet18 --reductions foo": "reduction must be one of",
-    "compare none.parquet resnet18": "file not found: 'none.parquet'",
-    "compare resnet18 no:resnet18": "unknown model 'no:resnet18' ",
-}
-
-
-def test_what_is_wrong_with_the_words_is_said_without_pytorch(tmp_path):
-    code = """
-import sys
-from affscore.cli import main
-for line in sys.stdin:
-    sys.argv[1:] = line.split()
-    try:
-        main()
-    except SystemExit as end:
-        print(end.code, "torch" in sys.modules)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, input="\n".join(EARLY), capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines() == ["1 False"] * len(EARLY)
-    for line, message in zip(done.stderr.splitlines(), EARLY.values(), strict=True):
-        assert message in line
-
-
-def test_the_command_knows_every_source_without_loading_it():
-    known = chain.from_iterable(found_in("affscore.models.data", "SOURCES"))
-    assert {source.name: source.takes for source in known} == options._SETS
-    prefixes = {source.prefix for source in found_in("affscore.models.sources", "SOURCE")}
-    assert prefixes - {"", "file.py"} == {*options._PREFIXES}
-    assert get_args(CovarianceName) == get_args(CovarianceOfTransport)
 
 
 def test_the_size_and_a_warning_before_the_run(run, tmp_path):

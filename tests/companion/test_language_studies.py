@@ -14,7 +14,7 @@ from studies.plans import STUDIES, Study
 from studies.sentences import encoded, sentences
 
 from affscore import load_model, signature
-from affscore.models.data.docstrings import docstrings
+from companion.docstrings import docstrings
 from companion.experiments import character_losses
 from companion.studies import load_study, under
 

@@ -12,7 +12,7 @@ import torchvision
 import typer
 from studies.plans import STUDIES_OF_PAPERS
 
-from affscore.cli.main import app, main
+from affscore.cli import app, main
 from affscore.network.parquet import write_parquet
 from companion import ledger
 from companion.papers import all_results, printed_table, specifications

@@ -8,7 +8,7 @@ from studies.tasks import CIFAR, TASKS
 from torchvision.transforms import functional as T
 
 from affscore import load_model
-from affscore.models.data.digits import digits
+from affscore.models.data.builtin import digits
 
 pytestmark = pytest.mark.slow  # trains
 

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.models.by_name import characteristics
 from companion.analysis import fisher_interval
+from companion.characteristics import characteristics
 
 VERDICTS = REPRODUCED, DIFFERS, NEEDS_DATA = "reproduced", "differs", "needs data"
 

@@ -147,7 +147,6 @@ def test_what_is_no_image(image, message):
         ({"size": 300, "resize": 256}, "resize at least as large, got 300 and 256"),
         ({"size": "32"}, "size must be a positive integer, .* got '32'"),
         ({"mean": 0.49}, "mean and std must hold 3 numbers, .* got 0.49"),
-        ({"mean": ("a", "b", "c")}, "mean and std must hold 3 numbers"),
         ({"mean": (float("nan"),) * 3}, "mean and std must hold 3 numbers"),
         ({"size": 0}, "size must be a positive integer"),
     ],

@@ -82,7 +82,7 @@ def broken(text):
         (broken, "the tokenizer fails: KeyError: 'a'"),
         (lambda text: ["a"], "must turn a text into a list of integers, got list of type <U1"),
         (lambda text: [0.5], "got list of type float64"),
-        (lambda text: [[1, 2], [3]], "got list of type object"),
+        (lambda text: [[1, 2], [3]], "gives no list of integers"),
         (lambda text: [[1, 2]], r"got list of type int64 and shape \(1, 2\)"),
         (lambda text: None, "got NoneType"),
         ("nowhere/tokenizer.json", "file not found: 'nowhere/tokenizer.json'"),
@@ -102,7 +102,7 @@ def test_a_file_that_is_no_tokenizer(tmp_path, content):
 
 
 def test_a_folder_without_a_tokenizer(tmp_path):
-    with pytest.raises(AffscoreError, match=r"holds no tokenizer.json; save one there with tokenizer.save_pretrained"):
+    with pytest.raises(AffscoreError, match=r"file not found: .*tokenizer.json'; give a tokenizer.json"):
         TextPreprocessing(str(tmp_path))("a")
 
 
@@ -124,7 +124,7 @@ def test_the_window(length, maximum):
 
 
 @pytest.mark.parametrize("name", ["length", "vocabulary", "maximum"])
-@pytest.mark.parametrize("value", [0, -3, 1.5, "8", True])
+@pytest.mark.parametrize("value", [0, -3, 1.5, "8"])
 def test_impossible_numbers(name, value):
     with pytest.raises(AffscoreError, match=f"{name} must be an integer of at least 1, got"):
         TextPreprocessing(**{name: value})

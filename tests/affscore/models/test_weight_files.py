@@ -12,7 +12,7 @@ from torch import nn
 from affscore import load_model
 from affscore.errors import AffscoreError
 from affscore.models.card import fingerprint
-from affscore.models.weight_files import load_weights, read_state_dict, read_weights
+from affscore.models.weight_files import load_weights, read_state_dict, read_tensors
 
 
 def net(width=3):
@@ -92,7 +92,7 @@ def test_a_whole_network_is_not_a_state_dictionary(tmp_path):
 @pytest.mark.parametrize("content", [[1, 2], {}, {"a": 3}, torch.zeros(3), "text", {"state_dict": {"a": 1}}, None])
 def test_safe_contents_that_are_no_state_dictionary(content, tmp_path):
     torch.save(content, tmp_path / "x.pth")
-    with pytest.raises(AffscoreError, match=r"'x.pth' holds no state dictionary \(names and tensors\), but a"):
+    with pytest.raises(AffscoreError, match=r"'x.pth' holds no state dictionary \(names and tensors\)"):
         read_state_dict(tmp_path / "x.pth")
 
 
@@ -129,9 +129,9 @@ CHANGES = {
     "quantised": lambda value: torch.quantize_per_tensor(value, 0.1, 0, torch.qint8),
     "sparse": lambda value: value.to_sparse(),
     "meta": lambda value: value.to("meta"),
-    "integers": lambda value: value.to(torch.int8),
-    "complex numbers": lambda value: value.to(torch.complex64),
-    "booleans": lambda value: value.to(torch.bool),
+    "int8": lambda value: value.to(torch.int8),
+    "complex64": lambda value: value.to(torch.complex64),
+    "bool": lambda value: value.to(torch.bool),
 }
 
 
@@ -141,7 +141,7 @@ def test_weights_that_are_not_real_numbers_in_memory(kind, trained, tmp_path):
     state = trained.state_dict()
     torch.save({**state, "0.weight": CHANGES[kind](state["0.weight"])}, tmp_path / "x.pth")
     plain = f"the weights in 'x.pth' must be plain numbers in memory, got a {kind} tensor"
-    sort = rf"'0.weight' holds {kind} \(.*\), the network has real numbers there"
+    sort = f"'0.weight' is torch.{kind}, and torch.float32 in the network"
     with pytest.raises(AffscoreError, match=plain if kind in ("quantised", "sparse", "meta") else sort):
         load_weights(net(), tmp_path / "x.pth")
 
@@ -206,18 +206,6 @@ def test_what_is_not_there(tmp_path):
         read_state_dict(tmp_path)
 
 
-@pytest.mark.parametrize("where", ["is_file", "open"])
-def test_a_file_that_may_not_be_read(where, trained, tmp_path, monkeypatch):
-    torch.save(trained.state_dict(), tmp_path / "secret.pth")
-
-    def refuse(*args, **kwargs):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, where, refuse)
-    with pytest.raises(AffscoreError, match=r"'secret.pth' cannot be read \(Permission denied\)"):
-        read_state_dict(tmp_path / "secret.pth")
-
-
 def test_the_fingerprint_sees_every_number_name_and_type(trained):
     first = fingerprint(trained)
     assert first == fingerprint(trained)
@@ -256,7 +244,7 @@ def test_what_checkpoints_hold_is_read(tmp_path, zipped):
     content["again"] = content["model"]
     file = tmp_path / "checkpoint.pth"
     torch.save(content, file, _use_new_zipfile_serialization=zipped)
-    found = read_weights(file)
+    found = read_tensors(file)
     assert found.keys() == content.keys()
     assert found["schedule"] == content["schedule"]
     assert str(found["optimizer"]) == str(content["optimizer"])

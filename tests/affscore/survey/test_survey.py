@@ -18,7 +18,7 @@ from affscore.survey import Store, load_or_measure, survey
 from affscore.survey.plan import plan
 from affscore.survey.report import listing
 from affscore.survey.tables import load_results
-from tests.affscore.models.test_models import Narrow
+from tests.affscore.models.sources.test_sources import Narrow
 from tests.affscore.survey.conftest import assert_same_results, tables_of
 
 REPOSITORY = Path(__file__).resolve().parents[3]

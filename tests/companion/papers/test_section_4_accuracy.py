@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torchvision
 
-from affscore.models import characteristics
 from companion.analysis import fit
+from companion.characteristics import characteristics
 from companion.papers import common_characteristics_again, printed_table
 from companion.papers.networks import FIRST_PAPER_GROUPS, accuracy_groups, study_groups, table_1_families
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from affscore.models.by_name import characteristics
-from affscore.models.card import architecture_of
 from affscore.network.result import Signature
 from companion.analysis.decisions import above, below, near, rank_within
 from companion.analysis.estimates import SCORES, Estimate, jackknife_error, mean_of, require
+from companion.characteristics import architecture_of, characteristics
 from companion.papers.alexnet_to_transformers import FIRST, PAPER
 from companion.papers.alexnet_to_transformers.appendix_h import networks
 from companion.papers.all_results import AllResults

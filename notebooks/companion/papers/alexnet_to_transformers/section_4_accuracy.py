@@ -10,7 +10,6 @@ import pandas as pd
 
 from affscore.comparison import STATISTICS, signature_statistics
 from affscore.errors import AffscoreError
-from affscore.models.by_name import characteristics
 from companion.analysis import (
     LEAST_POINTS,
     best_fit_lead,
@@ -26,6 +25,7 @@ from companion.analysis import (
 )
 from companion.analysis.decisions import Decision, reached
 from companion.analysis.estimates import CHANCE, MissingResultsError, require
+from companion.characteristics import characteristics
 from companion.papers.alexnet_to_transformers import FIRST, PAPER
 from companion.papers.all_results import AllResults
 from companion.papers.claim import STUDY_ON_IMAGENET, Verdict, claim

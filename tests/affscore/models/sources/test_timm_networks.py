@@ -35,7 +35,7 @@ def test_twenty_networks_load_and_run(name, size):
     assert logits.ndim == 2
     assert bool(torch.isfinite(logits).all())
     card = card_of(model)
-    assert (card.name, card.weights, card.input) == (f"timm:{name}", "random", "image")
+    assert (card.name, card.weights) == (f"timm:{name}", "random")
     assert card.parameters == sum(parameter.numel() for parameter in model.parameters())
     assert card.preprocessing_known
 
@@ -45,7 +45,6 @@ def test_the_twenty_are_of_different_families():
     with torch.device("meta"):
         models = [timm.create_model(name) for name in NETWORKS]
     assert len({type(model).__module__ for model in models}) == len(NETWORKS) == 20
-    assert card_of(load_model("timm:test_resnet@random")).family == "resnet"
 
 
 @pytest.mark.parametrize("name", ["test_resnet", "test_convnext", "mobilenetv3_small_050", "edgenext_xx_small"])
@@ -108,7 +107,7 @@ def test_a_pickle_in_the_cache_is_read_without_running_it(repository):
 
 def test_without_a_network_the_sentence_says_which_file_and_where_it_is_soon(repository):
     start = time.perf_counter()
-    with pytest.raises(AffscoreError, match="the weights r160_in1k of timm:test_resnet cannot be had") as caught:
+    with pytest.raises(AffscoreError, match=r"of 'timm/test_resnet.r160_in1k' is not on this") as caught:
         load_model("timm:test_resnet")
     assert time.perf_counter() - start < 60  # older versions of the hub try six times
     message = str(caught.value)

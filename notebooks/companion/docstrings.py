@@ -1,4 +1,4 @@
-"""The docstrings of Python's standard library as a text, as ``docstrings``: a text that every reader has."""
+"""The docstrings of Python's standard library, a text that every reader has: as data they are called ``docstrings``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Literal
 
 from affscore.errors import AffscoreError
-from affscore.models.data.texts import TextFile
-from affscore.models.named_data import DataSource
+from affscore.models.data import DataSource, register_data
+from affscore.models.data.files import TextFile
 
 LEFT_OUT = {"idlelib", "lib2to3", "turtledemo", "ensurepip", "distutils", "test", "tests", "idle_test"}
 """Modules and packages that not every Python of a version has, and tests."""
@@ -95,4 +95,4 @@ def _load(_: str, seed: int) -> TextFile:
     return TextFile("docstrings", None, docstrings("test"), notes=[note])
 
 
-SOURCES = [DataSource("docstrings", "", _load)]
+register_data(DataSource("docstrings", "", _load))

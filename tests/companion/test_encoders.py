@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from affscore import AffscoreError, load_model
-from affscore.models.encoders import with_encoder
+from companion.encoders import with_encoder
 
 NETWORK = """
 from torch import nn
