@@ -65,7 +65,8 @@ def multiverse(
     """
     from affscore.network.multiverse import multiverse as measure
 
-    result = measure(model, dataset, reductions=reductions, bias=bias, **chosen)
+    chosen["bias"] = bias
+    result = measure(model, dataset, reductions=reductions, **chosen)
     typer.echo(result.summary.to_string(index=False, float_format=lambda value: f"{value:.4f}", na_rep="-"))
     _deliver(result, out)
 

@@ -61,15 +61,10 @@ def check_has_weights(model: nn.Module, name: str) -> None:
     >>> check_has_weights(nn.Linear(3, 2), "mine")
     """
     for part, weights in (*model.named_parameters(), *model.named_buffers()):
-        if isinstance(weights, (nn.parameter.UninitializedParameter, nn.parameter.UninitializedBuffer)):
-            raise AffscoreError(
-                f"the network {name} is lazy: {part!r} has no shape as yet; send one image through it first, or give "
-                "its layers their sizes"
-            )
-        if weights.is_meta:
-            raise AffscoreError(
-                f"the network {name} has no weights: {part!r} is on the device meta; build it on the CPU and load them"
-            )
+        lazy = nn.parameter.is_lazy(weights)
+        if lazy or weights.is_meta:
+            why = "is lazy: send one image through it first" if lazy else "is on the device meta: build it on the CPU"
+            raise AffscoreError(f"the network {name} has no weights as yet; {part!r} {why}")
 
 
 def stated_preprocessing(model: nn.Module) -> tuple[Expected, bool] | None:

@@ -14,9 +14,6 @@ from affscore.models.naming import needs
 SECONDS_TO_ANSWER = 5.0
 """PyTorch sets no limit, and the client of the Hugging Face hub asks six times and waits half a minute in all."""
 
-HASH = torch.hub.HASH_REGEX
-"""Where the name of a file says the beginning of its SHA-256."""
-
 
 def check_answer(url: str) -> None:
     """Ask a server whether it has a file.
@@ -25,11 +22,6 @@ def check_answer(url: str) -> None:
         OSError: It has not, or does not answer in :data:`SECONDS_TO_ANSWER`.
     """
     urllib.request.urlopen(urllib.request.Request(url, method="HEAD"), timeout=SECONDS_TO_ANSWER).close()
-
-
-def checkpoint(url: str) -> Path:
-    """Where torchvision looks for a file of weights that it downloads."""
-    return Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]
 
 
 def fetch(url: str, what: str, name: str) -> Path:
@@ -43,8 +35,8 @@ def fetch(url: str, what: str, name: str) -> Path:
     Raises:
         AffscoreError: It is not there and cannot be downloaded; the message says where to put it.
     """
-    file = checkpoint(url)
-    expected = HASH.search(file.name)
+    file = Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]
+    expected = torch.hub.HASH_REGEX.search(file.name)
 
     def download() -> None:
         file.parent.mkdir(parents=True, exist_ok=True)

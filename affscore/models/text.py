@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +41,6 @@ class TextPreprocessing:
     length: int | None = None
     vocabulary: int | None = None
     maximum: int | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("length", "vocabulary", "maximum"):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, Integral) or int(value) < 1):
-                raise AffscoreError(f"{name} must be an integer of at least 1, got {value!r}")
-        if self.length is not None and self.maximum is not None and self.length > self.maximum:
-            raise AffscoreError(f"the network takes at most {self.maximum} tokens, length={self.length} was asked for")
 
     @property
     def window(self) -> int:

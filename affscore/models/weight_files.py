@@ -36,7 +36,8 @@ def read_tensors(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
     """The contents of a .safetensors file, or of any other that ``torch.load(weights_only=True)`` reads, on the CPU.
 
     These readers run no code that a file holds. Nothing else guards against a file that was made to do harm, such as
-    one that unpacks to more than the memory holds.
+    one that unpacks to more than the memory holds, or whose numbers are not those of the network, such as the integers
+    of a quantised one.
 
     Args:
         file: The file. It may hold an ``argparse.Namespace``, the options that training scripts like to keep.
@@ -62,21 +63,15 @@ def read_state_dict(file: Path) -> dict[str, Tensor]:
 
     Args:
         file: A state dictionary (:func:`read_tensors`). It may be the value of an entry ``state_dict``,
-            ``model_state_dict``, ``model``, ``state_dict_ema`` or ``model_ema``, if there is one of them only, and its
-            names may begin with ``module.`` or ``_orig_mod.``.
+            ``model_state_dict``, ``model``, ``state_dict_ema`` or ``model_ema``, the first of these that there is, and
+            its names may begin with ``module.`` or ``_orig_mod.``.
 
     Raises:
         AffscoreError: No such file, not weights, or tensors without plain numbers (sparse, quantised).
     """
     content = read_tensors(file)
     if isinstance(content, dict):
-        inner = [name for name in ENTRIES if isinstance(content.get(name), dict)]
-        if len(inner) > 1:
-            raise AffscoreError(
-                f"the file {file.name!r} holds several state dictionaries ({', '.join(inner)}); save the one that you "
-                "mean with torch.save(torch.load(FILE)[NAME], OTHER)"
-            )
-        content = content[inner[0]] if inner else content
+        content = next((content[name] for name in ENTRIES if isinstance(content.get(name), dict)), content)
     if not isinstance(content, dict) or not content or not all(isinstance(v, Tensor) for v in content.values()):
         raise AffscoreError(f"the file {file.name!r} holds no state dictionary (names and tensors); {ADVICE}")
     check_plain([*content.values()], f"the weights in {file.name!r}")
@@ -101,14 +96,13 @@ def load_state_dict(model: nn.Module, state: Mapping[str, Tensor], name: str) ->
         name: The name of the file that they are from, for the message.
 
     Raises:
-        AffscoreError: Names, shapes or types do not fit; the model is as it was.
+        AffscoreError: Names or shapes do not fit; the model is as it was.
     """
     inner = {key.partition(".")[2]: value for key, value in state.items()}
     if len({key.partition(".")[0] for key in state}) == 1 and not misfit(model, inner):
         state = inner
     if wrong := misfit(model, state):
         raise AffscoreError(f"the weights in {name!r} are not those of this architecture ({wrong})")
-    check_kinds(model, state, name)
     whole = model.state_dict()  # with its metadata: MNASNet wants to see its version there
     whole.update(state)
     model.load_state_dict(whole)
@@ -128,41 +122,11 @@ def misfit(model: nn.Module, state: Mapping[str, Tensor]) -> str:
     """What makes weights those of another architecture; empty where names and shapes are those of this one.
 
     >>> misfit(nn.Linear(3, 2), {"weight": torch.zeros(2, 3)})
-    "1 missing, 0 unknown, 0 of another shape: 'bias' is missing"
+    "1 missing, unknown or of another shape, such as 'bias'"
     >>> misfit(nn.Linear(3, 2), nn.Linear(3, 2).state_dict())
     ''
     """
     ours = {key: value for key, value in model.state_dict().items() if isinstance(value, Tensor)}
-    missing = [f"{key!r} is missing" for key in sorted(tensors_of(model).keys() - state.keys())]
-    foreign = [f"{key!r} is not in the network" for key in sorted(state.keys() - ours.keys())]
-    shapes = [
-        f"{key!r} has shape {tuple(state[key].shape)}, not {tuple(ours[key].shape)}"
-        for key in sorted(ours.keys() & state.keys())
-        if ours[key].shape != state[key].shape
-    ]
-    wrong, counts = missing + foreign + shapes, f"{len(missing)} missing, {len(foreign)} unknown, {len(shapes)} of"
-    return f"{counts} another shape: {wrong[0]}" if wrong else ""
-
-
-def check_kinds(model: nn.Module, state: Mapping[str, Tensor], name: str) -> None:
-    """Refuse integers for real numbers, as in a quantised file, and the like: a copy would be another number.
-
-    Args:
-        model: The architecture.
-        state: Names and tensors.
-        name: The name of the file that they are from, for the message.
-
-    Raises:
-        AffscoreError: There is such a tensor.
-    """
-    for key, ours in sorted(model.state_dict().items()):
-        theirs = state.get(key)
-        if theirs is not None and isinstance(ours, Tensor) and _kind(theirs.dtype) != _kind(ours.dtype):
-            raise AffscoreError(
-                f"the weights in {name!r} do not fit: {key!r} is {theirs.dtype}, and {ours.dtype} in the network; undo "
-                "the quantisation or conversion and save them again"
-            )
-
-
-def _kind(dtype: torch.dtype) -> tuple[bool, ...]:
-    return dtype.is_complex, dtype.is_floating_point, dtype == torch.bool
+    shapes = {key for key in ours.keys() & state.keys() if ours[key].shape != state[key].shape}
+    wrong = sorted((tensors_of(model).keys() - state.keys()) | (state.keys() - ours.keys()) | shapes)
+    return f"{len(wrong)} missing, unknown or of another shape, such as {wrong[0]!r}" if wrong else ""

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from affscore.errors import AffscoreError
-from affscore.models.data import DataSource, register_data
-from affscore.models.data.files import TextFile
+from affscore.models.data import DataSource, NamedData, register_data
 
 LEFT_OUT = {"idlelib", "lib2to3", "turtledemo", "ensurepip", "distutils", "test", "tests", "idle_test"}
 """Modules and packages that not every Python of a version has, and tests."""
@@ -88,8 +87,10 @@ def fingerprint_of_docstrings() -> str:
     return hashlib.sha256("\n\n".join(all_docstrings()).encode()).hexdigest()[:16]
 
 
-def _load(_: str, seed: int) -> TextFile:
+def _load(_: str, seed: int) -> NamedData:
     """The test part."""
+    from affscore.models.data.files import TextFile  # which whoever asks for networks alone does not need
+
     version = platform.python_version()
     note = f"the docstrings are those of Python {version} ({fingerprint_of_docstrings()}); other versions have others"
     return TextFile("docstrings", None, docstrings("test"), notes=[note])

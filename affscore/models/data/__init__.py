@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 from abc import ABC, abstractmethod
@@ -22,7 +21,7 @@ from affscore.errors import AffscoreError
 from affscore.models.card import tensor_bytes
 from affscore.models.naming import file_hash, found_in, load_plugins, near
 from affscore.models.preprocessing import Preprocessing
-from affscore.models.text import Expected, TextPreprocessing
+from affscore.models.text import Expected
 
 PATHS = {"DIR": "a folder, as in {}:path/to/images", "FILE": "a file, as in {}:path/to/file"}
 """What stands behind the colon in SPEC, where that is a path."""
@@ -137,28 +136,6 @@ class DataSource:
 
 
 @dataclass(eq=False, repr=False)
-class Samples(NamedData):
-    """Numbers in memory, which go into a network as they are.
-
-    Attributes:
-        samples: The numbers, tensor (N, ...).
-    """
-
-    items: ClassVar[str] = "samples"
-
-    samples: Tensor
-
-    def __getitem__(self, index: int) -> Tensor:
-        return self.samples[index]
-
-    def prepared_for(self, preprocessing: Expected) -> Self:
-        """The same samples."""
-        if isinstance(preprocessing, TextPreprocessing):
-            raise AffscoreError(f"{self.name!r} holds samples, and the network expects token ids; give tokens:FILE")
-        return self
-
-
-@dataclass(eq=False, repr=False)
 class ImageSet(NamedData):
     """Images, which are brought to what a network expects when they are read.
 
@@ -219,10 +196,8 @@ class ImageSet(NamedData):
         chosen = [index for index, found in enumerate(labels) if found == label]
         if not chosen:
             known = sorted(set(labels))
-            shown = ", ".join([*known[:20], *["..."] * (len(known) > 20)]) or "none"
-            raise AffscoreError(
-                f"the data set {self.name!r} has no class {label!r}{near(label, known, 1)} (known: {shown})"
-            )
+            few = ", ".join(known[:20]) or "none"
+            raise AffscoreError(f"{self.name!r} has no class {label!r}{near(label, known, 1)} (known: {few})")
         return replace(
             self,
             name=f"{self.name.partition(':')[0]}:{label}",
@@ -345,13 +320,9 @@ def _sources() -> Iterator[DataSource]:
 
 def _unknown(spec: str) -> AffscoreError:
     """The error for a name that no source has, with what may have been meant."""
-    name, _, argument = spec.partition(":")
-    sources, hint = {source.name: source for source in _sources()}, ""
+    sources = list(_sources())
+    hint = near(spec.partition(":")[0], [source.name for source in sources], 1)
     if os.path.exists(spec):  # noqa: PTH110  # Path.exists raises where a name is too long
         hint = "; write folder: in front of a folder of images, text: of a text, tokens: of token ids"
-    elif meant := difflib.get_close_matches(name.lower(), sources, n=1):
-        takes = sources[meant[0]].takes
-        behind = argument if takes and argument else takes * (takes in PATHS)
-        hint = f"; did you mean {':'.join(filter(None, [meant[0], behind]))!r}?"
-    forms = [f"{name}:{one.takes}" if one.takes in PATHS else name for name, one in sources.items()]
+    forms = [f"{one.name}:{one.takes}" if one.takes in PATHS else one.name for one in sources]
     return AffscoreError(f"unknown data set {spec!r}{hint} (known: {', '.join(forms)}, and NAME:CLASS for one class)")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError, guarded
-from affscore.models.data import DataSource, ImageSet, NamedData, Samples
+from affscore.models.data import DataSource, ImageSet, NamedData
 from affscore.models.naming import readable_file, split_path
 from affscore.models.preprocessing import image_tensor
 from affscore.models.text import Expected, TextPreprocessing, check_token_ids, tokenizer_file
@@ -53,13 +53,10 @@ def _load_arrays(path: str, seed: int) -> NamedData:
     name, images = f"npz:{file.name}", _images(samples)
     about: dict[str, Any] = {"hashed": [file]}
     if labels is not None:
-        labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
-        fit = labels.dtype.kind in "iu" and labels.shape == samples.shape[:1]
-        if not fit or not 0 <= labels.min() <= labels.max() < MOST:
-            raise AffscoreError(
-                f"the labels in {file.name!r} must be {len(samples)} integers from 0 to {MOST - 1}, "
-                f"got {labels.dtype} of shape {labels.shape}"
-            )
+        given, labels = f"{labels.dtype} of shape {labels.shape}", labels.reshape(-1)
+        if labels.dtype.kind not in "iu" or len(labels) != len(samples) or not 0 <= labels.min() <= labels.max() < MOST:
+            wanted = f"{len(samples)} integers from 0 to {MOST - 1}"
+            raise AffscoreError(f"the labels in {file.name!r} must be {wanted}, got {given}")
         about |= {"labels": list(map(str, labels)), "classes": list(map(str, range(int(labels.max()) + 1)))}
     if images is not None:
         return ImageSet(name, len(images), lambda index, p: (p or image_tensor)(images[index]), **about)
@@ -79,6 +76,28 @@ def _images(samples: NDArray[Any]) -> Tensor | None:
     if samples.ndim != 4 or samples.shape[1] not in (1, 3):
         return None
     return torch.from_numpy(samples.astype(np.uint8 if samples.dtype == np.uint8 else np.float32))
+
+
+@dataclass(eq=False, repr=False)
+class Samples(NamedData):
+    """Numbers in memory, which go into a network as they are.
+
+    Attributes:
+        samples: The numbers, tensor (N, ...).
+    """
+
+    items: ClassVar[str] = "samples"
+
+    samples: Tensor
+
+    def __getitem__(self, index: int) -> Tensor:
+        return self.samples[index]
+
+    def prepared_for(self, preprocessing: Expected) -> Self:
+        """The same samples."""
+        if isinstance(preprocessing, TextPreprocessing):
+            raise AffscoreError(f"{self.name!r} holds samples, and the network expects token ids; give tokens:FILE")
+        return self
 
 
 class TokenSet(Samples):

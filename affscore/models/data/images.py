@@ -74,8 +74,10 @@ class ImageFiles(ImageSet):
     files: Sequence[Path]
 
     def content(self, images: int, seed: int) -> Iterator[bytes]:
-        """The hashes of the files that are used, but for those that may not be read."""
-        return (_hash_of(self.files[index]) for index in self.order(images, seed, images))
+        """The hashes of the files that are used, but for links to nothing."""
+        for file in (self.files[index] for index in self.order(images, seed, images)):
+            state = file.stat() if file.is_file() else None
+            yield b"missing" if state is None else _hash_of(file, state.st_size, state.st_ctime_ns)
 
 
 def read_picture(file: Path, preprocessing: Preprocessing | None, upright: bool) -> Tensor:
@@ -120,17 +122,9 @@ def _images_below(root: Path) -> list[Path]:
     return sorted(found)
 
 
-def _hash_of(file: Path) -> bytes:
-    """The hash of a file; a survey asks once for each network, and a file that was not touched is what it was."""
-    try:
-        state = file.stat()
-        return _hash_of_state(file, state.st_size, state.st_ctime_ns)
-    except OSError:
-        return b"unreadable"
-
-
 @lru_cache(maxsize=100_000)
-def _hash_of_state(file: Path, size: int, changed: int) -> bytes:
+def _hash_of(file: Path, size: int, changed: int) -> bytes:
+    """The hash of a file; a survey asks once for each network, and a file that was not touched is what it was."""
     return hashlib.sha256(file.read_bytes()).digest()
 
 

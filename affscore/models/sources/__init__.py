@@ -161,8 +161,7 @@ def identity_of_model(spec: str) -> dict[str, Any]:
     * Its name, and the name of its weights (``DEFAULT`` is resolved for torchvision).
     * The SHA-256 of every file that the name points to: of weights, of one's own source, of a folder or a
       configuration of transformers. What such a source imports or reads itself is not looked at.
-    * For weights of torchvision the hash that is part of their address; where the file on this machine does
-      not have that hash, the file's own.
+    * For weights of torchvision the hash that is part of their address.
     * For networks of timm and transformers the version (major.minor) of that package.
 
     Args:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from torch import nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ModelCard, seeded
-from affscore.models.downloads import HASH, checkpoint, fetch
-from affscore.models.naming import file_hash, weights_file, weights_label
+from affscore.models.downloads import fetch
+from affscore.models.naming import weights_file, weights_label
 from affscore.models.preprocessing import Preprocessing
 from affscore.models.sources import Source
 from affscore.models.weight_files import load_weights, read_state_dict
@@ -50,16 +51,12 @@ class Torchvision(Source):
         return model, ModelCard(name, label, expected, classes=tuple(weight.meta["categories"]))
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
-        """Of trained weights their own name, and the hash in the name of their file unless the file has another."""
+        """Of trained weights their own name, and the hash in the name of their file."""
         enum = _models().get_model_weights(name)
         if weights != "DEFAULT" and weights not in enum.__members__:
             return super().identity(name, weights)
-        file = checkpoint(enum[weights].url)
-        stated = HASH.search(file.name)
-        short = stated.group(1) if stated else ""
-        found = file_hash(file) if file.is_file() else short
-        files = {file.name: short if found.startswith(short) else found}
-        return {"model": name, "weights": enum[weights].name, "files": files}
+        file = enum[weights].url.rpartition("/")[2]
+        return {"model": name, "weights": enum[weights].name, "files": dict(re.findall(r"(.*-([a-f0-9]+)\..*)", file))}
 
 
 SOURCE = Torchvision()

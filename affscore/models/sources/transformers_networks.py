@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,11 +18,11 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ModelCard, seeded
 from affscore.models.downloads import cached_repositories, from_hub
-from affscore.models.naming import file_hash, near, needs, switched, user_path, weights_file, weights_label
+from affscore.models.naming import file_hash, near, needs, user_path, weights_file, weights_label
 from affscore.models.preprocessing import IMAGENET, Preprocessing
 from affscore.models.sources import Source
 from affscore.models.text import Expected, TextPreprocessing
-from affscore.models.weight_files import check_kinds, read_state_dict
+from affscore.models.weight_files import read_state_dict
 
 WEIGHTS = ["model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"]
 
@@ -61,19 +61,16 @@ class Transformers(Source):
         name = name if repository else f"hf:{file.parent.resolve().name if file.name == 'config.json' else file.name}"
         config_class, settings = _settings(transformers, file)
         fails, state = f"transformers cannot build {name}", None
-        with _silence(transformers):
-            config = guarded(lambda: config_class.from_dict(settings), fails)
-            network_class = guarded(lambda: _network_class(transformers, config), fails)
+        config = guarded(lambda: config_class.from_dict(settings), fails)
+        network_class = guarded(lambda: _network_class(transformers, config), fails)
         if weights == "DEFAULT":
             _fetch_weights(name, file, repository)
         elif weights != "random":
-            chosen = weights_file(name, weights)
-            state = read_state_dict(chosen)
-        with _silence(transformers):
-            if weights == "random":
-                model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
-            else:
-                model = _with_weights(network_class, config, file.parent, state, weights_label(weights), seed)
+            state = read_state_dict(weights_file(name, weights))
+        if weights == "random":
+            model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
+        else:
+            model = _with_weights(network_class, config, file.parent, state, weights_label(weights), seed)
         if hasattr(model.config, "use_cache"):
             model.config.use_cache = False  # keys and values of a text that nobody continues
         preprocessing, known = expected_of(model, partial(_beside, file, repository))
@@ -144,22 +141,13 @@ def _fetch_weights(name: str, config: Path, repository: str | None) -> None:
 
 def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]]:
     """The class of a configuration, and what it is made from."""
+
+    def read() -> tuple[Any, dict[str, Any]]:
+        settings = _without_code(json.loads(file.read_text(encoding="utf-8")))
+        return transformers.CONFIG_MAPPING[settings["model_type"]], settings
+
     what = f"the file {file.name!r} is not the configuration of a network"
-    advice = "it must be JSON with an entry model_type"
-    stated = guarded(lambda: json.loads(file.read_text(encoding="utf-8")), what, advice)
-    model_type = guarded(lambda: stated["model_type"], what, advice)
-    known = transformers.CONFIG_MAPPING
-    if not isinstance(model_type, str) or model_type not in known:
-        raise AffscoreError(
-            f"transformers {transformers.__version__} has no network of the type {model_type!r}"
-            f"{near(str(model_type), list(known.keys()))}; code that a repository brings is not run"
-        )
-    settings = _without_code(stated)
-    if settings.get("quantization_config"):
-        raise AffscoreError(
-            f"the weights of this {model_type} are quantised, and scores need real numbers; use the original weights"
-        )
-    return known[model_type], settings
+    return guarded(read, what, f"it must be JSON with a model_type of transformers {transformers.__version__}")
 
 
 def _without_code(settings: dict[str, Any]) -> dict[str, Any]:
@@ -196,26 +184,7 @@ def _with_weights(
     wrong = [*sorted(report["missing_keys"]), *sorted(map(str, report["mismatched_keys"]))]
     if wrong or report.get("error_msgs"):
         raise AffscoreError(f"{not_these} (missing or of another shape: {(wrong or report['error_msgs'])[0]})")
-    check_kinds(model, state or {}, label)
     return model
-
-
-@contextmanager
-def _silence(transformers: ModuleType) -> Iterator[None]:
-    """Without progress bars and reports, which errors say shortly, and without the hub: all files are here."""
-    from huggingface_hub import constants
-
-    log = transformers.utils.logging
-
-    def show(bars: bool) -> None:
-        (log.enable_progress_bar if bars else log.disable_progress_bar)()
-
-    with (
-        switched(log.get_verbosity, log.set_verbosity, log.ERROR),
-        switched(log.is_progress_bar_enabled, show, False),
-        switched(lambda: constants.HF_HUB_OFFLINE, partial(setattr, constants, "HF_HUB_OFFLINE"), True),
-    ):
-        yield
 
 
 def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple[Expected, bool]:
@@ -247,13 +216,9 @@ def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple
 
 def _text(config: Any, tokenizer: Path | None) -> TextPreprocessing:
     config = config.get_text_config() if hasattr(config, "get_text_config") else config
-    positions = next((found for key in LENGTHS if (found := getattr(config, key, None))), None)
-    vocabulary = getattr(config, "vocab_size", None)
-    return TextPreprocessing(
-        tokenizer=None if tokenizer is None else str(tokenizer),
-        vocabulary=vocabulary if isinstance(vocabulary, int) and vocabulary > 0 else None,
-        maximum=positions if isinstance(positions, int) and positions > 0 else None,
-    )
+    positions = (getattr(config, key, None) for key in LENGTHS)
+    maximum = next((found for found in positions if isinstance(found, int) and found > 0), None)
+    return TextPreprocessing(tokenizer and str(tokenizer), None, getattr(config, "vocab_size", None), maximum)
 
 
 def _number(config: Any, key: str, default: int) -> int:

@@ -46,12 +46,6 @@ def test_a_large_photograph_is_prepared_as_by_torchvision():
     assert Preprocessing() == Preprocessing.from_torchvision(preset)
 
 
-def test_bicubic_is_not_bilinear():
-    presets = {name: weight for name, weight in PRESETS.items() if name.startswith(("swin_t", "resnet18"))}
-    modes = {name.split(".")[0]: Preprocessing.from_torchvision(p).interpolation for name, p in presets.items()}
-    assert modes == {"resnet18": "bilinear", "swin_t": "bicubic"}
-
-
 MODES = ["1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBX", "CMYK", "YCbCr", "HSV"]
 
 

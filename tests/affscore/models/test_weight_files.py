@@ -67,10 +67,10 @@ def test_weights_come_back_however_they_were_saved(name, trained, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda s: {k: v for k, v in s.items() if k != "2.bias"}, r"\(1 missing, 0 unknown, .* '2.bias' is missing\)"),
-        (lambda s: {**s, "3.weight": torch.zeros(1)}, r"\(0 missing, 1 unknown, .* '3.weight' is not in the network\)"),
-        (lambda s: net(4).state_dict(), r"\(0 missing, 0 unknown, 7 of another shape: '0.bias' has shape \(4,\), not"),
-        (lambda s: {f"net.{k}": v for k, v in s.items() if k != "0.bias"}, r"\(8 missing, 8 unknown, .* is missing\)"),
+        (lambda s: {k: v for k, v in s.items() if k != "2.bias"}, r"\(1 missing, .* '2.bias'\)"),
+        (lambda s: {**s, "3.weight": torch.zeros(1)}, r"\(1 missing, .* '3.weight'\)"),
+        (lambda s: net(4).state_dict(), r"\(7 missing, unknown or of another shape, such as '0.bias'\)"),
+        (lambda s: {f"net.{k}": v for k, v in s.items() if k != "0.bias"}, r"\(16 missing, unknown"),
     ],
 )
 def test_weights_of_another_architecture_change_nothing(change, message, trained, tmp_path):
@@ -81,12 +81,6 @@ def test_weights_of_another_architecture_change_nothing(change, message, trained
     with pytest.raises(AffscoreError, match=f"the weights in 'other.pth' are not those of this architecture {message}"):
         load_weights(model, file)
     assert fingerprint(model) == before
-
-
-def test_a_whole_network_is_not_a_state_dictionary(tmp_path):
-    torch.save(net(), tmp_path / "whole.pth")
-    with pytest.raises(AffscoreError, match=r"save them with torch.save\(model.state_dict\(\), FILE\)"):
-        read_state_dict(tmp_path / "whole.pth")
 
 
 @pytest.mark.parametrize("content", [[1, 2], {}, {"a": 3}, torch.zeros(3), "text", {"state_dict": {"a": 1}}, None])
@@ -129,9 +123,6 @@ CHANGES = {
     "quantised": lambda value: torch.quantize_per_tensor(value, 0.1, 0, torch.qint8),
     "sparse": lambda value: value.to_sparse(),
     "meta": lambda value: value.to("meta"),
-    "int8": lambda value: value.to(torch.int8),
-    "complex64": lambda value: value.to(torch.complex64),
-    "bool": lambda value: value.to(torch.bool),
 }
 
 
@@ -140,9 +131,7 @@ CHANGES = {
 def test_weights_that_are_not_real_numbers_in_memory(kind, trained, tmp_path):
     state = trained.state_dict()
     torch.save({**state, "0.weight": CHANGES[kind](state["0.weight"])}, tmp_path / "x.pth")
-    plain = f"the weights in 'x.pth' must be plain numbers in memory, got a {kind} tensor"
-    sort = f"'0.weight' is torch.{kind}, and torch.float32 in the network"
-    with pytest.raises(AffscoreError, match=plain if kind in ("quantised", "sparse", "meta") else sort):
+    with pytest.raises(AffscoreError, match=f"'x.pth' must be plain numbers in memory, got a {kind} tensor"):
         load_weights(net(), tmp_path / "x.pth")
 
 
@@ -168,12 +157,6 @@ def test_weights_under_the_usual_names(entry, trained, tmp_path):
     assert all(torch.equal(loaded[name], state[f"module._orig_mod.{name}"]) for name in loaded)
 
 
-def test_two_sets_of_weights_in_a_file(trained, tmp_path):
-    torch.save({"model": trained.state_dict(), "model_ema": trained.state_dict()}, tmp_path / "both.pth")
-    with pytest.raises(AffscoreError, match=r"several state dictionaries \(model, model_ema\)"):
-        read_state_dict(tmp_path / "both.pth")
-
-
 @pytest.mark.parametrize("model", ["timm:test_resnet", "hf:bert"])
 def test_other_sources_read_files_in_the_same_way(model, tmp_path, monkeypatch):
     pytest.importorskip({"timm": "timm", "hf": "transformers"}[model.partition(":")[0]])
@@ -187,7 +170,6 @@ def test_other_sources_read_files_in_the_same_way(model, tmp_path, monkeypatch):
     target = tmp_path / "run.txt"
     cases = {
         "evil.pth": {**state, name: Call(Path.write_text, target, "run")},
-        "whole.pth": {**state, name: state[name].to(torch.int8)},
         "shape.pth": {**state, name: torch.zeros(2, 2)},
         "none.pth": {},
     }

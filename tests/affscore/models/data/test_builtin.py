@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from affscore import AffscoreError, load_data
 from affscore.models import Preprocessing, TextPreprocessing, digits
 from affscore.models.data import identity_of_data
-from affscore.models.data.builtin import CHANGES, NOISE, Noise, shuffled
+from affscore.models.data.builtin import CHANGES, NOISE, shuffled
 
 SMALL = Preprocessing(size=8, resize=8, mean=(0.0,) * 3, std=(1.0,) * 3)
 
@@ -99,11 +99,6 @@ def test_they_do_not_depend_on_the_seed_and_are_what_they_were(name):
     assert float(images_of(name).mean()) == pytest.approx(known[name], abs=1e-4)
 
 
-def test_a_wrong_name_is_told_which_there_are():
-    with pytest.raises(AffscoreError, match="digits-inverted, digits-shuffled, digits-noisy"):
-        load_data("digits-mirrored")
-
-
 def test_digits_are_the_held_out_part():
     data = load_data("digits")
     assert (data.name, len(data)) == ("digits", 597)
@@ -137,8 +132,3 @@ def test_random_token_ids_fill_the_vocabulary():
     assert len(counts) == 7
     assert int(counts.min()) > 100  # 143 expected
     assert data[0].tolist() == np.random.default_rng([1, 0]).integers(0, 7, 5).tolist()
-
-
-def test_random_token_ids_need_a_vocabulary():
-    with pytest.raises(AffscoreError, match="random token ids need the size of the vocabulary"):
-        Noise(0).prepared_for(TextPreprocessing())

@@ -258,12 +258,6 @@ def test_token_ids_of_another_network(tmp_path, expected, message):
         data.prepared_for(expected)
 
 
-def test_a_file_of_another_kind(tmp_path):
-    (tmp_path / "ids.csv").write_text("1,2")
-    with pytest.raises(AffscoreError, match=r"'ids.csv' does not hold token ids that can be read safely"):
-        load_data(f"tokens:{tmp_path / 'ids.csv'}")
-
-
 def test_a_pickle_is_not_executed(tmp_path):
     class Harm:
         def __reduce__(self):

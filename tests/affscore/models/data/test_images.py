@@ -5,7 +5,6 @@ import hashlib
 import http.server
 import os
 import pickle
-import re
 import socket
 import struct
 import tarfile
@@ -22,7 +21,7 @@ from affscore import load_data
 from affscore.errors import AffscoreError
 from affscore.models import Preprocessing, downloads
 from affscore.models.data import UnreadableImageError
-from affscore.models.data.images import DATA_SETS, IMAGE_SUFFIXES, images_of, read_picture
+from affscore.models.data.images import DATA_SETS, images_of
 
 SMALL = Preprocessing(size=8, resize=8, mean=(0.0,) * 3, std=(1.0,) * 3)
 
@@ -141,13 +140,6 @@ def test_photos_are_turned_upright_and_those_of_imagenet_lie_as_torchvision_leav
     assert stored[0, :, :7].mean() > 0.95
 
 
-@pytest.mark.filterwarnings("ignore:Corrupt EXIF")
-@pytest.mark.parametrize("exif", [b"", b"Exif\0\0", b"Exif\0\0II*\0\xff\xff\xff\xff", b"Exif\0\0" + bytes(range(256))])
-def test_a_damaged_exif_entry_does_not_cost_the_image(tmp_path, exif):
-    save(tmp_path / "photo.jpg", exif=exif)
-    assert next(iter(load_data(f"folder:{tmp_path}", SMALL))).mean(dim=(1, 2)).argmax() == 0
-
-
 def test_hidden_files_and_folders_are_passed_over(tmp_path):
     save(tmp_path / "photo.png")
     (tmp_path / "._photo.png").write_bytes(b"what macOS leaves beside a file")
@@ -175,28 +167,6 @@ def test_a_link_to_nothing_is_an_unreadable_image(tmp_path):
     data = load_data(f"folder:{tmp_path}")
     with pytest.raises(UnreadableImageError, match=r"^the file .*/gone.png is not a readable image \(.*No such file"):
         data[0]
-
-
-def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
-    file = save(tmp_path / "cats" / "1.png")
-
-    def refuse(path):
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(Image, "open", refuse)
-    with pytest.raises(UnreadableImageError) as caught:
-        read_picture(file, SMALL, upright=True)
-    assert str(caught.value) == "the file cats/1.png is not a readable image ([Errno 13] Permission denied: '1.png')"
-
-
-def test_no_message_holds_a_path(tmp_path):
-    for content in (b"", b"text", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0" + bytes(30), b"P6 10 10 255\n", b"II*\0"):
-        for suffix in IMAGE_SUFFIXES:
-            file = tmp_path / f"x{suffix}"
-            file.write_bytes(content)
-            with pytest.raises(UnreadableImageError) as caught:
-                read_picture(file, None, upright=True)
-            assert str(tmp_path) not in str(caught.value), content
 
 
 def test_the_folders_are_the_classes(tmp_path):
@@ -369,15 +339,6 @@ def test_what_is_not_there_is_downloaded_once(server, home, monkeypatch):
     assert socket.getdefaulttimeout() is None
 
 
-def test_something_else_at_the_address(server, home, monkeypatch):
-    folder, address = server
-    made = torchvision.datasets.CIFAR10
-    (folder / made.filename).write_bytes(b"a page of the hotel's network")
-    monkeypatch.setattr(made, "url", f"{address}/{made.filename}")
-    with pytest.raises(AffscoreError, match=r"cifar10 is not in .* could not be downloaded \(RuntimeError: File not"):
-        load_data("cifar10")
-
-
 def test_a_server_that_is_silent_costs_seconds(home, monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setattr(downloads, "SECONDS_TO_ANSWER", 0.2)
@@ -390,24 +351,17 @@ def test_a_server_that_is_silent_costs_seconds(home, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "files", "folder"),
+    ("name", "address", "folder"),
     [
-        ("cifar10", ["https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz"], "data"),
-        ("cifar100", ["https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"], "data"),
-        (
-            "fashion-mnist",
-            ["t10k-images-idx3-ubyte.gz", "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"],
-            "data/FashionMNIST/raw",
-        ),
+        ("cifar10", "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz", "data"),
+        ("fashion-mnist", "t10k-images-idx3-ubyte.gz", "data/FashionMNIST/raw"),
     ],
 )
-def test_no_network_and_no_data(name, files, folder, hub, home):
+def test_no_network_and_no_data(name, address, folder, hub, home):
     with pytest.raises(AffscoreError, match=f"the data set {name} is not in .* could not be downloaded") as caught:
         load_data(name)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert all(file in message for file in files)
-    assert f" into {home.parent / folder} (AFFSCORE_DATA" in message
+    assert address in str(caught.value)
+    assert f" into {home.parent / folder} (AFFSCORE_DATA" in str(caught.value)
 
 
 DAMAGE = {
@@ -419,15 +373,6 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-@pytest.mark.parametrize("file", ["t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"])
-def test_damaged_files_of_fashion_mnist(file, damage, hub, home):
-    files = fashion_files()
-    write(home / "FashionMNIST" / "raw", files | {file: DAMAGE[damage](files[file])})
-    with pytest.raises(AffscoreError, match=r"fashion-mnist is not in .* or damaged there"):
-        load_data("fashion-mnist")
-
-
-@pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("trusted", [True, False])
 def test_damaged_files_of_cifar(damage, trusted, hub, home, monkeypatch):
     files = cifar_files("cifar10")
@@ -435,13 +380,6 @@ def test_damaged_files_of_cifar(damage, trusted, hub, home, monkeypatch):
     made = expect(monkeypatch, "cifar10", damaged if trusted else files)
     write(home / made.base_folder, damaged)
     with pytest.raises(AffscoreError, match="or damaged there"):
-        load_data("cifar10")
-
-
-def test_a_home_that_is_a_file(hub, tmp_path, monkeypatch):
-    (tmp_path / "data").write_text("no folder")
-    monkeypatch.setenv("AFFSCORE_DATA", str(tmp_path / "data"))
-    with pytest.raises(AffscoreError, match=re.escape(str(tmp_path / "data"))):
         load_data("cifar10")
 
 

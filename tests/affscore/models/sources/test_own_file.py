@@ -183,14 +183,6 @@ def test_each_file_imports_from_its_own_folder(tmp_path, form, late):
     assert [activation(spec) for spec in (a, b, a)] == ["ReLU", "Sigmoid", "ReLU"]
 
 
-def test_the_signatures_of_two_such_files_differ(tmp_path):
-    a, b = written(tmp_path / "a", "ReLU"), written(tmp_path / "b", "Sigmoid")
-    options = {"n": 64, "images": 64, "criteria": False, "progress": False}
-    found = [signature(spec, "digits", **options) for spec in (a, b)]
-    assert [result.table["activation"].tolist() for result in found] == [["relu"], ["sigmoid"]]
-    assert found[0].scores[0] < found[1].scores[0]
-
-
 def test_files_are_read_as_they_are_now(tmp_path):
     """An edit within the same second and of the same length: compiled code of before would look up to date."""
     spec = written(tmp_path, "Tanh")
@@ -242,24 +234,6 @@ def test_files_that_fail_or_end_the_process(tmp_path, line, where):
     file.write_text(text.replace("    pass\n", f"    {line}\n") if where == "factory" else f"{line}\n{text}")
     with pytest.raises(AffscoreError, match=r"net\.py.* fails"):
         load_model(spec)
-
-
-def test_each_file_has_the_modules_of_the_folder_that_it_adds_itself(tmp_path):
-    for folder, act in (("one", "ReLU"), ("two", "Tanh")):
-        source = tmp_path / folder / "src"
-        source.mkdir(parents=True)
-        (source / "blocks_of_mine.py").write_text(f"from torch import nn\nAct = nn.{act}\n")
-        (tmp_path / folder / "net.py").write_text(
-            "import os, sys\nfrom torch import nn\n"
-            "sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'src'))\n"
-            "from blocks_of_mine import Act\ndef make(): return nn.Sequential(nn.Linear(2, 2), Act())\n"
-        )
-    path = list(sys.path)
-    try:
-        found = [type(load_model(f"{tmp_path}/{folder}/net.py:make")[1]).__name__ for folder in ("one", "two")]
-    finally:
-        sys.path[:] = path
-    assert found == ["ReLU", "Tanh"]
 
 
 def test_a_network_whose_train_returns_nothing(tmp_path):
