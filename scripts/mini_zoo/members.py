@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors.torch import save
 from torch import Tensor, nn
 
@@ -40,7 +41,7 @@ def layout(model: nn.Module) -> str:
 def is_made(name: str, recipe: Recipe, folder: Path) -> bool:
     """Whether a network's two files are there, made with this recipe for the architecture as it is now."""
     record = folder / f"{name}.json"
-    if not (record.is_file() and record.with_suffix(".safetensors").is_file()):
+    if not (record.is_file() and record.with_suffix(MINI_NETWORKS[name].weights.suffix).is_file()):
         return False
     written = json.loads(record.read_text(encoding="utf-8"))
     wanted = {"recipe": asdict(recipe), "layout": layout(MINI_NETWORKS[name].build())}
@@ -53,7 +54,7 @@ def train_member(name: str, recipe: Recipe, folder: Path) -> dict[str, Any]:
     Args:
         name: Which network.
         recipe: How.
-        folder: Where NAME.safetensors (of 16 bits) and NAME.json are written.
+        folder: Where NAME.safetensors (of digitsnet NAME.pt; of 16 bits) and NAME.json are written.
 
     Returns:
         The record; its accuracy is that of the weights as they were written.
@@ -77,8 +78,8 @@ def train_member(name: str, recipe: Recipe, folder: Path) -> dict[str, Any]:
         "versions": {"python": platform.python_version()} | {package: version(package) for package in PACKAGES},
     }
     folder.mkdir(parents=True, exist_ok=True)
-    with atomic_write(folder / f"{name}.safetensors") as part:
-        part.write_bytes(save(weights))
+    with atomic_write(folder / f"{name}{network.weights.suffix}") as part:
+        torch.save(weights, part) if network.weights.suffix == ".pt" else part.write_bytes(save(weights))
     with atomic_write(folder / f"{name}.json") as part:  # the last of the two: where it is, both are
         part.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return record

@@ -107,7 +107,7 @@ def shortcut(before: int, after: int, stride: int) -> nn.Sequential:
 
 DIGITSNET = {
     "digitsnet": MiniNetwork(
-        "digitsnet", f"{__name__}.DigitsNet", Path(__file__).parents[1] / "weights" / "digitsnet.safetensors"
+        "digitsnet", f"{__name__}.DigitsNet", Path(__file__).parents[1] / "weights" / "digitsnet.pt"
     )
 }
 """The one that comes with affscore."""

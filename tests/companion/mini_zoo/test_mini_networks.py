@@ -2,13 +2,13 @@ import json
 
 import pytest
 import torch
-from safetensors.torch import load_file
 from torch import nn
 
 import affscore
 from affscore import load_data, load_model
 from affscore.models import digits
 from affscore.models.card import seeded
+from affscore.models.weight_files import read_state_dict
 from companion.characteristics import architecture_of, characteristics
 from companion.mini_zoo import MINI_NETWORKS, WEIGHTS, list_models, training_record
 from companion.papers import printed_table
@@ -67,7 +67,7 @@ def test_the_weights_are_recorded(network):
     model = network.build()
     assert record["name"] == network.name
     assert record["parameters"] == sum(parameter.numel() for parameter in model.parameters())
-    written = load_file(network.weights)
+    written = read_state_dict(network.weights)
     assert written.keys() == {key for key in model.state_dict() if not key.endswith("num_batches_tracked")}
     assert {value.dtype for value in written.values()} <= {torch.float16, torch.int64}  # Swin numbers places
     assert all(bool(value.isfinite().all()) for value in written.values())
