@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import pickle
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -52,8 +53,11 @@ def read_tensors(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
     def read() -> Any:
         if file.suffix == ".safetensors":
             return needs("safetensors.torch", file.name, "safetensors").load_file(file)
-        with torch.serialization.safe_globals([argparse.Namespace]):
-            return torch.load(file, map_location="cpu", weights_only=True)
+        try:
+            with torch.serialization.safe_globals([argparse.Namespace]):
+                return torch.load(file, map_location="cpu", weights_only=True)
+        except pickle.UnpicklingError as error:  # PyTorch's advice is to run what the file holds
+            raise ValueError("it is broken, or holds more than tensors") from error
 
     return guarded(read, f"the file {file.name!r} does not hold {what} that can be read safely", advice)
 

@@ -244,20 +244,6 @@ def test_arrays_that_are_no_token_ids(tmp_path, kind, array, message):
         load_data(f"tokens:{save(tmp_path, kind, array)}")
 
 
-@pytest.mark.parametrize(
-    ("expected", "message"),
-    [
-        (TextPreprocessing(vocabulary=20), "in the vocabulary of the network, from 0 to 19; these go from 0 to 23"),
-        (TextPreprocessing(maximum=3), "takes at most 3 tokens, these windows have 4"),
-        (Preprocessing(), "holds token ids, and the network expects images"),
-    ],
-)
-def test_token_ids_of_another_network(tmp_path, expected, message):
-    data = load_data(f"tokens:{save(tmp_path, 'npy', IDS)}")
-    with pytest.raises(AffscoreError, match=message):
-        data.prepared_for(expected)
-
-
 def test_a_pickle_is_not_executed(tmp_path):
     class Harm:
         def __reduce__(self):

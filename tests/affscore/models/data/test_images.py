@@ -72,11 +72,6 @@ def test_without_a_preprocessing_pictures_come_as_they_are(folder):
     assert all(0 <= float(image.min()) <= float(image.max()) <= 1 for image in load_data(f"folder:{folder}"))
 
 
-def test_the_home_folder(folder, monkeypatch):
-    monkeypatch.setenv("HOME", str(folder.parent))
-    assert len(load_data("folder:~/photos")) == 9
-
-
 @pytest.mark.parametrize("place", [".", "val", "ILSVRC/Data/CLS-LOC/val"])
 def test_imagenet_takes_the_validation_images(tmp_path, place):
     root = tmp_path / "imagenet"
@@ -155,11 +150,6 @@ def test_links_are_followed_and_a_circle_ends(tmp_path):
     (root / "dogs" / "up").symlink_to(root)
     data = load_data(f"folder:{root}")
     assert (len(data), sorted(data.labels)) == (2, ["cats", "dogs"])
-
-
-def test_a_folder_that_is_called_like_an_image(tmp_path):
-    save(tmp_path / "cats.jpg" / "1.png")
-    assert len(load_data(f"folder:{tmp_path}")) == 1
 
 
 def test_a_link_to_nothing_is_an_unreadable_image(tmp_path):
