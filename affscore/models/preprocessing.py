@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -57,11 +56,8 @@ class Preprocessing:
                 f"mean and std must hold {self.channels} numbers, std above 0, got {self.mean} and {self.std}"
             )
         resize = (256 if self.size == 224 else self.size) if self.resize is None else self.resize
-        integers = all(isinstance(side, Integral) for side in (self.size, resize))
-        if not integers or not 0 < self.size <= resize:
-            raise AffscoreError(
-                f"size must be a positive integer, and resize at least as large, got {self.size!r} and {resize!r}"
-            )
+        if not 0 < self.size <= resize:
+            raise AffscoreError(f"size must be positive, and resize at least as large, got {self.size} and {resize}")
         object.__setattr__(self, "resize", resize)
 
     def __call__(self, image: Image.Image | Tensor) -> Tensor:

@@ -139,10 +139,9 @@ def test_what_is_no_image(image, message):
         ({"mean": (0.5,)}, "mean and std must hold 3 numbers"),
         ({"std": (1.0, 0.0, 1.0)}, "std above 0"),
         ({"size": 300, "resize": 256}, "resize at least as large, got 300 and 256"),
-        ({"size": "32"}, "size must be a positive integer, .* got '32'"),
         ({"mean": 0.49}, "mean and std must hold 3 numbers, .* got 0.49"),
         ({"mean": (float("nan"),) * 3}, "mean and std must hold 3 numbers"),
-        ({"size": 0}, "size must be a positive integer"),
+        ({"size": 0}, "size must be positive"),
     ],
 )
 def test_impossible_preprocessings(options, message):
