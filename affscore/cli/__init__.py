@@ -12,10 +12,7 @@ import affscore
 from affscore.cli.commands import compare, multiverse, signature, survey
 from affscore.errors import AffscoreError, AffscoreWarning
 
-_HELP = "Measure how non-linear a neural network is, layer by layer."
-app = typer.Typer(
-    name="affscore", help=_HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
-)
+app = typer.Typer(name="affscore", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 for command in (signature, multiverse, survey, compare):
     app.command()(command)
 
@@ -33,7 +30,7 @@ def _version(show: bool) -> None:
 def _top(
     version: bool = Option(False, "--version", callback=_version, is_eager=True, help="Show the version and exit."),
 ) -> None:
-    pass
+    """Measure how non-linear a neural network is, layer by layer."""
 
 
 def main(app: typer.Typer = app, name: str = "affscore COMMAND") -> None:

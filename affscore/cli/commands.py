@@ -17,8 +17,6 @@ from typer import Argument, Option
 
 from affscore.cli import options
 
-_INTERRUPTED = 130
-
 
 @options.measuring()
 def signature(
@@ -124,7 +122,7 @@ def survey(
             )  # fmt: skip
     except KeyboardInterrupt:
         typer.echo("affscore: interrupted; the same command does the jobs that are not finished", err=True)
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(130) from None  # as a shell says it
     first, *failures = str(report).splitlines()
     typer.echo(first)
     say((f"affscore: {line}" for line in failures), err=True)
