@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from affscore.comparison.compare import compare as compare
     from affscore.errors import AffscoreError as AffscoreError
     from affscore.errors import AffscoreWarning as AffscoreWarning
-    from affscore.models.by_name import load_model as load_model
-    from affscore.models.datasets import load_data as load_data
+    from affscore.models.data import load_data as load_data
+    from affscore.models.sources import load_model as load_model
     from affscore.network.multiverse import multiverse as multiverse
     from affscore.network.multiverse_result import Multiverse as Multiverse
     from affscore.network.multiverse_result import load_multiverse as load_multiverse

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import measuring
 
 import affscore
-from affscore.models.by_name import card_of
+from affscore.models.sources import card_of
 
 warnings.simplefilter("ignore", affscore.AffscoreWarning)  # of a small probe
 

@@ -18,7 +18,7 @@ import measuring
 from check_real_networks import pairs_of
 
 import affscore
-from affscore.models.by_name import card_of
+from affscore.models.sources import card_of
 from affscore.network.scoring import score_pair
 from affscore.options import Options
 

@@ -20,7 +20,7 @@ import measuring
 import textbook
 
 import affscore
-from affscore.models.by_name import card_of
+from affscore.models.sources import card_of
 from affscore.network.collect import Collector
 from affscore.network.feeding import Feeding
 from affscore.network.forward import forward

@@ -59,7 +59,6 @@ from IPython.display import Markdown
 import affscore
 import companion
 from affscore.comparison import STATISTICS, signature_statistics
-from affscore.models import characteristics
 from companion.chapter_07 import (
     accuracy_fits,
     best_explained,
@@ -70,6 +69,7 @@ from companion.chapter_07 import (
     independent_best,
     panel_fits,
 )
+from companion.characteristics import characteristics
 from companion.networks import (
     FIRST_PAPER_STATISTICS,
     accuracy_groups,

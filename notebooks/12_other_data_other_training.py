@@ -66,7 +66,6 @@ from IPython.display import Markdown
 import affscore
 import companion
 from affscore import AffscoreError
-from affscore.models.encoders import name_of, with_encoder
 from affscore.survey import load_or_measure
 from companion.all_results import AllResults
 from companion.chapter_12 import (
@@ -82,6 +81,7 @@ from companion.clustering import (
     linkage,
     nearest_neighbour_accuracy,
 )
+from companion.encoders import name_of, with_encoder
 from companion.figures import dendrogram, distance_heatmap
 from companion.networks import short_names, study_models
 from companion.printed import printed_table
@@ -456,7 +456,7 @@ Markdown(
 
 # %% [markdown]
 # With checkpoints of your own, as the public ones of SwAV, DINO and MoCo, name them in the parameter `checkpoints`. Of a self-supervised release the encoder is
-# taken (`affscore.models.encoders.with_encoder`). A file is called after its method, with a
+# taken (`companion.encoders.with_encoder`). A file is called after its method, with a
 # number at the end where there are several (or as paper Fig. 16 names it, as `resnet50_moco_800`). The paper's statements have their tests and verdicts in
 # {doc}`18_what_is_reproduced`.
 #

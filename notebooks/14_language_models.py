@@ -51,10 +51,6 @@ from IPython.display import Markdown
 
 import affscore
 import companion
-from affscore.models.data.docstrings import (
-    docstrings,
-    fingerprint_of_docstrings,
-)
 from affscore.options import Specification
 from companion.chapter_14 import (
     fall_in_training,
@@ -65,6 +61,7 @@ from companion.chapter_14 import (
     signs,
     under_each,
 )
+from companion.docstrings import docstrings, fingerprint_of_docstrings
 from companion.language import bits_a_character, character_losses
 from companion.studies import load_study, under
 from companion.style import table
@@ -75,7 +72,7 @@ NAMES = {"char_gpt": "GELU", "gated_char_gpt": "GELU, gated"}
 # %% [markdown]
 # ## A text that everybody has
 #
-# The standard library of Python documents itself. `affscore.models.data.docstrings` reads the docstrings from its sources,
+# The standard library of Python documents itself. `companion.docstrings` reads the docstrings from its sources,
 # each once and in a fixed order; an eighth, chosen by their hash, is held out. As data for a signature they are called
 # `docstrings`.
 

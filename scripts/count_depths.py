@@ -1,4 +1,4 @@
-"""By hand, for a new network of torchvision: how deep it is, into affscore/models/depths.csv.
+"""By hand, for a new network of torchvision: how deep it is, into notebooks/companion/depths.csv.
 
     python scripts/count_depths.py [--add NAME]
 
@@ -15,9 +15,9 @@ import pandas as pd
 import torch
 import torchvision
 
-from affscore.models.sources.torchvision_networks import DEPTHS
 from affscore.network.files import atomic_write
 from affscore.recorder import recording
+from companion.characteristics import DEPTHS
 
 COMMENT = """\
 # The largest number of elementwise activations on a path from the image, and how many there are in all, counted by the

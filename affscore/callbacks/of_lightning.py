@@ -19,10 +19,7 @@ class LightningTracker(_Callback):
     checkpoints, and ``trainer.fit(..., ckpt_path=...)`` goes on with it. Several trackers need another ``every`` or
     ``data_name`` each. A step is a batch after which Lightning's ``global_step`` is larger.
 
-    Args:
-        probe: As in :func:`affscore.track`.
-        every: As there.
-        options: The other arguments there, from ``n`` on.
+    Its arguments are those of :func:`affscore.track` from ``probe`` on.
 
     Attributes:
         tracker: The :class:`affscore.Tracker` of the latest fit; None before.

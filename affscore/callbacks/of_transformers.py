@@ -17,10 +17,7 @@ class TrainerTracker(_TrainerCallback):
     ``.plot()``, ``.save(file)``. It measures where the training starts and after its last step, too. The record stands
     in ``trainer_state.json`` of each checkpoint, and ``trainer.train(resume_from_checkpoint=...)`` goes on with it.
 
-    Args:
-        probe: As in :func:`affscore.track`.
-        every: As there.
-        options: The other arguments there, from ``n`` on.
+    Its arguments are those of :func:`affscore.track` from ``probe`` on.
 
     Attributes:
         tracker: The :class:`affscore.Tracker` of the latest training; None before.

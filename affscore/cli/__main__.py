@@ -1,6 +1,6 @@
 """``python -m affscore.cli`` is the command ``affscore``."""
 
-from affscore.cli.main import main
+from affscore.cli import main
 
 if __name__ == "__main__":
     main()

@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
-from importlib.metadata import entry_points
 from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
 from typer import Option
 
-from affscore.errors import AffscoreError
-from affscore.models.naming import PATHS, check_files, near, near_data, split_path, split_spec
-from affscore.models.paths import check_destination, user_path
-from affscore.options import Execution, Options, check_integer, checked
+from affscore.options import Execution, Options
 
 MODELS = (
     "a torchvision name, timm:NAME, hf:NAME (or a folder, or a config.json), mini:NAME or path/to/file.py:factory; "
     "WEIGHTS is DEFAULT, random, the name of a torchvision weight, a tag of timm, or a file"
 )
-_PREFIXES = ("timm", "hf", "mini")
-"""What stands in front of the colon in MODEL, known without loading a source (and so without PyTorch)."""
-
-_CLASSIFIED = "digits digits-inverted digits-shuffled digits-noisy cifar10 cifar100 fashion-mnist"
-_OTHERS = "docstrings: random: imagenet:DIR folder:DIR npz:FILE text:FILE tokens:FILE"
-_SETS = dict.fromkeys(_CLASSIFIED.split(), "CLASS") | dict(one.split(":") for one in _OTHERS.split())
-"""What stands behind the colon of each data set, known without loading one (and so without PyTorch)."""
-
 DATASETS = (
-    f"{', '.join(f'{name}:{takes}' if takes in PATHS else name for name, takes in _SETS.items())}; digits:3, "
-    "cifar10:cat, ... for one class; text:FILE@TOKENIZER"
+    "digits, digits-inverted, digits-shuffled, digits-noisy, cifar10, cifar100, fashion-mnist, random, imagenet:DIR, "
+    "folder:DIR, npz:FILE, text:FILE, tokens:FILE; digits:3, cifar10:cat, ... for one class; text:FILE@TOKENIZER"
 )
 
 # all others are text, which the library checks
 _KINDS: dict[str, Any] = {"int": int, "int | None": int | None}
+
+
+def split(values: list[str]) -> list[str]:
+    """Names out of lists that are separated by commas.
+
+    >>> split(["a,b", "c"])
+    ['a', 'b', 'c']
+    """
+    return [name.strip() for value in values for name in value.split(",") if name.strip()]
 
 
 def names(metavar: str, help: str, *flags: str, default: Sequence[str] = ()) -> Any:
@@ -54,44 +51,11 @@ def output(help: str, *endings: str) -> Any:
     """An option that takes a file to write; that it can be written is found out before anything is computed."""
 
     def check(path: Path | None) -> Path | None:
+        from affscore.models.naming import check_destination
+
         return path if path is None else check_destination(path, endings)
 
     return Option(None, metavar="FILE", help=help, callback=check)
-
-
-def check(models: Iterable[str], datasets: Iterable[str], chosen: Mapping[str, Any]) -> None:
-    """Refuse, before PyTorch is loaded, what needs none to be seen: words of options, unknown names, missing files.
-
-    Raises:
-        AffscoreError: One of these is wrong.
-    """
-    checked(Options(**{one.name: chosen[one.name] for one in fields(Options) if one.name in chosen}))
-    check_integer("batch_size", chosen.get("batch_size", 1), 1)
-    for model in models:
-        name, weights = split_spec(model)
-        check_files(name, weights)
-        prefix, colon, _ = name.partition(":")
-        if colon and ".py:" not in name and prefix not in _PREFIXES:
-            known = {*_PREFIXES, *entry_points(group="affscore.sources").names}
-            if prefix not in known:
-                raise AffscoreError(f"unknown model {name!r}{near(prefix, known)} (MODEL is {MODELS})")
-    for spec in datasets:
-        name, _, path = spec.partition(":")
-        takes = _SETS.get(name, "")
-        if takes in PATHS and not any(user_path(one).exists() for one in (path, split_path(path)[0])):
-            what = "there is no folder " if takes == "DIR" else ""
-            raise AffscoreError(f"file not found: {what}{path!r}; {name}:{takes} takes the path of {PATHS[takes][0]}")
-        if name not in _SETS:
-            raise AffscoreError(f"unknown data set {spec!r}{near_data(spec, _SETS)} (known: {DATASETS})")
-
-
-def split(values: list[str]) -> list[str]:
-    """Names out of lists that are separated by commas.
-
-    >>> split(["a,b", "c"])
-    ['a', 'b', 'c']
-    """
-    return [name.strip() for value in values for name in value.split(",") if name.strip()]
 
 
 DATASETS_BY_COMMAS = names("S,T", "Data sets, separated by commas. May be repeated.")

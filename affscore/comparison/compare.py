@@ -17,7 +17,7 @@ from torch import nn
 
 from affscore.comparison import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError, AffscoreWarning
-from affscore.models.paths import check_destination, check_name
+from affscore.models.naming import check_destination
 from affscore.network.multiverse_result import Multiverse
 from affscore.network.note import Note, give_warnings, lines
 from affscore.network.result import Signature, load_signature
@@ -177,8 +177,6 @@ def compare(
         raise AffscoreError("a comparison needs results: name models")
     if names is not None and not (len(names) == len(set(names)) == count):
         raise AffscoreError(f"names must be {count} different ones, got {list(names)}")
-    for name in names or ():
-        check_name(name)
     # before hours are spent on measuring
     asked = named_options(options)
     planned = [{**asked.as_columns(), "units": asked.units}] if None in finished else []

@@ -1,4 +1,4 @@
-"""What is known of a loaded network."""
+"""What is known of a network: its name and weights, what it expects, and its fingerprint."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ import inspect
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TypeVar
 
-import pandas as pd
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
@@ -26,7 +23,7 @@ Built = TypeVar("Built")
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What is known of a loaded network; what its authors state of it is in :func:`affscore.models.characteristics`.
+    """What is known of a loaded network.
 
     Attributes:
         name: MODEL as results carry it: a name, or for one's own file ``file.py:factory`` without a path.
@@ -34,7 +31,6 @@ class ModelCard:
         preprocessing: What the network expects: of an image, or (:class:`affscore.models.TextPreprocessing`,
             with the size of the vocabulary and the longest window) of token ids.
         preprocessing_known: Whether the network or its weights say so; else ImageNet's is assumed.
-        family: The family of architectures that it belongs to; None where nobody says.
         parameters: Number of parameters.
         classes: The names of its outputs, in their order; None where nobody says.
     """
@@ -43,18 +39,8 @@ class ModelCard:
     weights: str
     preprocessing: Expected = IMAGENET
     preprocessing_known: bool = True
-    family: str | None = None
     parameters: int | None = None
     classes: tuple[str, ...] | None = None
-
-    @property
-    def input(self) -> Literal["image", "tokens"]:
-        """What the network takes, "image" (numbers in channels) or "tokens" (integers of a vocabulary).
-
-        >>> ModelCard("alexnet", "random").input
-        'image'
-        """
-        return "tokens" if isinstance(self.preprocessing, TextPreprocessing) else "image"
 
 
 def parameter_count(model: nn.Module) -> int:
@@ -75,15 +61,10 @@ def check_has_weights(model: nn.Module, name: str) -> None:
     >>> check_has_weights(nn.Linear(3, 2), "mine")
     """
     for part, weights in (*model.named_parameters(), *model.named_buffers()):
-        if isinstance(weights, (nn.parameter.UninitializedParameter, nn.parameter.UninitializedBuffer)):
-            raise AffscoreError(
-                f"the network {name} is lazy: {part!r} has no shape as yet; send one image through it first, or give "
-                "its layers their sizes"
-            )
-        if weights.is_meta:
-            raise AffscoreError(
-                f"the network {name} has no weights: {part!r} is on the device meta; build it on the CPU and load them"
-            )
+        lazy = nn.parameter.is_lazy(weights)
+        if lazy or weights.is_meta:
+            why = "is lazy: send one image through it first" if lazy else "is on the device meta: build it on the CPU"
+            raise AffscoreError(f"the network {name} has no weights as yet; {part!r} {why}")
 
 
 def stated_preprocessing(model: nn.Module) -> tuple[Expected, bool] | None:
@@ -126,27 +107,6 @@ def stated_classes(model: nn.Module) -> tuple[str, ...] | None:
     if not isinstance(stated, (list, tuple)) or not stated or not all(isinstance(name, str) for name in stated):
         return None
     return None if stated[0] == "LABEL_0" else tuple(stated)  # what transformers write where nobody named them
-
-
-ARCHITECTURES = Path(__file__).parent / "architectures.csv"
-
-
-@cache
-def _architectures() -> list[Any]:
-    return list(pd.read_csv(ARCHITECTURES).itertuples(index=False, name="Architecture"))
-
-
-def architecture_of(name: str) -> Any:
-    """The architecture of a network of torchvision, by the longest beginning of its name; None if unknown.
-
-    Its attributes are ``begins`` (how the names of its members begin), ``family`` (named as in the papers where they
-    have it), ``year`` (in which it was first made public), and ``publication`` (authors, title and where to find it).
-
-    >>> architecture_of("swin_v2_t").year, architecture_of("resnet18").family, architecture_of("mynet")
-    (2021, 'ResNets', None)
-    """
-    fitting = [architecture for architecture in _architectures() if name.startswith(architecture.begins)]
-    return max(fitting, key=lambda architecture: len(architecture.begins), default=None)
 
 
 def fingerprint(model: nn.Module) -> str:

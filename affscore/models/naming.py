@@ -1,27 +1,22 @@
-"""What the sources share: how they are found, the parts of MODEL@WEIGHTS, near matches, packages of others."""
+"""What users write: MODEL@WEIGHTS, paths, names with a near match, and the optional packages that these need."""
 
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib
 import os
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from affscore.errors import AffscoreError, guarded
-from affscore.models.paths import readable_file, user_path
-
-PATHS = {"DIR": ("a folder", "path/to/images"), "FILE": ("a file", "path/to/file")}
-"""What stands behind the colon in SPEC, where that is a path; and an example."""
 
 WEIGHT_SUFFIXES = (".pth", ".pt", ".pth.tar", ".ckpt", ".bin", ".safetensors")
-
-
-WEIGHTS_ADVICE = "weights are read from a .safetensors, .pth or .pt file"
 
 
 def split_spec(spec: str) -> tuple[str, str]:
@@ -41,15 +36,72 @@ def split_spec(spec: str) -> tuple[str, str]:
 
 
 def split_path(text: str) -> tuple[str, str]:
-    """A path, and what stands behind the @ that follows it: the longest part that is there is the path."""
+    """A path, and what stands behind the @ that follows it: the longest part that exists is the path."""
     cuts = [index for index, letter in enumerate(text) if letter == "@"] + [len(text)]
-    # those of pathlib raise where nothing can be
-    there = [cut for cut in cuts if os.path.exists(os.path.expanduser(text[:cut]))]  # noqa: PTH110, PTH111
-    end = there[-1] if there else cuts[0]
+    end = next((cut for cut in reversed(cuts) if os.path.exists(user_path(text[:cut]))), cuts[0])  # noqa: PTH110
     return text[:end], text[end + 1 :]
 
 
-def weights_file(name: str, weights: str, members: Iterable[str]) -> Path:
+def user_path(text: str) -> Path:
+    """A path, with ~ for the home folder; it need not exist.
+
+    >>> user_path("images").name
+    'images'
+    """
+    return Path(os.path.expanduser(text))  # noqa: PTH111  # that of pathlib raises where nobody has this name
+
+
+def readable_file(path: str | Path, advice: str = "") -> Path:
+    """A file that exists.
+
+    Args:
+        path: Its path, as a user writes it.
+        advice: What to give instead, for the message.
+
+    Raises:
+        AffscoreError: There is no file, but perhaps a folder.
+    """
+    file = user_path(str(path))
+    if not os.path.isfile(file):  # noqa: PTH113  # that of pathlib raises where a name is too long
+        found = "there is a folder, not a file" if os.path.isdir(file) else "file not found:"  # noqa: PTH112
+        raise AffscoreError(f"{found} {str(path)!r}{advice and '; '}{advice}")
+    return file
+
+
+def file_hash(path: str | Path) -> str:
+    """The SHA-256 of a file, in hexadecimal digits.
+
+    Raises:
+        AffscoreError: There is no such file.
+    """
+    with readable_file(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) -> Path:
+    """The path, if a file can be written there: known before anything is computed.
+
+    Args:
+        path: Where to write.
+        endings: What the name may end in.
+
+    Raises:
+        AffscoreError: Another ending, a folder that is missing or may not be written to, or a folder in the place of
+            the file.
+    """
+    path = Path(path)
+    if path.suffix not in endings:
+        raise AffscoreError(f"the file name must end in {' or '.join(endings)}, got {path.name!r}")
+    if path.is_dir():
+        raise AffscoreError(f"{path.name!r} is a folder; give the name of a file in it")
+    if not path.parent.is_dir():
+        raise AffscoreError(f"there is no folder {str(path.parent)!r} to write {path.name!r} to; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise AffscoreError(f"the folder {str(path.parent)!r} may not be written to; choose another place")
+    return path
+
+
+def weights_file(name: str, weights: str, members: Iterable[str] = ()) -> Path:
     """The file that WEIGHTS means.
 
     Args:
@@ -61,7 +113,7 @@ def weights_file(name: str, weights: str, members: Iterable[str]) -> Path:
         AffscoreError: A name that is neither a weight nor a file, with a near match.
     """
     path = user_path(weights)
-    if weights.endswith(WEIGHT_SUFFIXES) or "/" in weights or path.exists():
+    if names_a_file(weights) or os.path.exists(path):  # noqa: PTH110
         return path
     known = ["DEFAULT", "random", *(member for member in members if member != "DEFAULT")]
     raise AffscoreError(
@@ -70,28 +122,13 @@ def weights_file(name: str, weights: str, members: Iterable[str]) -> Path:
     )
 
 
-def check_files(name: str, weights: str = "DEFAULT") -> None:
-    """Whether the files that MODEL@WEIGHTS names are there, and are named as they should be; PyTorch is not needed.
+def names_a_file(weights: str) -> bool:
+    """Whether WEIGHTS can only be a file.
 
-    Raises:
-        AffscoreError: A file without the name of a function, or of a network, or one that is missing.
-
-    >>> check_files("net.py")
-    Traceback (most recent call last):
-    affscore.errors.AffscoreError: 'net.py' is a file: name the function in it that returns the network, net.py:FUNCTION
+    >>> names_a_file("random"), names_a_file("runs/7/best"), names_a_file("best.pth")
+    (False, True, True)
     """
-    if name.endswith(".py") and not name.startswith("hf:"):
-        raise AffscoreError(f"{name!r} is a file: name the function in it that returns the network, {name}:FUNCTION")
-    if name.endswith(WEIGHT_SUFFIXES) and ":" not in name:
-        raise AffscoreError(
-            f"{name!r} is a file of weights: write NAME@{name} with the name of their network, as in resnet18@{name}, "
-            f"or path/to/file.py:factory@{name}"
-        )
-    path = name.rpartition(":")[0]
-    if path.endswith(".py"):
-        readable_file(path, "write path/to/file.py:factory")
-    if weights.endswith(WEIGHT_SUFFIXES):
-        readable_file(weights, WEIGHTS_ADVICE)
+    return weights.endswith(WEIGHT_SUFFIXES) or "/" in weights
 
 
 def weights_label(weights: str) -> str:
@@ -100,7 +137,7 @@ def weights_label(weights: str) -> str:
     >>> weights_label("random"), weights_label("runs/7/best.pth")
     ('random', 'best.pth')
     """
-    return Path(weights).name if weights.endswith(WEIGHT_SUFFIXES) or "/" in weights else weights
+    return Path(weights).name if names_a_file(weights) else weights
 
 
 def near(name: str, known: Iterable[str], most: int = 3) -> str:
@@ -119,35 +156,12 @@ def near(name: str, known: Iterable[str], most: int = 3) -> str:
     return f"; did you mean {' or '.join(shown[match] for match in close)}?" if bare and close else ""
 
 
-def near_data(spec: str, takes: Mapping[str, str]) -> str:
-    """A question to the user who wrote a SPEC that is not known; empty where nothing is near.
-
-    Args:
-        spec: SPEC.
-        takes: For each name what stands behind its colon: DIR, FILE, CLASS or nothing.
-
-    >>> near_data("foldr:my/photos", {"digits": "CLASS", "folder": "DIR"})
-    "; did you mean 'folder:my/photos'?"
-    """
-    if os.path.isdir(spec):  # noqa: PTH112  # Path.is_dir raises where a name is too long
-        return "; for a folder of images write folder: in front of it"
-    if os.path.isfile(spec):  # noqa: PTH113
-        return "; for a text write text: in front of it, for token ids tokens:"
-    name, _, argument = spec.partition(":")
-    near = next(iter(difflib.get_close_matches(name.lower(), takes, n=1)), None)
-    if near is None:
-        return ""
-    behind = argument if takes[near] else ""
-    meant = f"{near}:{behind or takes[near]}" if behind or takes[near] in PATHS else near
-    return f"; did you mean {meant!r}?"
-
-
 def needs(package: str, name: str, extra: str) -> ModuleType:
     """An optional package.
 
     Args:
         package: What to import.
-        name: MODEL, for the message.
+        name: What needs it, for the message.
         extra: The extra of affscore that brings it.
 
     Raises:
@@ -162,17 +176,28 @@ def found_in(package: str, name: str, first: str = "") -> Iterator[Any]:
 
     Args:
         package: As it is imported.
-        name: A name; modules that do not define it are helpers of the others.
+        name: What each of the modules defines.
         first: Modules whose names begin so come first, the others in the order of their names.
 
     >>> [source.prefix for source in found_in("affscore.models.sources", "SOURCE", first="timm")]
     ['timm', 'mini', 'file.py', '', 'hf']
     """
     modules = [found.name for found in pkgutil.iter_modules(importlib.import_module(package).__path__)]
-    for module_name in sorted(modules, key=lambda module: not module.startswith(first)):
-        module = importlib.import_module(f"{package}.{module_name}")
-        if hasattr(module, name):
-            yield getattr(module, name)
+    for module in sorted(modules, key=lambda module: not module.startswith(first)):
+        yield getattr(importlib.import_module(f"{package}.{module}"), name)
+
+
+def load_plugins(name: str) -> None:
+    """Import what installed packages say to bring: an entry point of the group ``affscore.sources`` names a module.
+
+    Args:
+        name: The entry point's name, a prefix of MODEL, or a SPEC.
+
+    Raises:
+        AffscoreError: The module cannot be imported.
+    """
+    for point in entry_points(group="affscore.sources", name=name):
+        guarded(point.load, f"{name!r} comes from {point.value}, which cannot be imported")
 
 
 @contextmanager

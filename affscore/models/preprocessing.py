@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -51,21 +50,14 @@ class Preprocessing:
     def __post_init__(self) -> None:
         if self.channels not in (1, 3):
             raise AffscoreError(f"images have 1 or 3 channels, got channels={self.channels}")
-        try:
-            mean, std = np.asarray([self.mean, self.std], dtype=float)
-            fit = mean.shape == (self.channels,) and np.isfinite([mean, std]).all() and (std > 0).all()
-        except (TypeError, ValueError):  # no numbers, or not as many
-            fit = False
-        if not fit:
+        shapes = {np.shape(self.mean), np.shape(self.std)}
+        if shapes != {(self.channels,)} or not np.isfinite([self.mean, self.std]).all() or min(self.std) <= 0:
             raise AffscoreError(
                 f"mean and std must hold {self.channels} numbers, std above 0, got {self.mean} and {self.std}"
             )
         resize = (256 if self.size == 224 else self.size) if self.resize is None else self.resize
-        integers = all(isinstance(side, Integral) for side in (self.size, resize))
-        if not integers or not 0 < self.size <= resize:
-            raise AffscoreError(
-                f"size must be a positive integer, and resize at least as large, got {self.size!r} and {resize!r}"
-            )
+        if not 0 < self.size <= resize:
+            raise AffscoreError(f"size must be positive, and resize at least as large, got {self.size} and {resize}")
         object.__setattr__(self, "resize", resize)
 
     def __call__(self, image: Image.Image | Tensor) -> Tensor:

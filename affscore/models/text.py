@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,7 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError, guarded
-from affscore.models.naming import needs
-from affscore.models.paths import readable_file, user_path
+from affscore.models.naming import needs, readable_file, user_path
 from affscore.models.preprocessing import Preprocessing
 from affscore.transport.plain import check_plain
 
@@ -44,14 +42,6 @@ class TextPreprocessing:
     vocabulary: int | None = None
     maximum: int | None = None
 
-    def __post_init__(self) -> None:
-        for name in ("length", "vocabulary", "maximum"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 1):
-                raise AffscoreError(f"{name} must be an integer of at least 1, got {value!r}")
-        if self.length is not None and self.maximum is not None and self.length > self.maximum:
-            raise AffscoreError(f"the network takes at most {self.maximum} tokens, length={self.length} was asked for")
-
     @property
     def window(self) -> int:
         """Tokens in a window."""
@@ -64,10 +54,7 @@ class TextPreprocessing:
             AffscoreError: No tokenizer, or one that fails or gives something else than integers.
         """
         ids = guarded(lambda: _ids(self.tokenizer, text), "the tokenizer fails")
-        try:
-            found = np.asarray(ids)
-        except ValueError:  # rows of several lengths
-            found = np.asarray(None)
+        found = guarded(lambda: np.asarray(ids), "the tokenizer gives no list of integers")
         if found.size and (found.dtype.kind not in "iu" or found.ndim != 1):
             raise AffscoreError(
                 f"the tokenizer must turn a text into a list of integers, got {type(ids).__name__} "
@@ -120,7 +107,7 @@ def check_token_ids(ids: Tensor, expected: TextPreprocessing) -> None:
 
 
 def _ids(tokenizer: Any, text: str) -> Any:
-    """The ids of a text, whichever way the tokenizer is given, and however it returns them."""
+    """The ids of a text, whichever way the tokenizer is given, without special tokens, and all of them."""
     if tokenizer is None:
         raise AffscoreError(
             "a text needs the tokenizer of the network, and none is known; write text:FILE@TOKENIZER, TOKENIZER being "
@@ -129,23 +116,21 @@ def _ids(tokenizer: Any, text: str) -> Any:
     if isinstance(tokenizer, (str, Path)):
         tokenizer = _read_tokenizer(str(tokenizer))
     bases = {f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in type(tokenizer).__mro__}
-    options: dict[str, bool] = {}
     if "transformers.PreTrainedTokenizerBase" in bases:
-        options = {"add_special_tokens": False, "truncation": False, "verbose": False}
+        return tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
     if "tokenizers.Tokenizer" in bases:
-        options = {"add_special_tokens": False}
         tokenizer = type(tokenizer).from_str(tokenizer.to_str())  # the caller's keeps its truncation and padding
         tokenizer.no_truncation()
         tokenizer.no_padding()
+        return tokenizer.encode(text, add_special_tokens=False).ids
     function = tokenizer if callable(tokenizer) else getattr(tokenizer, "encode", None)
     if not callable(function):
         raise AffscoreError(
             "a tokenizer is a file, a tokenizer of the packages tokenizers or transformers, or a function from a "
             f"string to integers, got {type(tokenizer).__name__}"
         )
-    ids = function(text, **options)
-    ids = ids["input_ids"] if isinstance(ids, Mapping) and "input_ids" in ids else ids
-    return getattr(ids, "ids", ids)
+    ids = function(text)
+    return ids["input_ids"] if isinstance(ids, Mapping) else ids
 
 
 def tokenizer_file(path: str) -> Path:
@@ -155,14 +140,8 @@ def tokenizer_file(path: str) -> Path:
         AffscoreError: There is none.
     """
     file = user_path(path)
-    if file.is_dir():
-        file /= "tokenizer.json"
-        if not file.is_file():
-            raise AffscoreError(
-                f"the folder {file.parent.name!r} holds no tokenizer.json; save one there with "
-                "tokenizer.save_pretrained(...)"
-            )
-    return readable_file(file, "give a tokenizer.json, or the folder that holds it")
+    advice = "give a tokenizer.json, or the folder where tokenizer.save_pretrained(...) left one"
+    return readable_file(file / "tokenizer.json" if file.is_dir() else file, advice)
 
 
 def _read_tokenizer(path: str) -> Any:

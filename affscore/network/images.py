@@ -18,8 +18,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset
 
 from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ModelCard
-from affscore.models.datasets import load_data
-from affscore.models.named_data import ImageSet, NamedData, UnreadableImageError
+from affscore.models.data import ImageSet, NamedData, UnreadableImageError, load_data
 from affscore.models.preprocessing import assumed_preprocessing
 from affscore.models.text import Expected, TextPreprocessing
 from affscore.network.feeding import Feeding

@@ -17,9 +17,8 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError
-from affscore.models.by_name import card_of, load_model
 from affscore.models.card import ONE_AT_A_TIME, check_has_weights, fingerprint
-from affscore.models.paths import check_name
+from affscore.models.sources import card_of, load_model
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, batches_of, run_batch
 from affscore.network.collect import Collector
@@ -86,7 +85,6 @@ class Measurement:
         self.options, self.execution = checked(options), checked_execution(execution or Execution())
         if data_name is not None and (not isinstance(data_name, str) or not data_name.strip()):
             raise AffscoreError(f"data_name must be a text that names the data, got {data_name!r}")
-        check_name(data_name or "")
         if isinstance(model, str):
             model = load_model(model, self.options.seed)
         self.network = unwrapped(model)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from affscore.errors import AffscoreError, os_errors
-from affscore.models.paths import as_path, check_destination, no_file
+from affscore.models.naming import check_destination, readable_file
 from affscore.network.files import atomic_write
 from affscore.network.note import Note
 
@@ -89,10 +89,7 @@ def read_parquet(
     Raises:
         AffscoreError: No such file, not Parquet, not ours, of a newer version, or damaged.
     """
-    path = as_path(path)
-    with os_errors(lambda reason: f"{path.name!r} cannot be read ({reason})"):
-        if not path.is_file():
-            raise no_file(path)
+    path = readable_file(path)
     problem = "is not a Parquet file that can be read"
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from affscore.errors import AffscoreError
 from affscore.models.card import fingerprint
-from affscore.models.datasets import load_data
+from affscore.models.data import load_data
 from affscore.models.weight_files import tensors_of, without_wrappers
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, run_batch

@@ -14,8 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError
-from affscore.models.naming import near
-from affscore.models.paths import check_destination
+from affscore.models.naming import check_destination, near
 from affscore.network.note import Note, lines
 from affscore.network.parquet import alike, read_parquet, write_parquet
 from affscore.network.table import brief, check_signature, summary_of, write_table

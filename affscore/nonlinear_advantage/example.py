@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from affscore.errors import AffscoreError, first_line
-from affscore.models.by_name import card_of
 from affscore.models.preprocessing import Preprocessing
+from affscore.models.sources import card_of
 from affscore.models.text import TextPreprocessing
 from affscore.recorder.model_state import device_of, in_training, random_states_kept
 

@@ -15,8 +15,8 @@ from torch import nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError, guarded
-from affscore.models.by_name import card_of, load_model
-from affscore.models.datasets import load_data
+from affscore.models.data import load_data
+from affscore.models.sources import card_of, load_model
 from affscore.network.accuracy import NO_LABELS, accuracy_of
 from affscore.network.batch import run_batch
 from affscore.network.feeding import Feeding

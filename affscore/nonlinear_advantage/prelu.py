@@ -9,8 +9,8 @@ from typing import Any
 from torch import nn
 
 from affscore.errors import AffscoreError, AffscoreWarning, guarded
-from affscore.models.by_name import card_of
 from affscore.models.card import check_has_weights
+from affscore.models.sources import card_of
 from affscore.nonlinear_advantage.example import run_on_example
 from affscore.nonlinear_advantage.redirection import PerCall, Redirecting
 from affscore.nonlinear_advantage.surgery import ROOT, calls_in, check_complete, exchange, restore

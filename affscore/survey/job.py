@@ -11,9 +11,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from affscore.errors import AffscoreError
-from affscore.models.by_name import identity_of_model
-from affscore.models.datasets import identity_of_data
-from affscore.models.paths import check_name
+from affscore.models.data import identity_of_data
+from affscore.models.sources import identity_of_model
 from affscore.network.criteria import CRITERIA, choose_criteria
 from affscore.options import Options, checked, usual_criteria
 
@@ -127,8 +126,6 @@ def plan(
         some = [names] if isinstance(names, str) else list(names)
         if not some or not all(isinstance(name, str) and name for name in some):
             raise AffscoreError(f"a store keeps what has a name: name one {kind} or more, as text")
-        for name in some:
-            check_name(name)
         chosen.append(some)
     base = options or Options()
     jobs = [Job(m, d, checked(replace(base, reduction=r, order=o))) for m, d, r, o in itertools.product(*chosen)]
@@ -142,7 +139,7 @@ def describe(
 ) -> DescribedJob:
     """Look at all that the numbers of a job depend on, before anything is measured.
 
-    Files are hashed, networks are not loaded (:func:`affscore.models.by_name.identity_of_model`). How many
+    Files are hashed, networks are not loaded (:func:`affscore.models.sources.identity_of_model`). How many
     images go through the network at once, the device, and the number of processes and threads belong to
     no job: results agree up to rounding.
 

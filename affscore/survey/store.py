@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from affscore.errors import AffscoreError, AffscoreWarning, os_errors
-from affscore.models.paths import as_path, check_name
 from affscore.network.criteria import COLUMNS
 from affscore.network.multiverse_result import Multiverse, load_result
 from affscore.network.parquet import read_description, write_parquet
@@ -31,8 +30,9 @@ class Store:
     """
 
     def __init__(self, folder: str | Path, create: bool = False) -> None:
-        check_name(str(folder))
-        self.folder = as_path(folder)
+        if not str(folder):
+            raise AffscoreError("the store needs the path of a folder, got an empty one")
+        self.folder = Path(folder)
         with os_errors(lambda reason: f"the store {str(folder)!r} cannot be made ({reason})"):
             if create:
                 self.folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,8 @@
 """The book's code, beside the notebooks that use it: it reproduces, where affscore measures.
 
-Importing it makes the small networks known by name, as ``mini:resnet18``.
+Importing it makes the small networks known by name, as ``mini:resnet18``, and the data ``docstrings``.
 """
 
+import companion.docstrings
 import companion.exercises
 import companion.mini_zoo  # noqa: F401

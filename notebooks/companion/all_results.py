@@ -11,12 +11,11 @@ from typing import Any
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.models.sources import torchvision_networks
-from affscore.models.sources.torchvision_networks import weight_versions
 from affscore.network.result import Signature
 from affscore.options import Specification
 from affscore.survey import load_or_measure
 from affscore.survey.store import stored_signatures
+from companion.characteristics import torchvision_names, weight_versions
 from companion.mini_zoo import hard_task, list_models
 from companion.networks import by_printed_reduction, printed_reduction, short_name
 from companion.printed import checkpoints, printed_correlations, printed_table, printed_tables
@@ -231,7 +230,7 @@ class AllResults:
             {id(one) for one in self.as_printed.signatures.values()},
             (f"{IMAGENET}:", f"folder:{IMAGENET}"),
         )
-        theirs = [one for one in self.signatures if one.metadata["model"] in torchvision_networks.names()]
+        theirs = [one for one in self.signatures if one.metadata["model"] in torchvision_names()]
         others = [one for one in theirs if id(one) not in taken and one.metadata["dataset"].startswith(folders)]
         about, found = "networks with other weights or reductions, on photographs", self._studies("photographs")
         measured = self._named(PAPERS_CHOICE, PUBLISHED_CODE, among=others)
@@ -287,7 +286,7 @@ def not_as_printed(
         The reasons, each in words.
     """
     name, on = (str(signature.metadata.get(key, "")) for key in ("model", "dataset"))
-    if name not in torchvision_networks.names():
+    if name not in torchvision_names():
         return [f"{name} is not torchvision's network"]
     weights = (*weight_versions(name), "trained")[0]
     images = on if dataset == IMAGENET and on.startswith(f"{IMAGENET}:") else dataset

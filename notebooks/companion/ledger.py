@@ -16,9 +16,8 @@ import pandas as pd
 import typer
 from typer import Option
 
-from affscore.cli import options
-from affscore.cli.main import main
-from affscore.cli.words import say, write
+from affscore.cli import main, options
+from affscore.cli.commands import say, write
 from companion.all_results import AllResults
 from companion.chapters import of_chapters
 from companion.claims import DEPENDS, WORDS, Claim, Verdict, all_claims

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.models.card import architecture_of
+from companion.characteristics import architecture_of
 from companion.printed import printed_table
 
 IMAGENET_FOLDER = "imagenet:data/imagenet"

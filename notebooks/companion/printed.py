@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.models.by_name import characteristics
+from companion.characteristics import characteristics
 from companion.regression import fisher_interval
 
 VERDICTS = REPRODUCED, DIFFERS, NEEDS_DATA = "reproduced", "differs", "needs data"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from affscore.cli.main import app
+from affscore.cli import app
 from tests.book.test_readme import PYTHON, same
 
 REPOSITORY = Path(__file__).resolve().parents[2]

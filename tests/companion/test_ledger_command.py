@@ -9,7 +9,7 @@ import pytest
 import torchvision
 import typer
 
-from affscore.cli.main import app, main
+from affscore.cli import app, main
 from affscore.network.parquet import write_parquet
 from companion import all_results, ledger, specifications
 from companion.claims import WORDS, all_claims

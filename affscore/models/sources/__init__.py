@@ -1,24 +1,31 @@
-"""Where networks come from: one module for each source, which makes a ``SOURCE`` of its class."""
+"""Networks by name, and where they come from: each other module here makes a ``SOURCE``, and is found by being here."""
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from importlib.metadata import entry_points, version
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 from torch import nn
 
-from affscore.errors import AffscoreError, guarded
-from affscore.models.card import ModelCard
-from affscore.models.naming import weights_label
-from affscore.models.paths import file_hash, user_path
+from affscore.errors import AffscoreError
+from affscore.models.card import ModelCard, parameter_count, stated_classes, stated_preprocessing
+from affscore.models.naming import (
+    WEIGHT_SUFFIXES,
+    file_hash,
+    found_in,
+    load_plugins,
+    near,
+    split_spec,
+    user_path,
+    weights_label,
+)
+from affscore.models.preprocessing import IMAGENET
 from affscore.models.text import Expected
-
-__all__ = ["Source", "register"]
 
 
 class Source(ABC):
@@ -56,7 +63,7 @@ class Source(ABC):
         """
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
-        """What makes a network another one (:func:`affscore.models.by_name.identity_of_model`), for keys of results.
+        """What makes a network another one (:func:`identity_of_model`), for keys of results.
 
         Here that are the names, and a file that WEIGHTS means.
         """
@@ -69,21 +76,113 @@ class Source(ABC):
             about["package"] = installed and ".".join(installed.split(".")[:2])
         return about
 
-    def facts(self, name: str, weights: str) -> dict[str, Any]:
-        """A row of :func:`affscore.models.characteristics`: here the names, and nothing else."""
-        numbers = ("accuracy", "accuracy_standard_error", "parameters", "gflops", "depth", "activations")
-        names = {"name": Path(name).name, "weights": weights_label(weights), "family": None, "year": None}
-        return names | dict.fromkeys(numbers, math.nan)
-
     def expected_by(self, model: nn.Module) -> tuple[Expected, bool] | None:
         """What a network in memory expects, if it is one of these, and whether all of that is known."""
         return None
 
 
-_registered: dict[str, Source] = {}
+_cards: WeakKeyDictionary[nn.Module, ModelCard] = WeakKeyDictionary()
 
-GROUP = "affscore.sources"
-"""Entry points of this group have the name of a prefix, and name a module that registers its source."""
+
+def load_model(spec: str, seed: int = 0) -> nn.Module:
+    """A network by name, in evaluation mode.
+
+    The name is ``MODEL[@WEIGHTS]``. MODEL is one of
+
+    ======================= ==================================================================================
+    ``resnet18``            a classification network of torchvision
+    ``timm:resnet26``       a network of timm (extra ``timm``)
+    ``hf:org/name``         a vision or text transformer of the Hugging Face hub (extra ``transformers``),
+    ``hf:my/folder``        of a folder with config.json and the weights,
+    ``hf:my/config.json``   or of a configuration alone
+    ``mini:digitsnet``      a small network of the package; further ``mini:NAME`` come with the book's companion
+    ``my/file.py:factory``  a function without arguments that returns a network, a class, or a network
+    ======================= ==================================================================================
+
+    and WEIGHTS one of
+
+    * ``DEFAULT``, the default: the trained ones; for one's own file what the factory returns,
+    * ``random``, fixed by the seed,
+    * the name of a torchvision weight (``IMAGENET1K_V2``), or a pretrained tag of timm (``a1_in1k``),
+    * a file of weights (.pth, .pt, .pth.tar, .ckpt, .bin, .safetensors): a state dictionary, or a checkpoint that
+      holds one (:func:`affscore.models.weight_files.read_state_dict`).
+
+    Files are read by ``torch.load(weights_only=True)`` and safetensors, which run no code that a file holds, and no
+    code of a repository runs. Nothing else guards against files that were made to do harm.
+
+    Args:
+        spec: MODEL[@WEIGHTS].
+        seed: Fixes random weights.
+
+    Returns:
+        The network. What is known of it is remembered (:func:`affscore.models.card_of`).
+
+    Raises:
+        AffscoreError: An unknown name (with near matches), weights that cannot be had (with where to get
+            them), a missing extra.
+
+    >>> model = load_model("mini:digitsnet")
+    >>> card_of(model).weights, model.training
+    ('DEFAULT', False)
+    """
+    if not isinstance(spec, str):
+        raise AffscoreError(f"MODEL must be a name, got {type(spec).__name__}")
+    name, weights = split_spec(spec)
+    source = source_of(name)
+    if not source.knows(name):
+        raise _unknown(name)
+    model, card = source.load(name, weights, seed)
+    model.eval()  # whose result a network with a train() of its own may lack
+    _cards[model] = _complete(card, model)
+    return model
+
+
+def card_of(model: nn.Module) -> ModelCard:
+    """What is known of a network; for one that :func:`affscore.load_model` did not make, what it says of itself.
+
+    A network may carry an attribute ``preprocessing`` (:class:`affscore.models.Preprocessing` or
+    :class:`affscore.models.TextPreprocessing`), and those of timm and transformers carry a configuration;
+    without any, ImageNet's preprocessing is assumed. An attribute ``classes`` names its outputs in their order.
+    """
+    if model in _cards:
+        return _cards[model]
+    expected = (source.expected_by(model) for source in _sources(""))
+    found = stated_preprocessing(model) or next(filter(None, expected), (IMAGENET, False))
+    return _complete(ModelCard(type(model).__name__, "in memory", *found), model)
+
+
+def _complete(card: ModelCard, model: nn.Module) -> ModelCard:
+    return replace(card, parameters=parameter_count(model), classes=card.classes or stated_classes(model))
+
+
+def identity_of_model(spec: str) -> dict[str, Any]:
+    """What makes a network by name another one, in the types that JSON knows and without a path.
+
+    * Its name, and the name of its weights (``DEFAULT`` is resolved for torchvision).
+    * The SHA-256 of every file that the name points to: of weights, of one's own source, of a folder or a
+      configuration of transformers. What such a source imports or reads itself is not looked at.
+    * For weights of torchvision the hash that is part of their address.
+    * For networks of timm and transformers the version (major.minor) of that package.
+
+    Args:
+        spec: MODEL[@WEIGHTS].
+
+    Raises:
+        AffscoreError: An unknown name, or a file that does not exist.
+
+    >>> sorted(identity_of_model("mini:digitsnet"))
+    ['files', 'model', 'weights']
+    >>> identity_of_model("resnet18@random")
+    {'model': 'resnet18', 'weights': 'random', 'files': {}}
+    """
+    name, weights = split_spec(spec)
+    source = source_of(name)
+    if source.package is None and not source.knows(name):  # the networks of packages are known by name alone
+        raise _unknown(name)
+    return source.identity(name, weights)
+
+
+_registered: dict[str, Source] = {}
 
 
 def register(source: Source) -> None:
@@ -93,25 +192,55 @@ def register(source: Source) -> None:
     ``affscore.sources`` names is imported when a network of the entry point's name, its prefix, is asked for.
 
     Args:
-        source: An object of a class of :class:`Source`.
-
-    Raises:
-        AffscoreError: It is none.
+        source: An object of a class of :class:`affscore.models.Source`.
     """
-    if not isinstance(source, Source):
-        raise AffscoreError(f"expected an object of a class of affscore.models.Source, got {source!r}")
     _registered[source.prefix] = source
 
 
-def registered(prefix: str | None = None) -> dict[str, Source]:
-    """What other packages have registered, by prefix.
+def registered() -> tuple[Source, ...]:
+    """What other packages have registered."""
+    return tuple(_registered.values())
+
+
+def _sources(first: str) -> Iterator[Source]:
+    """All sources, those of a prefix first, and else torchvision, which has none; registered ones instead of ours."""
+    if first and first not in _registered:
+        load_plugins(first)
+    theirs = {**_registered}
+    if first in theirs:
+        yield theirs[first]
+    for source in found_in(__name__, "SOURCE", first=first or "torchvision"):
+        yield theirs.pop(source.prefix, source)
+    yield from theirs.values()
+
+
+def source_of(name: str) -> Source:
+    """The source of a network.
 
     Args:
-        prefix: The entry points of this prefix are looked at first, where nothing has been registered for it.
+        name: MODEL.
 
     Raises:
-        AffscoreError: The module of such an entry point cannot be imported.
+        AffscoreError: There is no such prefix.
+
+    >>> source_of("mini:digitsnet").prefix, source_of("my/net.py:make").prefix, source_of("resnet18").prefix
+    ('mini', 'file.py', '')
     """
-    for point in entry_points(group=GROUP, name=prefix) if prefix and prefix not in _registered else ():
-        guarded(point.load, f"the networks {prefix}:NAME come from {point.value}, which cannot be imported")
-    return _registered
+    prefix = "file.py" if ".py:" in name else name.partition(":")[0] if ":" in name else ""
+    source = next((source for source in _sources(prefix) if source.prefix == prefix), None)
+    if source is None:
+        raise _unknown(name)
+    return source
+
+
+def _unknown(name: str) -> AffscoreError:
+    """The error for a name that no source has; names with the same prefix are looked through first."""
+    if name.endswith(".py"):
+        return AffscoreError(f"{name!r} is a file: name the function in it that returns the network, {name}:FUNCTION")
+    if name.endswith(WEIGHT_SUFFIXES):
+        return AffscoreError(f"{name!r} is a file of weights: write NAME@{name} with the name of their network")
+    sources = list(_sources(""))
+    nearest = sorted(sources, key=lambda source: source.prefix != name.partition(":")[0])
+    *forms, last = (source.form for source in sources)
+    hint = near(name, (known for source in nearest for known in source.names()))
+    return AffscoreError(f"unknown model {name!r}{hint} (MODEL is {', '.join(forms)}, or {last})")

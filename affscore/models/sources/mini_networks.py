@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from torch import nn
+from torch import Tensor, nn
 
-from affscore.errors import AffscoreError
-from affscore.models.card import ModelCard, architecture_of, seeded
-from affscore.models.naming import weights_file, weights_label
-from affscore.models.paths import file_hash
+from affscore.models.card import ModelCard, seeded
+from affscore.models.naming import file_hash, weights_file, weights_label
 from affscore.models.preprocessing import Preprocessing
 from affscore.models.sources import Source
 from affscore.models.weight_files import load_weights
@@ -44,20 +41,11 @@ class MiniNetwork:
         """The network, with random weights."""
         return pkgutil.resolve_name(self.builder)(*self.arguments)
 
-    @property
-    def architecture(self) -> Any:
-        """The architecture that it stands for (:func:`affscore.models.card.architecture_of`)."""
-        return architecture_of("resnet" if self.name == "digitsnet" else self.name)
-
-    def training_record(self) -> dict[str, Any]:
-        """How the weights were made, and what they reach."""
-        return json.loads(self.weights.with_suffix(".json").read_text(encoding="utf-8"))
-
 
 class Mini(Source):
     """The small networks; WEIGHTS is "DEFAULT", "random" or a file."""
 
-    form = "mini:digitsnet (others come with the companion of the book)"
+    form = "mini:NAME"
     prefix = "mini"
 
     def __init__(self, networks: Mapping[str, MiniNetwork]) -> None:
@@ -72,13 +60,12 @@ class Mini(Source):
         return [f"mini:{name}" for name in self.networks]
 
     def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
-        """The family is that of the architecture for which the network stands."""
+        """The network with its trained weights, random ones, or those of a file."""
         network = self.networks[name.removeprefix("mini:")]
         model = seeded(network.build, seed)
         if weights != "random":
-            load_weights(model, network.weights if weights == "DEFAULT" else weights_file(name, weights, []))
-        family = network.architecture.family
-        return model, ModelCard(name, weights_label(weights), network.preprocessing, family=family)
+            load_weights(model, network.weights if weights == "DEFAULT" else weights_file(name, weights))
+        return model, ModelCard(name, weights_label(weights), network.preprocessing)
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """The trained weights are a file, too."""
@@ -86,27 +73,41 @@ class Mini(Source):
         about = super().identity(name, weights)
         return about | {"files": {file.name: file_hash(file)}} if weights == "DEFAULT" else about
 
-    def facts(self, name: str, weights: str) -> dict[str, Any]:
-        """What its architecture and the record of its training say."""
-        short = name.removeprefix("mini:")
-        if short not in self.networks:
-            raise AffscoreError(f"there is no small network {short!r}; there are {', '.join(self.networks)}")
-        if weights not in ("DEFAULT", "random"):
-            raise AffscoreError(
-                f"nothing is stated of '{name}@{weights}'; the weights of small networks are DEFAULT and random"
-            )
-        network = self.networks[short]
-        record, trained = network.training_record(), ("accuracy", "accuracy_standard_error")
-        stated = {"family": network.architecture.family, "year": network.architecture.year}
-        reached = {key: round(100 * record[key], 2) for key in trained if weights == "DEFAULT"}
-        return super().facts(short, weights) | stated | reached | {"parameters": record["parameters"]}
+
+class DigitsNet(nn.Module):
+    """The one trained network that comes with affscore: a small residual one for digits, with nine ReLUs.
+
+    It is He et al.'s design at a size that trains in a minute: a stem and four of torchvision's basic blocks of 16, 32
+    and 64 channels, average pooling, one linear layer, 152 thousand parameters.
+
+    Args:
+        classes: Number of outputs.
+    """
+
+    def __init__(self, classes: int = 10) -> None:
+        from torchvision.models.resnet import BasicBlock  # takes seconds
+
+        def wider(before: int, after: int) -> nn.Module:
+            return BasicBlock(before, after, stride=2, downsample=shortcut(before, after, stride=2))
+
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU(inplace=True))
+        self.blocks = nn.Sequential(BasicBlock(16, 16), wider(16, 32), wider(32, 64), BasicBlock(64, 64))
+        self.head = nn.Linear(64, classes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits (N, classes) of images (N, 1, 32, 32)."""
+        return self.head(self.blocks(self.stem(x)).mean(dim=(2, 3)))
+
+
+def shortcut(before: int, after: int, stride: int) -> nn.Sequential:
+    """What brings a shortcut to another width and stride: a convolution of one pixel."""
+    return nn.Sequential(nn.Conv2d(before, after, 1, stride=stride, bias=False), nn.BatchNorm2d(after))
 
 
 DIGITSNET = {
     "digitsnet": MiniNetwork(
-        "digitsnet",
-        "affscore.models.digitsnet.DigitsNet",
-        Path(__file__).parents[1] / "weights" / "digitsnet.safetensors",
+        "digitsnet", f"{__name__}.DigitsNet", Path(__file__).parents[1] / "weights" / "digitsnet.pt"
     )
 }
 """The one that comes with affscore."""

@@ -7,7 +7,6 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,8 +15,7 @@ from torch import nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ONE_AT_A_TIME, ModelCard, check_has_weights, seeded, stated_preprocessing
-from affscore.models.naming import near, weights_file, weights_label
-from affscore.models.paths import file_hash, user_path
+from affscore.models.naming import file_hash, near, readable_file, user_path, weights_file, weights_label
 from affscore.models.preprocessing import IMAGENET
 from affscore.models.sources import Source
 from affscore.models.weight_files import load_weights
@@ -40,7 +38,7 @@ class OwnFile(Source):
     def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
         """The seed fixes random weights of the factory, and those that are made when the file is imported."""
         path, _, factory = name.rpartition(":")
-        file = user_path(path)
+        file = readable_file(path, "write path/to/file.py:factory")
         name = f"{file.name}:{factory}"
         with ONE_AT_A_TIME, _importing_from(file.parent.resolve()):
             module = seeded(lambda: _imported(file), seed)  # which fixes a network that the file itself makes, too
@@ -55,7 +53,7 @@ class OwnFile(Source):
         if weights == "random":
             raise AffscoreError(f"{name} decides its weights itself; omit @random")
         if weights != "DEFAULT":
-            load_weights(model, weights_file(name, weights, []))
+            load_weights(model, weights_file(name, weights))
         label = "as built" if weights == "DEFAULT" else weights_label(weights)
         preprocessing, known = stated_preprocessing(model) or (IMAGENET, False)
         return model, ModelCard(name, label, preprocessing, known)
@@ -86,22 +84,23 @@ def _imported(file: Path) -> ModuleType:
 
 @contextmanager
 def _importing_from(folder: Path) -> Iterator[None]:
-    """The files beside a script can be imported by it, as when Python runs it; afterwards they are forgotten.
+    """Within this the files of a folder can be imported, as by a script that lies there; afterwards they are forgotten.
 
-    Another script may have other files of the same names beside it. For the same reason a module that was loaded
-    before is hidden where Python would find another one of its name, with this folder in front of its path.
+    Another script may have other files of the same names beside it: a module of such a name that was loaded from
+    elsewhere is hidden meanwhile.
     """
+
+    def is_inside(module: ModuleType) -> bool:
+        # a folder without an __init__.py is a module without a file
+        home = Path(getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), "/"))
+        # an environment may lie in the folder of the script: what is installed there stays
+        return home.is_relative_to(folder) and "site-packages" not in home.parts
+
     place, bytecode = str(folder), sys.dont_write_bytecode
-    beside = {path.name.partition(".")[0] for path in folder.glob("*")}
-    loaded = (beside & sys.modules.keys()) - sys.stdlib_module_names
-    found = {name: PathFinder.find_spec(name, [place, *sys.path]) for name in loaded}
-    others = {name for name, spec in found.items() if spec and _places(spec) != _places(_spec(name))}
-    hidden = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in others}
-    for name in hidden:
-        del sys.modules[name]
+    beside = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    same = {name for name in sys.modules if name.partition(".")[0] in beside - sys.stdlib_module_names}
+    hidden = {name: sys.modules.pop(name) for name in same if not is_inside(sys.modules[name])}
     before = set(sys.modules)
-    # an environment may lie in the folder of the script: what is installed there stays
-    installed = [path for path in map(Path, sys.path) if path != folder and path.is_relative_to(folder)]
     sys.path.insert(0, place)
     sys.dont_write_bytecode = True
     try:
@@ -111,16 +110,6 @@ def _importing_from(folder: Path) -> Iterator[None]:
         if place in sys.path:
             sys.path.remove(place)
         for name in sys.modules.keys() - before:
-            places = map(Path, _places(_spec(name)))
-            if any(p.is_relative_to(folder) and not any(map(p.is_relative_to, installed)) for p in places):
+            if is_inside(sys.modules[name]) and not name.startswith("affscore_user_"):
                 del sys.modules[name]
         sys.modules.update(hidden)
-
-
-def _spec(name: str) -> ModuleSpec | None:
-    return getattr(sys.modules[name], "__spec__", None)
-
-
-def _places(spec: ModuleSpec | None) -> list[str]:
-    """The file that a module is from, and the folders of a package."""
-    return [place for place in (spec.origin, *(spec.submodule_search_locations or ())) if place] if spec else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
@@ -14,11 +13,11 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ModelCard, fingerprint, seeded
-from affscore.models.downloads import fetch, first_of, hub_url
-from affscore.models.naming import needs, switched, weights_file, weights_label
+from affscore.models.downloads import fetch, from_hub
+from affscore.models.naming import needs, weights_file, weights_label
 from affscore.models.preprocessing import IMAGENET, Preprocessing
 from affscore.models.sources import Source
-from affscore.models.weight_files import check_kinds, load_state_dict, misfit, read_state_dict
+from affscore.models.weight_files import load_state_dict, misfit, read_state_dict
 
 FILES = ["model.safetensors", "pytorch_model.bin"]
 
@@ -44,7 +43,7 @@ class Timm(Source):
         return timm.is_model(architecture) and (not tag or tag in _tags(timm, architecture))
 
     def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
-        """The family is the module of timm that has the network."""
+        """With the weights of a pretrained tag, random ones, or those of a file."""
         timm = _timm(name)
         architecture, _, tag = name.removeprefix("timm:").partition(".")
         name = f"timm:{architecture}"
@@ -55,16 +54,13 @@ class Timm(Source):
         pretrained = weights == "DEFAULT" or weights in tags
         file = None if pretrained or weights == "random" else weights_file(name, weights, tags)
         variant = f"{architecture}.{tag}" if tag in tags else architecture
-        log = logging.getLogger("timm")  # which says at length what errors and notes say shortly
-        with switched(lambda: log.level, log.setLevel, logging.ERROR):
-            model = guarded(lambda: seeded(lambda: timm.create_model(variant), seed), f"timm cannot build {name}")
-            if pretrained:
-                file = _fetched(timm.get_pretrained_cfg(variant), tag, name)
-            if file is not None:
-                model = _with_weights(timm, model, variant, read_state_dict(file), file.name, seed)
+        model = guarded(lambda: seeded(lambda: timm.create_model(variant), seed), f"timm cannot build {name}")
+        if pretrained:
+            file = _fetched(timm.get_pretrained_cfg(variant), tag, name)
+        if file is not None:
+            model = _with_weights(timm, model, variant, read_state_dict(file), file.name, seed)
         preprocessing, known = self.expected_by(model) or (IMAGENET, False)
-        label, family = tag if pretrained else weights_label(weights), type(model).__module__.rpartition(".")[2]
-        return model, ModelCard(name, label, preprocessing, known, family=family)
+        return model, ModelCard(name, tag if pretrained else weights_label(weights), preprocessing, known)
 
     def expected_by(self, model: nn.Module) -> tuple[Preprocessing, bool] | None:
         """What a network of timm expects of an image; None for another network, and where that is not square."""
@@ -92,11 +88,10 @@ def _tags(timm: ModuleType, architecture: str) -> list[str]:
 
 def _fetched(config: Any, tag: str, name: str) -> Path:
     """The file of a pretrained tag."""
-    what = f"the weights {tag} of {name}"
     if not config.hf_hub_id:
-        return fetch(config.url, what, name)
-    advice = f"; get {hub_url(config.hf_hub_id, FILES[0])} elsewhere and give it as {name}@FILE"
-    return first_of(config.hf_hub_id, FILES, name, "timm", f"{what} cannot be had: ", advice)
+        return fetch(config.url, f"the weights {tag} of {name}", name)
+    address = f"https://huggingface.co/{config.hf_hub_id}/resolve/main/{FILES[0]}"
+    return from_hub(config.hf_hub_id, FILES, name, "timm", f"get {address} elsewhere and give it as {name}@FILE")
 
 
 def _with_weights(
@@ -107,7 +102,6 @@ def _with_weights(
     def translated() -> nn.Module:
         return timm.create_model(variant, pretrained=True, pretrained_cfg_overlay={"state_dict": dict(state)})
 
-    check_kinds(model, state, file)
     if misfit(model, state):
         with suppress(AffscoreError):
             what = "timm cannot translate these weights"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,21 +12,25 @@ from types import ModuleType
 from typing import Any
 
 import torch
+from PIL import Image
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, first_line, guarded
+from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ModelCard, seeded
-from affscore.models.downloads import cached_repositories
-from affscore.models.naming import near, needs, switched, weights_file, weights_label
-from affscore.models.paths import file_hash, user_path
+from affscore.models.downloads import cached_repositories, from_hub
+from affscore.models.naming import file_hash, near, needs, user_path, weights_file, weights_label
+from affscore.models.preprocessing import IMAGENET, Preprocessing
 from affscore.models.sources import Source
-from affscore.models.sources.transformers_files import Place
-from affscore.models.sources.transformers_input import expected_of
-from affscore.models.text import Expected
-from affscore.models.weight_files import check_kinds, read_state_dict
+from affscore.models.text import Expected, TextPreprocessing
+from affscore.models.weight_files import read_state_dict
 
-CODE = ("auto_map", "_attn_implementation", "attn_implementation", "_attn_implementation_internal",
-        "experts_implementation", "_experts_implementation", "fusion_config", "custom_pipelines")  # fmt: skip
+WEIGHTS = ["model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"]
+
+LENGTHS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length")
+"""Under which names configurations keep the largest number of tokens."""
+
+CODE = {"auto_map", "_attn_implementation", "attn_implementation", "_attn_implementation_internal",
+        "experts_implementation", "_experts_implementation", "fusion_config", "custom_pipelines"}  # fmt: skip
 """Entries of a configuration that can name code of somebody else; they are left out."""
 
 
@@ -51,27 +55,26 @@ class Transformers(Source):
         return True
 
     def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
-        """The family is the type of the configuration."""
+        """Of a folder its name is that of the folder, without the path."""
         transformers = needs("transformers", name, "transformers")
-        place = Place.find(name)
-        config_class, settings = _settings(transformers, place.config)
-        files, fails = list[Path](), f"transformers cannot build {place.name}"
-        with _silence(transformers):
-            config = guarded(lambda: config_class.from_dict(settings), fails)
-            network_class = guarded(lambda: _network_class(transformers, config, place.name), fails)
-        if weights != "random":
-            files = place.weights() if weights == "DEFAULT" else [weights_file(place.name, weights, [])]
-        state = {key: value for file in files for key, value in read_state_dict(file).items()}
-        with _silence(transformers):
-            if files:
-                model = _with_weights(network_class, config, state, files[0].name, seed)
-            else:
-                model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
+        file, repository = _configuration(name)
+        name = name if repository else f"hf:{file.parent.resolve().name if file.name == 'config.json' else file.name}"
+        config_class, settings = _settings(transformers, file)
+        fails, state = f"transformers cannot build {name}", None
+        config = guarded(lambda: config_class.from_dict(settings), fails)
+        network_class = guarded(lambda: _network_class(transformers, config), fails)
+        if weights == "DEFAULT":
+            _fetch_weights(name, file, repository)
+        elif weights != "random":
+            state = read_state_dict(weights_file(name, weights))
+        if weights == "random":
+            model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
+        else:
+            model = _with_weights(network_class, config, file.parent, state, weights_label(weights), seed)
         if hasattr(model.config, "use_cache"):
             model.config.use_cache = False  # keys and values of a text that nobody continues
-        preprocessing, known = expected_of(model, place.beside)
-        family = getattr(config, "model_type", None)
-        return model, ModelCard(place.name, weights_label(weights), preprocessing, known, family=family)
+        preprocessing, known = expected_of(model, partial(_beside, file, repository))
+        return model, ModelCard(name, weights_label(weights), preprocessing, known)
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """All files of a folder, too; config.json stands for its folder, whose weights are taken."""
@@ -93,76 +96,158 @@ class Transformers(Source):
 SOURCE = Transformers()
 
 
+def _configuration(name: str) -> tuple[Path, str | None]:
+    """The configuration that ``hf:NAME`` means, and the repository that it is from; None for a file of the user's.
+
+    Raises:
+        AffscoreError: There is no such folder, file or repository.
+    """
+    text = name.removeprefix("hf:")
+    path = user_path(text)
+    path = path / "config.json" if text and path.is_dir() else path
+    if path.is_file():
+        return path, None
+    if path.name == "config.json" or text.endswith(".json") or text.startswith(("/", ".", "~")) or text.count("/") > 1:
+        raise AffscoreError(f"file not found: there is no folder with a config.json, and no configuration, {text!r}")
+    hint = near(text, cached_repositories())
+    advice = f"put config.json and the weights into a folder, and give it as hf:FOLDER{hint}"
+    return from_hub(text, ["config.json"], name, "transformers", advice), text
+
+
+def _beside(config: Path, repository: str | None, filename: str) -> Path | None:
+    """Another file of the same place, if there is one; to a configuration of another name nothing belongs."""
+    file = config.parent / filename
+    if repository and not file.is_file():
+        with suppress(AffscoreError):
+            return from_hub(repository, [filename], repository, "transformers", "")
+    return file if config.name == "config.json" and file.is_file() else None
+
+
+def _fetch_weights(name: str, config: Path, repository: str | None) -> None:
+    """See to it that the trained weights lie beside the configuration.
+
+    Raises:
+        AffscoreError: There are none.
+    """
+    advice = f"write {name}@random or {name}@FILE"
+    if repository:
+        index = from_hub(repository, WEIGHTS, name, "transformers", advice)
+        parts = json.loads(index.read_text())["weight_map"].values() if index.suffix == ".json" else ()
+        for part in sorted(set(parts)):
+            from_hub(repository, [part], name, "transformers", advice)
+    elif not any(_beside(config, None, file) for file in WEIGHTS):
+        raise AffscoreError(f"there are no trained weights ({WEIGHTS[0]}) beside the configuration of {name}; {advice}")
+
+
 def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]]:
     """The class of a configuration, and what it is made from."""
+
+    def read() -> tuple[Any, dict[str, Any]]:
+        settings = _without_code(json.loads(file.read_text(encoding="utf-8")))
+        return transformers.CONFIG_MAPPING[settings["model_type"]], settings
+
     what = f"the file {file.name!r} is not the configuration of a network"
-    advice = "it must be JSON with an entry model_type"
-    stated = guarded(lambda: json.loads(file.read_text(encoding="utf-8")), what, advice)
-    model_type = guarded(lambda: stated["model_type"], what, advice)
-    known = transformers.CONFIG_MAPPING
-    if not isinstance(model_type, str) or model_type not in known:
-        raise AffscoreError(
-            f"transformers {transformers.__version__} has no network of the type {model_type!r}"
-            f"{near(str(model_type), list(known.keys()))}; code that a repository brings is not run"
-        )
-    settings = _without_code(stated)
-    if settings.get("quantization_config"):
-        raise AffscoreError(
-            f"the weights of this {model_type} are quantised, and scores need real numbers; use the original weights"
-        )
-    return known[model_type], settings
+    return guarded(read, what, f"it must be JSON with a model_type of transformers {transformers.__version__}")
 
 
 def _without_code(settings: dict[str, Any]) -> dict[str, Any]:
     """The settings without what names code; the weights of a backbone are those beside it, or random."""
-    kept = {key: _without_code(value) if isinstance(value, dict) else value for key, value in settings.items()}
-    kept = {key: value for key, value in kept.items() if key not in CODE}
+    kept = {key: value for key, value in settings.items() if key not in CODE}
+    kept = {key: _without_code(value) if isinstance(value, dict) else value for key, value in kept.items()}
     return kept | dict.fromkeys(kept.keys() & {"use_pretrained_backbone"}, False)
 
 
-def _network_class(transformers: ModuleType, config: Any, name: str) -> Any:
+def _network_class(transformers: ModuleType, config: Any) -> Any:
     """The class that the configuration names, or the bare network of its type."""
     for stated in getattr(config, "architectures", None) or []:
         found = getattr(transformers, stated, None) if stated.isidentifier() else None
         if isinstance(found, type) and issubclass(found, transformers.PreTrainedModel):
             return found
-    bare = guarded(lambda: transformers.MODEL_MAPPING[type(config)], f"transformers has no network for {name}")
+    bare = transformers.MODEL_MAPPING[type(config)]
     return bare[0] if isinstance(bare, tuple) else bare
 
 
-def _with_weights(network_class: Any, config: Any, state: dict[str, Tensor], file: str, seed: int) -> nn.Module:
+def _with_weights(
+    network_class: Any, config: Any, folder: Path, state: dict[str, Tensor] | None, label: str, seed: int
+) -> nn.Module:
+    """The network with the weights of a state dictionary, or with those of a folder."""
+
     def build() -> Any:
         return network_class.from_pretrained(
-            None, config=config, state_dict=state, dtype=torch.float32, output_loading_info=True
-        )
+            folder if state is None else None, config=config, state_dict=state, dtype=torch.float32,
+            output_loading_info=True,
+        )  # fmt: skip
 
-    not_these = f"the weights in {file!r} are not those of this {network_class.__name__}"
+    not_these = f"the weights {label} are not those of this {network_class.__name__}"
     loaded: Any = guarded(lambda: seeded(build, seed), not_these)
     model, report = loaded
-    missing, shapes = sorted(report["missing_keys"]), sorted(map(str, report["mismatched_keys"]))
-    check_kinds(model, state, file)
-    if missing or shapes or report.get("error_msgs"):
-        wrong = f"{missing[0]!r} is missing" if missing else f"{(shapes or report['error_msgs'])[0]}"
-        raise AffscoreError(
-            f"{not_these} ({len(missing)} missing, {len(report['unexpected_keys'])} unknown, {len(shapes)} of another "
-            f"shape: {first_line(ValueError(wrong))})"
-        )
+    wrong = [*sorted(report["missing_keys"]), *sorted(map(str, report["mismatched_keys"]))]
+    if wrong or report.get("error_msgs"):
+        raise AffscoreError(f"{not_these} (missing or of another shape: {(wrong or report['error_msgs'])[0]})")
     return model
 
 
-@contextmanager
-def _silence(transformers: ModuleType) -> Iterator[None]:
-    """Without progress bars and reports, which errors say shortly, and without the hub: all files are here."""
-    from huggingface_hub import constants
+def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple[Expected, bool]:
+    """What a network expects by its configuration and the files beside it, and whether they say so.
 
-    log = transformers.utils.logging
+    Args:
+        model: The network.
+        beside: Where a file is that lies beside the configuration, or None: preprocessor_config.json of a
+            network of images, tokenizer.json of one of text.
 
-    def show(bars: bool) -> None:
-        (log.enable_progress_bar if bars else log.disable_progress_bar)()
+    Raises:
+        AffscoreError: A preprocessor_config.json that cannot be used, or a network that takes neither images nor
+            token ids.
+    """
+    takes = getattr(model, "main_input_name", None)
+    if takes == "input_ids":
+        return _text(model.config, beside("tokenizer.json")), True
+    if takes != "pixel_values":
+        raise AffscoreError(f"{type(model).__name__} takes {takes!r}; only networks of images and of text have a score")
+    stated = beside("preprocessor_config.json")
+    found = None if stated is None else _images(stated, model.config)
+    if found is not None:
+        return found, True
+    size = _number(model.config, "image_size", IMAGENET.size)
+    if _number(model.config, "num_channels", 3) == 1:
+        return Preprocessing(1, size, size, (sum(IMAGENET.mean) / 3,), (sum(IMAGENET.std) / 3,)), False
+    return Preprocessing(3, size, size), False
 
-    with (
-        switched(log.get_verbosity, log.set_verbosity, log.ERROR),
-        switched(log.is_progress_bar_enabled, show, False),
-        switched(lambda: constants.HF_HUB_OFFLINE, partial(setattr, constants, "HF_HUB_OFFLINE"), True),
-    ):
-        yield
+
+def _text(config: Any, tokenizer: Path | None) -> TextPreprocessing:
+    config = config.get_text_config() if hasattr(config, "get_text_config") else config
+    positions = (getattr(config, key, None) for key in LENGTHS)
+    maximum = next((found for found in positions if isinstance(found, int) and found > 0), None)
+    return TextPreprocessing(tokenizer and str(tokenizer), None, getattr(config, "vocab_size", None), maximum)
+
+
+def _number(config: Any, key: str, default: int) -> int:
+    """A number of the configuration, or of the part of it that is about images; the larger of two."""
+    value = getattr(config, key, None) or getattr(getattr(config, "vision_config", None), key, None) or default
+    sizes = list(value) if isinstance(value, (list, tuple)) else [value]
+    return max(sizes) if sizes and all(isinstance(size, int) and size > 0 for size in sizes) else default
+
+
+class _Processor:
+    """An image processor of transformers, as a transform of one picture."""
+
+    def __init__(self, folder: Path) -> None:
+        from transformers import AutoImageProcessor
+
+        self.process = AutoImageProcessor.from_pretrained(str(folder), trust_remote_code=False, local_files_only=True)
+
+    def __repr__(self) -> str:
+        return repr(self.process)
+
+    def __call__(self, picture: Image.Image) -> Tensor:
+        return self.process(picture, return_tensors="pt")["pixel_values"][0]
+
+
+def _images(file: Path, config: Any) -> Preprocessing | None:
+    """What an image processor does; None where it does not turn a picture into a tensor, as those of videos."""
+    what = f"the file {file.name!r} does not say what the network expects of an image"
+    transform = guarded(lambda: _Processor(file.parent), what)
+    side, channels = _number(config, "image_size", IMAGENET.size), _number(config, "num_channels", 3)
+    with suppress(AttributeError, IndexError, KeyError, TypeError):
+        return Preprocessing.of_transform(transform, side, channels)
+    return None

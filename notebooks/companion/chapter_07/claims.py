@@ -10,7 +10,6 @@ import pandas as pd
 
 from affscore.comparison import STATISTICS, signature_statistics
 from affscore.errors import AffscoreError
-from affscore.models.by_name import characteristics
 from companion.all_results import AllResults
 from companion.batches import number_of
 from companion.chapter_07.measurements import explained_accuracy
@@ -21,6 +20,7 @@ from companion.chapter_07.selection import (
     independent_lead,
     independent_p_value,
 )
+from companion.characteristics import characteristics
 from companion.claims import FIRST, PAPER, STUDY_ON_IMAGENET, Decision, Verdict, claim, reached
 from companion.networks import (
     FIRST_PAPER_GROUPS,

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from affscore.models.by_name import characteristics
-from affscore.models.card import architecture_of
 from affscore.network.result import Signature
 from companion.all_results import AllResults
 from companion.batches import analogue_of, few_images, number_of
+from companion.characteristics import architecture_of, characteristics
 from companion.claims import (
     FIRST,
     ON_IMAGENET,

@@ -8,6 +8,7 @@ Each module builds the networks of a few families; it imports torchvision, and i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -76,6 +77,11 @@ MINI_NETWORKS = DIGITSNET | {
     for name, args in some.items()
 }
 """All of them: ``digitsnet``, and one under the name of each network of torchvision that it stands for."""
+
+
+def training_record(network: MiniNetwork) -> dict[str, Any]:
+    """How the weights of a small network were made, and what they reach."""
+    return json.loads(network.weights.with_suffix(".json").read_text(encoding="utf-8"))
 
 
 def list_models() -> pd.DataFrame:
@@ -147,16 +153,4 @@ def initialise(model: nn.Module, begin: Callable[[Tensor], Any]) -> None:
                 nn.init.zeros_(module.bias)
 
 
-class MiniZoo(Mini):
-    """All small networks, with a row each of :func:`list_models`."""
-
-    form = "mini:NAME"
-
-    def facts(self, name: str, weights: str) -> dict[str, Any]:
-        """A line of :func:`list_models`."""
-        stated = super().facts(name, weights)
-        known: dict[Any, Any] = list_models().set_index("name").loc[name.removeprefix("mini:")].to_dict()
-        return stated | {"depth": known["depth"], "gflops": known["flops"] / 1e9}
-
-
-register(MiniZoo(MINI_NETWORKS))
+register(Mini(MINI_NETWORKS))

@@ -26,7 +26,8 @@ from affscore.options import Options
 from affscore.survey import survey
 from affscore.survey.job import describe, is_of_job, plan
 from affscore.survey.store import Store
-from companion.mini_zoo import MINI_NETWORKS, MiniNetwork
+from companion.characteristics import architecture_of
+from companion.mini_zoo import MINI_NETWORKS, MiniNetwork, training_record
 from companion.mini_zoo.distorted_digits import shifted
 from companion.mini_zoo.training import Recipe, accuracy, fit, half, layout, prepared, standard_error
 from companion.networks import CHANNELS_LAST
@@ -40,7 +41,7 @@ PACKAGES = ("torch", "numpy", "scikit-learn")
 def is_made(name: str, recipe: Recipe, folder: Path) -> bool:
     """Whether a network's two files are there, made with this recipe for the architecture as it is now."""
     record = folder / f"{name}.json"
-    if not (record.is_file() and record.with_suffix(".safetensors").is_file()):
+    if not (record.is_file() and record.with_suffix(MINI_NETWORKS[name].weights.suffix).is_file()):
         return False
     written = json.loads(record.read_text(encoding="utf-8"))
     wanted = {"recipe": asdict(recipe), "layout": layout(MINI_NETWORKS[name].build())}
@@ -53,7 +54,7 @@ def train_member(name: str, recipe: Recipe, folder: Path) -> dict[str, Any]:
     Args:
         name: Which network.
         recipe: How.
-        folder: Where NAME.safetensors (of 16 bits) and NAME.json are written.
+        folder: Where NAME.safetensors (of digitsnet NAME.pt; of 16 bits) and NAME.json are written.
 
     Returns:
         The record; its accuracy is that of the weights as they were written.
@@ -77,8 +78,8 @@ def train_member(name: str, recipe: Recipe, folder: Path) -> dict[str, Any]:
         "versions": {"python": platform.python_version()} | {package: version(package) for package in PACKAGES},
     }
     folder.mkdir(parents=True, exist_ok=True)
-    with atomic_write(folder / f"{name}.safetensors") as part:
-        part.write_bytes(save(weights))
+    with atomic_write(folder / f"{name}{network.weights.suffix}") as part:
+        torch.save(weights, part) if network.weights.suffix == ".pt" else part.write_bytes(save(weights))
     with atomic_write(folder / f"{name}.json") as part:  # the last of the two: where it is, both are
         part.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return record
@@ -92,11 +93,12 @@ def zoo_table(names: Iterable[str]) -> pd.DataFrame:
 
 def zoo_row(network: MiniNetwork) -> dict[str, Any]:
     """What the table says of a network: from its record, and from looking at it."""
-    record, model = network.training_record(), load_model(f"mini:{network.name}")
+    record, model = training_record(network), load_model(f"mini:{network.name}")
+    about = architecture_of(network.name.replace("digitsnet", "resnet"))
     return {
         "name": network.name,
-        "family": network.architecture.family,
-        "year": network.architecture.year,
+        "family": about.family,
+        "year": about.year,
         "accuracy": round(100 * record["accuracy"], 2),
         "accuracy_standard_error": round(100 * record["accuracy_standard_error"], 2),
         "parameters": record["parameters"],

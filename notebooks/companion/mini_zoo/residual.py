@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torchvision.models import DenseNet
 from torchvision.models.resnet import BasicBlock, Bottleneck
 
-from affscore.models.digitsnet import shortcut
+from affscore.models.sources.mini_networks import shortcut
 from companion.mini_zoo import grey
 
 

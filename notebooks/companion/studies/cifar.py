@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from affscore.models import Preprocessing, card_of
-from affscore.models.data.torchvision_images import images_of
+from affscore.models.data.images import images_of
 from affscore.models.text import Expected
 from affscore.recorder.model_state import choose_device
 from companion.mini_zoo.training import Recipe, one_thread

@@ -16,7 +16,6 @@ from torch import Tensor, nn
 
 from affscore import track
 from affscore.models import card_of
-from affscore.models.data.docstrings import docstrings, fingerprint_of_docstrings
 from affscore.models.text import TextPreprocessing
 from affscore.models.weight_files import load_state_dict
 from companion.language import bits_a_character, character_losses

@@ -21,9 +21,8 @@ from tqdm import tqdm
 from affscore import Signature, load_data, load_model, load_record, multiverse
 from affscore.linear_regions import along_paths
 from affscore.models import card_of
-from affscore.models.by_name import identity_of_model
-from affscore.models.data.docstrings import all_docstrings, fingerprint_of_docstrings, is_held_out
 from affscore.models.naming import needs
+from affscore.models.sources import identity_of_model
 from affscore.models.text import TextPreprocessing, tokenizer_file
 from affscore.network.measurement import Measurement
 from affscore.network.multiverse import REDUCTIONS
@@ -32,6 +31,7 @@ from affscore.network.reduction import ReductionName
 from affscore.options import DEFAULT, MOST_IN_A_BATCH, Execution, Options, Specification
 from affscore.survey import load_or_measure
 from affscore.transport.covariance import CovarianceName
+from companion.docstrings import all_docstrings, fingerprint_of_docstrings, is_held_out
 from companion.language import scores_by_position
 from companion.mini_zoo.training import one_thread
 from companion.planes import closed_paths

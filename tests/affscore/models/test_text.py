@@ -6,8 +6,6 @@ import sys
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from affscore.errors import AffscoreError
 from affscore.models import Preprocessing, TextPreprocessing
@@ -82,7 +80,7 @@ def broken(text):
         (broken, "the tokenizer fails: KeyError: 'a'"),
         (lambda text: ["a"], "must turn a text into a list of integers, got list of type <U1"),
         (lambda text: [0.5], "got list of type float64"),
-        (lambda text: [[1, 2], [3]], "got list of type object"),
+        (lambda text: [[1, 2], [3]], "gives no list of integers"),
         (lambda text: [[1, 2]], r"got list of type int64 and shape \(1, 2\)"),
         (lambda text: None, "got NoneType"),
         ("nowhere/tokenizer.json", "file not found: 'nowhere/tokenizer.json'"),
@@ -102,32 +100,8 @@ def test_a_file_that_is_no_tokenizer(tmp_path, content):
 
 
 def test_a_folder_without_a_tokenizer(tmp_path):
-    with pytest.raises(AffscoreError, match=r"holds no tokenizer.json; save one there with tokenizer.save_pretrained"):
+    with pytest.raises(AffscoreError, match=r"file not found: .*tokenizer.json'; give a tokenizer.json"):
         TextPreprocessing(str(tmp_path))("a")
-
-
-def test_without_the_package_one_sentence_says_what_to_install(tmp_path, monkeypatch):
-    (tmp_path / "tokenizer.json").write_text("{}")
-    monkeypatch.setitem(__import__("sys").modules, "tokenizers", None)
-    with pytest.raises(AffscoreError, match=r"needs the package tokenizers, .*; pip install .affscore\[transformers\]"):
-        TextPreprocessing(tmp_path)("a")
-
-
-@given(st.integers(1, 600) | st.none(), st.integers(1, 600) | st.none())
-def test_the_window(length, maximum):
-    if length is not None and maximum is not None and length > maximum:
-        with pytest.raises(AffscoreError, match=f"the network takes at most {maximum} tokens, length={length}"):
-            TextPreprocessing(length=length, maximum=maximum)
-        return
-    expected = length if length is not None else min(128, maximum or 128)
-    assert TextPreprocessing(length=length, maximum=maximum).window == expected
-
-
-@pytest.mark.parametrize("name", ["length", "vocabulary", "maximum"])
-@pytest.mark.parametrize("value", [0, -3, 1.5, "8", True])
-def test_impossible_numbers(name, value):
-    with pytest.raises(AffscoreError, match=f"{name} must be an integer of at least 1, got"):
-        TextPreprocessing(**{name: value})
 
 
 def test_metadata_hold_no_path(tokenizer, tmp_path):
@@ -174,11 +148,3 @@ def test_a_tokenizer_that_panics(tokenizer, tmp_path):
 def test_a_tokenizer_that_ends_the_process():
     with pytest.raises(AffscoreError, match="the tokenizer fails: SystemExit: 3"):
         TextPreprocessing(lambda text: sys.exit(3))(TEXT)
-
-
-def test_an_interrupt_goes_through():
-    def interrupted(text):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        TextPreprocessing(interrupted)(TEXT)

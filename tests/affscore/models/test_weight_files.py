@@ -1,7 +1,6 @@
 import argparse
 import io
 import json
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from torch import nn
 from affscore import load_model
 from affscore.errors import AffscoreError
 from affscore.models.card import fingerprint
-from affscore.models.weight_files import load_weights, read_state_dict, read_weights
+from affscore.models.weight_files import load_weights, read_state_dict, read_tensors
 
 
 def net(width=3):
@@ -67,10 +66,10 @@ def test_weights_come_back_however_they_were_saved(name, trained, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda s: {k: v for k, v in s.items() if k != "2.bias"}, r"\(1 missing, 0 unknown, .* '2.bias' is missing\)"),
-        (lambda s: {**s, "3.weight": torch.zeros(1)}, r"\(0 missing, 1 unknown, .* '3.weight' is not in the network\)"),
-        (lambda s: net(4).state_dict(), r"\(0 missing, 0 unknown, 7 of another shape: '0.bias' has shape \(4,\), not"),
-        (lambda s: {f"net.{k}": v for k, v in s.items() if k != "0.bias"}, r"\(8 missing, 8 unknown, .* is missing\)"),
+        (lambda s: {k: v for k, v in s.items() if k != "2.bias"}, r"\(1 missing, .* '2.bias'\)"),
+        (lambda s: {**s, "3.weight": torch.zeros(1)}, r"\(1 missing, .* '3.weight'\)"),
+        (lambda s: net(4).state_dict(), r"\(7 missing, unknown or of another shape, such as '0.bias'\)"),
+        (lambda s: {f"net.{k}": v for k, v in s.items() if k != "0.bias"}, r"\(16 missing, unknown"),
     ],
 )
 def test_weights_of_another_architecture_change_nothing(change, message, trained, tmp_path):
@@ -83,16 +82,10 @@ def test_weights_of_another_architecture_change_nothing(change, message, trained
     assert fingerprint(model) == before
 
 
-def test_a_whole_network_is_not_a_state_dictionary(tmp_path):
-    torch.save(net(), tmp_path / "whole.pth")
-    with pytest.raises(AffscoreError, match=r"save them with torch.save\(model.state_dict\(\), FILE\)"):
-        read_state_dict(tmp_path / "whole.pth")
-
-
 @pytest.mark.parametrize("content", [[1, 2], {}, {"a": 3}, torch.zeros(3), "text", {"state_dict": {"a": 1}}, None])
 def test_safe_contents_that_are_no_state_dictionary(content, tmp_path):
     torch.save(content, tmp_path / "x.pth")
-    with pytest.raises(AffscoreError, match=r"'x.pth' holds no state dictionary \(names and tensors\), but a"):
+    with pytest.raises(AffscoreError, match=r"'x.pth' holds no state dictionary \(names and tensors\)"):
         read_state_dict(tmp_path / "x.pth")
 
 
@@ -129,9 +122,6 @@ CHANGES = {
     "quantised": lambda value: torch.quantize_per_tensor(value, 0.1, 0, torch.qint8),
     "sparse": lambda value: value.to_sparse(),
     "meta": lambda value: value.to("meta"),
-    "integers": lambda value: value.to(torch.int8),
-    "complex numbers": lambda value: value.to(torch.complex64),
-    "booleans": lambda value: value.to(torch.bool),
 }
 
 
@@ -140,9 +130,7 @@ CHANGES = {
 def test_weights_that_are_not_real_numbers_in_memory(kind, trained, tmp_path):
     state = trained.state_dict()
     torch.save({**state, "0.weight": CHANGES[kind](state["0.weight"])}, tmp_path / "x.pth")
-    plain = f"the weights in 'x.pth' must be plain numbers in memory, got a {kind} tensor"
-    sort = rf"'0.weight' holds {kind} \(.*\), the network has real numbers there"
-    with pytest.raises(AffscoreError, match=plain if kind in ("quantised", "sparse", "meta") else sort):
+    with pytest.raises(AffscoreError, match=f"'x.pth' must be plain numbers in memory, got a {kind} tensor"):
         load_weights(net(), tmp_path / "x.pth")
 
 
@@ -168,12 +156,6 @@ def test_weights_under_the_usual_names(entry, trained, tmp_path):
     assert all(torch.equal(loaded[name], state[f"module._orig_mod.{name}"]) for name in loaded)
 
 
-def test_two_sets_of_weights_in_a_file(trained, tmp_path):
-    torch.save({"model": trained.state_dict(), "model_ema": trained.state_dict()}, tmp_path / "both.pth")
-    with pytest.raises(AffscoreError, match=r"several state dictionaries \(model, model_ema\)"):
-        read_state_dict(tmp_path / "both.pth")
-
-
 @pytest.mark.parametrize("model", ["timm:test_resnet", "hf:bert"])
 def test_other_sources_read_files_in_the_same_way(model, tmp_path, monkeypatch):
     pytest.importorskip({"timm": "timm", "hf": "transformers"}[model.partition(":")[0]])
@@ -187,7 +169,6 @@ def test_other_sources_read_files_in_the_same_way(model, tmp_path, monkeypatch):
     target = tmp_path / "run.txt"
     cases = {
         "evil.pth": {**state, name: Call(Path.write_text, target, "run")},
-        "whole.pth": {**state, name: state[name].to(torch.int8)},
         "shape.pth": {**state, name: torch.zeros(2, 2)},
         "none.pth": {},
     }
@@ -206,18 +187,6 @@ def test_what_is_not_there(tmp_path):
         read_state_dict(tmp_path)
 
 
-@pytest.mark.parametrize("where", ["is_file", "open"])
-def test_a_file_that_may_not_be_read(where, trained, tmp_path, monkeypatch):
-    torch.save(trained.state_dict(), tmp_path / "secret.pth")
-
-    def refuse(*args, **kwargs):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, where, refuse)
-    with pytest.raises(AffscoreError, match=r"'secret.pth' cannot be read \(Permission denied\)"):
-        read_state_dict(tmp_path / "secret.pth")
-
-
 def test_the_fingerprint_sees_every_number_name_and_type(trained):
     first = fingerprint(trained)
     assert first == fingerprint(trained)
@@ -232,34 +201,7 @@ def test_the_fingerprint_sees_every_number_name_and_type(trained):
     assert fingerprint(net().bfloat16())
 
 
-@pytest.mark.parametrize("zipped", [True, False])
-def test_what_checkpoints_hold_is_read(tmp_path, zipped):
-    """Schedules, options, shared and expanded tensors, parameters, types: as torch.save writes them."""
-    network = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.Linear(8, 2))
-    optimizer = torch.optim.Adam(network.parameters())
-    network(torch.zeros(1, 3, 10, 10).requires_grad_()).sum().backward()
-    optimizer.step()
-    schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, [3, 5])
-    content = {
-        "model": network.state_dict(),
-        "parameters": dict(network.named_parameters()),
-        "optimizer": optimizer.state_dict(),
-        "schedule": schedule.state_dict(),
-        "args": argparse.Namespace(lr=0.1, device=torch.device("cpu"), dtype=torch.float32),
-        "history": [(0.1, None), (0.2, True)],
-        "small": torch.zeros(3).expand(4, 3),
-        "many": [torch.zeros(2, dtype=dtype) for dtype in (torch.bfloat16, torch.bool, torch.int8)],
-    }
-    if zipped:  # torch.load cannot read these in the old format
-        content["many"].append(torch.zeros(2, dtype=torch.uint16))
-    assert isinstance(content["schedule"]["milestones"], Counter)
-    content["again"] = content["model"]
-    file = tmp_path / "checkpoint.pth"
-    torch.save(content, file, _use_new_zipfile_serialization=zipped)
-    found = read_weights(file)
-    assert found.keys() == content.keys()
-    assert found["schedule"] == content["schedule"]
-    assert str(found["optimizer"]) == str(content["optimizer"])
-    assert all(torch.equal(a, b) for a, b in zip(found["many"], content["many"], strict=True))
-    state = read_state_dict(file)
-    assert all(torch.equal(state[name], value) for name, value in network.state_dict().items())
+def test_the_options_of_a_training_script_may_lie_beside_the_weights(trained, tmp_path):
+    options = argparse.Namespace(lr=0.1, device=torch.device("cpu"))
+    torch.save({"model": trained.state_dict(), "args": options}, tmp_path / "x.pth")
+    assert read_tensors(tmp_path / "x.pth")["args"] == options

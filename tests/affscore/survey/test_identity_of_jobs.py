@@ -10,8 +10,8 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 
 from affscore import load_signature, signature
-from affscore.models.by_name import identity_of_model
 from affscore.models.naming import switched
+from affscore.models.sources import identity_of_model
 from affscore.survey import Store, survey
 
 OPTIONS = {"n": 16, "images": 16, "criteria": False, "progress": False}

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torchvision
 
-from affscore.models import characteristics
 from companion.chapter_07.claims import common_characteristics_again
+from companion.characteristics import characteristics
 from companion.networks import FIRST_PAPER_GROUPS, accuracy_groups, study_groups, table_1_families
 from companion.printed import printed_table
 from companion.regression import fit

@@ -2,7 +2,6 @@ import pandas as pd
 import pytest
 
 from affscore.errors import AffscoreError
-from companion.mini_zoo import MINI_NETWORKS
 from companion.networks import network_table, short_name, short_names, study_models
 from companion.printed import printed_table
 
@@ -32,12 +31,6 @@ def test_figure_15_alone_makes_no_network_of_the_study():
 def test_a_network_is_known_whatever_stands_around_its_name(prefix):
     row = network_table([f"{prefix}resnet50@random"]).iloc[0]
     assert (row["name"], row["family"], row["year"]) == ("resnet50", "ResNets", 2015)
-
-
-@pytest.mark.parametrize("model", study_models("mini:"))
-def test_family_and_year_are_those_that_the_zoo_says(model):
-    known, network = network_table([model]).iloc[0], MINI_NETWORKS[short_name(model)]
-    assert (known["family"], known["year"]) == (network.architecture.family, network.architecture.year)
 
 
 def test_an_unknown_network_is_a_family_of_its_own():

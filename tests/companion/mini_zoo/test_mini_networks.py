@@ -2,13 +2,13 @@ import json
 
 import pytest
 import torch
-from safetensors.torch import load_file
 from torch import nn
 
 import affscore
 from affscore import load_data, load_model
-from affscore.models import characteristics, digits
-from affscore.models.card import architecture_of, seeded
+from affscore.models import digits
+from affscore.models.card import seeded
+from companion.characteristics import architecture_of, characteristics
 from companion.mini_zoo import MINI_NETWORKS, WEIGHTS, list_models
 from companion.printed import printed_table
 
@@ -46,14 +46,11 @@ def test_there_is_one_for_each_network_of_the_study():
 
 
 def test_family_and_year_are_those_of_the_original():
-    for name, family, year in STUDY[["family", "year"]].itertuples():
-        assert (MINI_NETWORKS[name].architecture.family, MINI_NETWORKS[name].architecture.year) == (family, year), name
+    listed = list_models().set_index("name")
+    assert listed.loc[STUDY.index, ["family", "year"]].values.tolist() == STUDY[["family", "year"]].values.tolist()
     for name in EFFICIENT:
         original = architecture_of(name)
-        assert (MINI_NETWORKS[name].architecture.family, MINI_NETWORKS[name].architecture.year) == (
-            original.family,
-            original.year,
-        )
+        assert listed.loc[name, ["family", "year"]].tolist() == [original.family, original.year]
 
 
 def test_all_weights_together_are_small_and_none_is_left_over():
@@ -65,11 +62,11 @@ def test_all_weights_together_are_small_and_none_is_left_over():
 
 @pytest.mark.slow
 def test_the_weights_are_recorded(network):
-    record = network.training_record()
+    record = training_record(network)
     model = network.build()
     assert record["name"] == network.name
     assert record["parameters"] == sum(parameter.numel() for parameter in model.parameters())
-    written = load_file(network.weights)
+    written = read_state_dict(network.weights)
     assert written.keys() == {key for key in model.state_dict() if not key.endswith("num_batches_tracked")}
     assert {value.dtype for value in written.values()} <= {torch.float16, torch.int64}  # Swin numbers places
     assert all(bool(value.isfinite().all()) for value in written.values())
@@ -85,14 +82,15 @@ def test_the_accuracy_on_the_held_out_digits_is_the_recorded_one(network, images
     assert bool(logits.isfinite().all())
     right = (logits.argmax(dim=1) == digits("test")[1]).float().mean().item()
     assert right > 0.9
-    assert right == pytest.approx(network.training_record()["accuracy"], abs=2e-3)
+    assert right == pytest.approx(training_record(network)["accuracy"], abs=2e-3)
     assert characteristics([f"mini:{network.name}"])["accuracy"].item() == pytest.approx(100 * right, abs=0.2)
 
 
 @pytest.mark.slow
 def test_the_activations_are_those_of_the_original(tables):
+    families = list_models().set_index("name")["family"]
     for name, table in tables.items():
-        assert set(table["activation"]) == ACTIVATIONS.get(MINI_NETWORKS[name].architecture.family, {"relu"}), name
+        assert set(table["activation"]) == ACTIVATIONS.get(families[name], {"relu"}), name
 
 
 @pytest.mark.slow

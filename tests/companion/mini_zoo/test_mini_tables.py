@@ -52,7 +52,7 @@ def test_the_table_is_what_is_found_by_looking_again():
 
 def test_the_line_of_a_network_is_its_record():
     row = zoo_row(MINI_NETWORKS["resnet18"])
-    record = MINI_NETWORKS["resnet18"].training_record()
+    record = training_record(MINI_NETWORKS["resnet18"])
     assert row["accuracy"] == pytest.approx(100 * record["accuracy"])
     assert row["parameters"] == record["parameters"]
 

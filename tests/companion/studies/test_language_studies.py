@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from affscore import load_model, signature
-from affscore.models.data.docstrings import docstrings
+from companion.docstrings import docstrings
 from companion.language import character_losses
 from companion.studies import __main__ as make_studies
 from companion.studies import language, load_study, under

@@ -8,6 +8,126 @@ import pytest
 import torch
 
 from affscore import AffscoreError, load_model, signature
+from affscore.models import card_of
+from affscore.models.card import fingerprint
+from affscore.models.preprocessing import IMAGENET
+
+FACTORIES = """
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from affscore.models import Preprocessing
+
+
+@dataclass
+class Options:
+    width: int = 3
+
+
+def make():
+    return nn.Sequential(nn.Linear(2, Options().width), nn.ReLU(), nn.Dropout())
+
+
+def grey():
+    model = make()
+    model.preprocessing = Preprocessing(channels=1, size=8, resize=8, mean=(0.5,), std=(0.5,))
+    return model
+
+
+class Net(nn.Sequential):
+    def __init__(self):
+        super().__init__(nn.Linear(2, 3), nn.ReLU())
+
+
+ready = nn.Linear(4, 4)
+
+
+def broken():
+    raise KeyError("width")
+
+
+def nothing():
+    return 3
+
+
+number = 3
+"""
+
+
+@pytest.fixture
+def own_file(tmp_path):
+    file = tmp_path / "my_networks.py"
+    file.write_text(FACTORIES)
+    return file
+
+
+def test_a_factory_in_a_file(own_file):
+    model = load_model(f"{own_file}:make", seed=1)
+    assert not model.training
+    assert (card_of(model).name, card_of(model).weights) == ("my_networks.py:make", "as built")
+    assert card_of(model).preprocessing == IMAGENET
+    assert fingerprint(load_model(f"{own_file}:make", seed=1)) == fingerprint(model)
+    assert fingerprint(load_model(f"{own_file}:make", seed=2)) != fingerprint(model)
+    assert card_of(load_model(f"{own_file}:grey")).preprocessing.size == 8
+
+
+def test_a_class_or_a_network_in_a_file(own_file):
+    assert type(load_model(f"{own_file}:Net")).__name__ == "Net"
+    first, again, other = (load_model(f"{own_file}:ready", seed=seed) for seed in (1, 1, 2))
+    assert first.in_features == 4
+    assert fingerprint(first) == fingerprint(again) != fingerprint(other)
+
+
+def test_a_factory_with_weights(own_file, tmp_path):
+    trained = load_model(f"{own_file}:make", seed=5)
+    torch.save(trained.state_dict(), tmp_path / "w.pth")
+    model = load_model(f"{own_file}:make@{tmp_path / 'w.pth'}")
+    assert fingerprint(model) == fingerprint(trained)
+    assert card_of(model).weights == "w.pth"
+    with pytest.raises(AffscoreError, match="decides its weights itself; omit @random"):
+        load_model(f"{own_file}:make@random")
+
+
+@pytest.mark.parametrize(
+    ("factory", "message"),
+    [
+        ("mak", "defines no 'mak'; did you mean make"),
+        ("", "defines no ''"),
+        ("broken", r"my_networks.py:broken\(\) fails: KeyError: 'width'"),
+        ("nothing", r"my_networks.py:nothing must give a torch.nn.Module, got a int"),
+        ("number", r"my_networks.py:number\(\) fails: TypeError"),
+    ],
+)
+def test_factories_that_do_not_work(own_file, factory, message):
+    with pytest.raises(AffscoreError, match=message) as caught:
+        load_model(f"{own_file}:{factory}")
+    assert str(own_file.parent) not in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(AffscoreError, match=r"file not found: .*none.py'; write path/to/file.py:factory"):
+        load_model(f"{tmp_path / 'none.py'}:make")
+
+
+def test_what_is_installed_in_the_folder_of_a_file_stays_imported(tmp_path):
+    installed = tmp_path / ".venv" / "site-packages"
+    installed.mkdir(parents=True)
+    (installed / "installed_package.py").write_text("")
+    (tmp_path / "beside_it.py").write_text("")
+    (tmp_path / "net.py").write_text(
+        "import beside_it\nimport installed_package\nfrom torch import nn\nnet = nn.Linear(2, 2)\n"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(installed))
+        load_model(f"{tmp_path / 'net.py'}:net")
+    assert "installed_package" in sys.modules
+    assert "beside_it" not in sys.modules
+    del sys.modules["installed_package"]
+
 
 NET = """
 from torch import nn
@@ -20,6 +140,8 @@ def make():
     network.preprocessing = Preprocessing(channels=1, size=8, resize=8, mean=(0.3,), std=(0.3,))
     return network
 """
+
+
 FORMS = {
     "a module": ("helper.py", "import helper", "helper.Act"),
     "a package": ("helper/__init__.py", "import helper", "helper.Act"),
@@ -59,14 +181,6 @@ def nothing_is_left_behind(monkeypatch):
 def test_each_file_imports_from_its_own_folder(tmp_path, form, late):
     a, b = written(tmp_path / "a", "ReLU", form, late), written(tmp_path / "b", "Sigmoid", form, late)
     assert [activation(spec) for spec in (a, b, a)] == ["ReLU", "Sigmoid", "ReLU"]
-
-
-def test_the_signatures_of_two_such_files_differ(tmp_path):
-    a, b = written(tmp_path / "a", "ReLU"), written(tmp_path / "b", "Sigmoid")
-    options = {"n": 64, "images": 64, "criteria": False, "progress": False}
-    found = [signature(spec, "digits", **options) for spec in (a, b)]
-    assert [result.table["activation"].tolist() for result in found] == [["relu"], ["sigmoid"]]
-    assert found[0].scores[0] < found[1].scores[0]
 
 
 def test_files_are_read_as_they_are_now(tmp_path):
@@ -120,24 +234,6 @@ def test_files_that_fail_or_end_the_process(tmp_path, line, where):
     file.write_text(text.replace("    pass\n", f"    {line}\n") if where == "factory" else f"{line}\n{text}")
     with pytest.raises(AffscoreError, match=r"net\.py.* fails"):
         load_model(spec)
-
-
-def test_each_file_has_the_modules_of_the_folder_that_it_adds_itself(tmp_path):
-    for folder, act in (("one", "ReLU"), ("two", "Tanh")):
-        source = tmp_path / folder / "src"
-        source.mkdir(parents=True)
-        (source / "blocks_of_mine.py").write_text(f"from torch import nn\nAct = nn.{act}\n")
-        (tmp_path / folder / "net.py").write_text(
-            "import os, sys\nfrom torch import nn\n"
-            "sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'src'))\n"
-            "from blocks_of_mine import Act\ndef make(): return nn.Sequential(nn.Linear(2, 2), Act())\n"
-        )
-    path = list(sys.path)
-    try:
-        found = [type(load_model(f"{tmp_path}/{folder}/net.py:make")[1]).__name__ for folder in ("one", "two")]
-    finally:
-        sys.path[:] = path
-    assert found == ["ReLU", "Tanh"]
 
 
 def test_a_network_whose_train_returns_nothing(tmp_path):

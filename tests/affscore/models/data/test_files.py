@@ -1,3 +1,7 @@
+"""Samples in a file of NumPy, texts, and token ids."""
+
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -5,13 +9,114 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save_file as save_numbers
 from safetensors.torch import save_file
+from torch import nn
 
-from affscore import load_data
-from affscore.errors import AffscoreError
+from affscore import AffscoreError, load_data, signature
 from affscore.models import Preprocessing, TextPreprocessing
-from affscore.models.data.texts import TextFile
+from affscore.models.data import identity_of_data
+from affscore.models.data.files import TextFile
+
+RANDOM = np.random.default_rng(0)
+
+
+PIXELS = RANDOM.integers(0, 256, (6, 5, 4, 3), dtype=np.uint8)
+
+
+TABLE = RANDOM.standard_normal((40, 7))
+
+
+PLAIN = Preprocessing(size=4, resize=4, mean=(0.0,) * 3, std=(1.0,) * 3)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    def save(how=np.savez, **arrays):
+        how(tmp_path / "a.npz", **arrays)
+        return f"npz:{tmp_path / 'a.npz'}"
+
+    return save
+
+
+@pytest.mark.parametrize(
+    "array",
+    [PIXELS, np.moveaxis(PIXELS, 3, 1), PIXELS / 255, (PIXELS / 255).astype(">f4"), PIXELS[..., :1], PIXELS[..., 0]],
+)
+def test_images_of_every_layout(saved, array):
+    data = load_data(saved(images=array))
+    channels = 1 if 3 not in array.shape else 3
+    expected = torch.from_numpy(np.moveaxis(PIXELS, 3, 1)[:, :channels].copy()).float() / 255
+    assert (data.name, len(data), data.items) == ("npz:a.npz", 6, "images")
+    torch.testing.assert_close(torch.stack([*data]), expected)
+    assert load_data(saved(images=array), PLAIN)[5].shape == (3, 4, 4)
+
+
+@pytest.mark.parametrize("array", [TABLE, TABLE.astype("f4"), TABLE.astype("f2"), (10 * TABLE).astype(int), TABLE > 0])
+@pytest.mark.parametrize("how", [np.savez, np.savez_compressed])
+def test_numbers_are_taken_as_they_are(saved, array, how):
+    data = load_data(saved(how, table=array))
+    assert (data.items, len(data)) == ("samples", 40)
+    torch.testing.assert_close(torch.stack([*data]).numpy(), array.astype("f8"), check_dtype=False)
+    assert data.prepared_for(PLAIN).preprocessing is None
+    with pytest.raises(AffscoreError, match="holds samples, and the network expects token ids; give tokens:FILE"):
+        data.prepared_for(TextPreprocessing())
+
+
+def test_labels_are_the_numbers_of_the_outputs(saved):
+    for labels in (np.array([2, 0, 0, 4, 2, 1]), np.array([[2], [0], [0], [4], [2], [1]], dtype=np.uint8)):
+        data = load_data(saved(x=PIXELS, y=labels))
+        assert (data.labels, data.classes) == (list("200421"), list("01234"))
+        assert load_data(saved(data=TABLE[:6], labels=labels)).classes == list("01234")
+    most = load_data(saved(x=PIXELS, y=np.array([255, 0, 0, 4, 2, 1], dtype=np.uint8)))
+    assert most.classes == list(map(str, range(256)))
+
+
+@pytest.mark.parametrize("arrays", [{"x": TABLE.astype("f4"), "y": np.arange(40) % 3}, {"images": PIXELS}])
+def test_a_signature_and_its_identity(saved, arrays):
+    samples = next(iter(arrays.values()))
+    network = nn.Sequential(nn.Flatten(), nn.Linear(7 if samples.ndim == 2 else 48, 3), nn.ReLU())
+    if samples.ndim == 4:
+        network.preprocessing = PLAIN
+    result = signature(network, saved(**arrays), n=6, images=6, criteria=False)
+    assert (result.metadata["images"], result.metadata["items"]) == (6, "samples" if samples.ndim == 2 else "images")
+    before = identity_of_data(saved(**arrays), 6, 6, 0)
+    assert (before["data"], before["of"], before["images"]) == ("npz:a.npz", len(samples), 6)
+    assert identity_of_data(saved(**{**arrays, "more": samples}), 6, 6, 0)["content"] != before["content"]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"a": TABLE, "b": TABLE}, "holds 2 arrays: call the one with the samples x"),
+        ({}, "holds 0 arrays"),
+        ({"x": TABLE[0]}, r"must hold numbers \(N, ...\), .* and holds float64 of shape \(7,\)"),
+        ({"x": TABLE[:0]}, r"and holds float64 of shape \(0, 7\)"),
+        ({"x": TABLE.astype(str)}, "and holds <U"),
+        ({"x": TABLE * 1j}, "and holds complex128"),
+        ({"x": TABLE.astype(object)}, r"no arrays that can be read safely \(ValueError: .*\); write"),
+        ({"x": TABLE, "y": np.array([None] * 40)}, r"\(ValueError: .*\); write it with numpy.savez"),
+        ({"x": TABLE, "y": np.arange(39)}, "the labels in 'a.npz' must be 40 integers from 0 to 99999, got int64"),
+        ({"x": TABLE, "y": np.arange(40) / 2}, "must be 40 integers"),
+        ({"x": TABLE, "y": np.arange(40) - 1}, "must be 40 integers"),
+        ({"x": TABLE, "y": np.full(40, 2**62)}, "must be 40 integers"),
+    ],
+)
+def test_what_is_refused(saved, arrays, words):
+    with pytest.raises(AffscoreError, match=words) as caught:
+        load_data(saved(**arrays))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_was_cut_off(saved):
+    spec = saved(x=PIXELS, y=np.arange(6))
+    file = Path(spec.removeprefix("npz:"))
+    file.write_bytes(file.read_bytes()[:200])
+    with pytest.raises(AffscoreError, match=r"'a.npz' .*no arrays that can be read safely"):
+        load_data(spec)
+
 
 LETTERS = TextPreprocessing(lambda text: [ord(letter) for letter in text], length=4)
+
+
 IDS = np.arange(24).reshape(6, 4)
 
 
@@ -54,8 +159,7 @@ def test_the_tokenizer_of_the_spec_comes_first(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "the file 'book.txt' holds no text"),
-        (b" \n\t\n", "the file 'book.txt' holds no text"),
+        (b"", "the text 'text:book.txt' has 0 tokens"),
         (b"caf\xe9", r"'book.txt' is not a text in UTF-8 \(UnicodeDecodeError: .* position 3: .*\); save it as UTF-8"),
         (b"\x89PNG\r\n\x1a\n", "is not a text in UTF-8"),
         (b"abc", "the text 'text:book.txt' has 3 tokens, fewer than one window of 4"),
@@ -120,7 +224,7 @@ def test_of_several_arrays_the_ids_are_taken(tmp_path, kind):
     save_arrays(arrays, tmp_path / f"ids.{kind}")
     assert load_data(f"tokens:{tmp_path / f'ids.{kind}'}").samples.tolist() == IDS.tolist()
     save_arrays({"a": arrays["input_ids"], "b": arrays["input_ids"].clone()}, tmp_path / f"ids.{kind}")
-    with pytest.raises(AffscoreError, match=r"holds several arrays \(a, b\); call the token ids input_ids"):
+    with pytest.raises(AffscoreError, match="and holds no input_ids"):
         load_data(f"tokens:{tmp_path / f'ids.{kind}'}")
 
 
@@ -138,26 +242,6 @@ def test_of_several_arrays_the_ids_are_taken(tmp_path, kind):
 def test_arrays_that_are_no_token_ids(tmp_path, kind, array, message):
     with pytest.raises(AffscoreError, match=message):
         load_data(f"tokens:{save(tmp_path, kind, array)}")
-
-
-@pytest.mark.parametrize(
-    ("expected", "message"),
-    [
-        (TextPreprocessing(vocabulary=20), "in the vocabulary of the network, from 0 to 19; these go from 0 to 23"),
-        (TextPreprocessing(maximum=3), "takes at most 3 tokens, these windows have 4"),
-        (Preprocessing(), "holds token ids, and the network expects images"),
-    ],
-)
-def test_token_ids_of_another_network(tmp_path, expected, message):
-    data = load_data(f"tokens:{save(tmp_path, 'npy', IDS)}")
-    with pytest.raises(AffscoreError, match=message):
-        data.prepared_for(expected)
-
-
-def test_a_file_of_another_kind(tmp_path):
-    (tmp_path / "ids.csv").write_text("1,2")
-    with pytest.raises(AffscoreError, match=r"read from a .npy, .safetensors or .pt file, got 'ids.csv'"):
-        load_data(f"tokens:{tmp_path / 'ids.csv'}")
 
 
 def test_a_pickle_is_not_executed(tmp_path):

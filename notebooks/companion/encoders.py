@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.models.by_name import load_model
 from affscore.models.naming import split_spec
-from affscore.models.weight_files import load_state_dict, read_state_dict, read_weights, tensors_of, without_wrappers
+from affscore.models.sources import load_model
+from affscore.models.weight_files import load_state_dict, read_state_dict, read_tensors, tensors_of, without_wrappers
 
 ENCODERS = ("encoder_q.net.", "encoder_q.", "base_encoder.", "teacher.backbone.", "online_net.0.", "trunk.",
             "backbone.", "encoder.", "")  # fmt: skip
@@ -68,7 +68,7 @@ def with_encoder(checkpoint: str, folder: str | Path) -> str:
 
 def _entries(file: Path) -> dict[str, Tensor]:
     """The tensors in a file by name; of the two networks of DINO those of the teacher."""
-    content = read_weights(file)
+    content = read_tensors(file)
     teacher = content.get("teacher") if isinstance(content, dict) else None
     named = {f"teacher.{name}": one for name, one in teacher.items()} if teacher else read_state_dict(file)
     return {without_wrappers(name): value for name, value in named.items()}

@@ -1,5 +1,7 @@
 """Characteristics by name: torchvision's metadata, and depths that can be counted again."""
 
+import re
+
 import count_depths
 import numpy as np
 import pandas as pd
@@ -8,9 +10,15 @@ import torch
 import torchvision
 
 from affscore import AffscoreError
-from affscore.models.by_name import characteristics
-from affscore.models.sources.torchvision_networks import DEPTHS, weight_versions, with_version
 from affscore.recorder import recording
+from companion.characteristics import (
+    DEPTHS,
+    _architectures,
+    architecture_of,
+    characteristics,
+    torchvision_names,
+    weight_versions,
+)
 from companion.mini_zoo import list_models
 from tests.affscore.recorder.torchvision_networks import input_of, without_numbers
 
@@ -103,8 +111,6 @@ def test_no_network_is_an_empty_table():
 
 def test_weights_without_a_stated_accuracy_are_no_version():
     assert weight_versions("vgg16") == ["IMAGENET1K_V1"]
-    assert with_version("vgg16", "IMAGENET1K_FEATURES") == "vgg16@IMAGENET1K_V1"
-    assert with_version("resnet50", "DEFAULT") == "resnet50@IMAGENET1K_V2"
 
 
 @pytest.mark.parametrize("name", ["resnet19", "fasterrcnn_resnet50_fpn"])
@@ -130,7 +136,7 @@ def test_small_networks_have_the_numbers_of_their_table():
 
 
 @pytest.mark.parametrize(
-    ("name", "complaint"), [("mini:net", "no small network 'net'"), ("mini:vgg11@best", "DEFAULT and random")]
+    ("name", "complaint"), [("mini:net", "nothing is stated of 'mini:net"), ("mini:vgg11@best", "DEFAULT and random")]
 )
 def test_an_unknown_small_network_is_refused(name, complaint):
     with pytest.raises(AffscoreError, match=complaint):
@@ -150,3 +156,24 @@ def test_no_accuracy_is_stated_of_a_file_however_it_ends():
     table = characteristics(["resnet50@moco_v2_800ep.pth.tar", "resnet50@sce.ckpt"])
     assert table["accuracy"].isna().all()
     assert table["weights"].tolist() == ["moco_v2_800ep.pth.tar", "sce.ckpt"]
+
+
+@pytest.mark.parametrize("name", torchvision_names())
+def test_every_network_of_torchvision_has_a_family_and_a_publication(name):
+    """The publication is the one that torchvision's documentation cites, where it cites one on arXiv."""
+    architecture = architecture_of(name)
+    document = torchvision.models.get_model_builder(name).__doc__
+    cited = re.findall(r"arxiv\.org/(?:abs|pdf)/(\d{4}\.\d{4,5})", document)
+    ours = re.search(r"arXiv:(\d{4}\.\d{4,5})$", architecture.publication)[1]
+    assert not cited or ours in cited, (architecture, cited)
+
+
+def test_the_year_is_that_in_which_the_publication_appeared():
+    for architecture in _architectures():
+        year = 2000 + int(re.search(r"arXiv:(\d\d)", architecture.publication)[1])
+        assert architecture.year == (2012 if architecture.begins == "alexnet" else year)
+
+
+def test_every_line_of_the_table_is_needed():
+    used = {architecture_of(name).begins for name in torchvision_names()}
+    assert used == {architecture.begins for architecture in _architectures()}

@@ -1,4 +1,4 @@
-"""scikit-learn's handwritten digits, split once and for all into a training and a test part, and the latter changed."""
+"""What needs no file: scikit-learn's handwritten digits, as ``digits`` and changed, and noise, as ``random``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from affscore.models.named_data import DataSource, ImageSet
-from affscore.models.preprocessing import image_tensor
+from affscore.errors import AffscoreError
+from affscore.models.data import DataSource, ImageSet, NamedData
+from affscore.models.preprocessing import Preprocessing, image_tensor
+from affscore.models.text import Expected, TextPreprocessing
 
 TEST_IMAGES = 597
 
@@ -49,15 +51,6 @@ def digits(part: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
     return images[chosen], labels[chosen]
 
 
-def inverted(images: Tensor) -> Tensor:
-    """Black for white: each grey value is subtracted from 1.
-
-    >>> float(inverted(torch.tensor(0.25)))
-    0.75
-    """
-    return 1 - images
-
-
 def shuffled(images: Tensor) -> Tensor:
     """The pixels in another order, which is the same for all images.
 
@@ -78,7 +71,7 @@ def noisy(images: Tensor) -> Tensor:
 
 CHANGES: dict[str, Callable[[Tensor], Tensor]] = {
     "digits": lambda images: images,
-    "digits-inverted": inverted,
+    "digits-inverted": lambda images: 1 - images,
     "digits-shuffled": shuffled,
     "digits-noisy": noisy,
 }
@@ -86,15 +79,48 @@ CHANGES: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def _held_out(name: str, argument: str, seed: int) -> ImageSet:
-    images, labels = _changed(name)
-    names = [str(label) for label in labels.tolist()]
+    plain, labels = digits("test")
+    images, names = CHANGES[name](plain), [str(label) for label in labels.tolist()]
     return ImageSet(name, len(images), lambda index, p: (p or image_tensor)(images[index]), labels=names)
 
 
-@cache
-def _changed(name: str) -> tuple[Tensor, Tensor]:
-    images, labels = digits("test")
-    return CHANGES[name](images), labels
+class Noise(NamedData):
+    """Standard normal images, or uniform token ids, as many as one asks for.
+
+    Args:
+        seed: Fixes them, each by its index.
+        preprocessing: What the network expects; it says the size.
+
+    >>> Noise(0)[5].shape
+    torch.Size([3, 224, 224])
+    """
+
+    def __init__(self, seed: int, preprocessing: Expected | None = None) -> None:
+        if isinstance(preprocessing, TextPreprocessing) and preprocessing.vocabulary is None:
+            raise AffscoreError(
+                "random token ids need the size of the vocabulary; say it with TextPreprocessing(vocabulary=...), "
+                "or give tokens:FILE"
+            )
+        super().__init__("random", None, preprocessing=preprocessing)
+        self.seed = seed
+
+    def __getitem__(self, index: int) -> Tensor:
+        generator = np.random.default_rng([self.seed, index])
+        p = self.preprocessing or Preprocessing()
+        if isinstance(p, TextPreprocessing):
+            assert p.vocabulary is not None
+            return torch.from_numpy(generator.integers(0, p.vocabulary, p.window))
+        return torch.from_numpy(generator.standard_normal((p.channels, p.size, p.size), dtype=np.float32))
+
+    def prepared_for(self, preprocessing: Expected) -> Noise:
+        """Noise of the size that this network expects."""
+        return Noise(self.seed, preprocessing)
+
+    def content(self, images: int, seed: int) -> None:
+        """None: the seed makes it."""
 
 
-SOURCES = [DataSource(name, "CLASS", partial(_held_out, name)) for name in CHANGES]
+SOURCES = [
+    *(DataSource(name, "CLASS", partial(_held_out, name)) for name in CHANGES),
+    DataSource("random", "", lambda _, seed: Noise(seed)),
+]

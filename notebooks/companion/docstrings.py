@@ -1,4 +1,4 @@
-"""The docstrings of Python's standard library as a text, as ``docstrings``: a text that every reader has."""
+"""The docstrings of Python's standard library, a text that every reader has: as data they are called ``docstrings``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from affscore.errors import AffscoreError
-from affscore.models.data.texts import TextFile
-from affscore.models.named_data import DataSource
+from affscore.models.data import DataSource, NamedData, register_data
 
 LEFT_OUT = {"idlelib", "lib2to3", "turtledemo", "ensurepip", "distutils", "test", "tests", "idle_test"}
 """Modules and packages that not every Python of a version has, and tests."""
@@ -88,11 +87,13 @@ def fingerprint_of_docstrings() -> str:
     return hashlib.sha256("\n\n".join(all_docstrings()).encode()).hexdigest()[:16]
 
 
-def _load(_: str, seed: int) -> TextFile:
+def _load(_: str, seed: int) -> NamedData:
     """The test part."""
+    from affscore.models.data.files import TextFile  # which whoever asks for networks alone does not need
+
     version = platform.python_version()
     note = f"the docstrings are those of Python {version} ({fingerprint_of_docstrings()}); other versions have others"
     return TextFile("docstrings", None, docstrings("test"), notes=[note])
 
 
-SOURCES = [DataSource("docstrings", "", _load)]
+register_data(DataSource("docstrings", "", _load))

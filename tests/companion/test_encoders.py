@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from affscore import AffscoreError, load_model
-from affscore.models.encoders import with_encoder
+from companion.encoders import with_encoder
 
 NETWORK = """
 from torch import nn
@@ -158,5 +158,5 @@ def test_what_is_no_encoder_of_the_network_is_refused(change, prefix, small, tmp
 
 def test_another_shape_is_named(small, tmp_path):
     query, _ = bodies(small)
-    with pytest.raises(AffscoreError, match=r"1 of another shape: 'layer2.0.conv1.weight' has"):
+    with pytest.raises(AffscoreError, match=r"of another shape, such as 'layer2.0.conv1.weight'"):
         converted(small, query | {"layer2.0.conv1.weight": torch.ones(2)}, tmp_path)

@@ -10,8 +10,8 @@ import pytest
 
 from affscore import AffscoreError, load_data
 from affscore.models import TextPreprocessing
-from affscore.models.data import docstrings as module
-from affscore.models.data.docstrings import all_docstrings, docstrings, fingerprint_of_docstrings, is_held_out
+from companion import docstrings as module
+from companion.docstrings import all_docstrings, docstrings, fingerprint_of_docstrings, is_held_out
 
 LETTERS = TextPreprocessing(lambda text: [ord(letter) for letter in text], length=64, vocabulary=128)
 
@@ -37,7 +37,7 @@ def test_the_parts_share_no_docstring_and_leave_none_out():
 
 @pytest.mark.slow
 def test_another_process_reads_the_same():
-    code = "from affscore.models.data.docstrings import *; print(fingerprint_of_docstrings())"
+    code = "from companion.docstrings import *; print(fingerprint_of_docstrings())"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == fingerprint_of_docstrings()
 

@@ -1,0 +1,218 @@
+"""The commands: ``affscore signature``, ``multiverse``, ``survey`` and ``compare``. PyTorch is loaded when one runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer import Argument, Option
+
+from affscore.cli import options
+
+
+@options.measuring()
+def signature(
+    model: str = Argument(metavar="MODEL[@WEIGHTS]", help=f"MODEL is {options.MODELS}."),
+    dataset: str = Option("digits", metavar="SPEC", help=f"{options.DATASETS}."),
+    criteria: list[str] = options.CRITERIA,
+    out: Path | None = options.output(
+        "Write the result to this .parquet file, its table to a .csv file, or draw it (.png, .svg or .pdf).",
+        *(".parquet", ".csv", ".png", ".svg", ".pdf"),
+    ),
+    **chosen: Any,
+) -> None:
+    """The non-linearity signature of a network on a data set.
+
+    Prints one line for every activation: where it is, what it is, its affinity score (1 is affine). With --units blocks
+    also one for every norm, attention, residual block, ..., and beside its score the one of the best affine map.
+    """
+    from affscore.network.criteria import CRITERIA
+    from affscore.network.signature import signature as measure
+    from affscore.network.table import brief
+
+    result = measure(model, dataset, criteria=options.chosen_criteria(criteria), **chosen)
+    measured = result.metadata["criteria"]
+    # the scores of blocks mislead without it
+    shown = measured if criteria else [name for name in measured if name == "affine_fit"]
+    asked = [column.name for name in shown for column in CRITERIA[name].columns]
+    typer.echo(brief(result.summary, asked).to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
+    _deliver(result, out)
+
+
+@options.measuring("reduction", "order", "covariance", "units")
+def multiverse(
+    model: str = Argument(metavar="MODEL[@WEIGHTS]", help=f"MODEL is {options.MODELS}."),
+    dataset: str = Option("digits", metavar="SPEC", help=f"{options.DATASETS}."),
+    reductions: list[str] = options.names("R,...", "The reductions.", default=("mean", "sample")),
+    bias: str = options.BIAS,
+    out: Path | None = options.output("Write the result to this Parquet file.", ".parquet"),
+    **chosen: Any,
+) -> None:
+    """The signature of a network under every specification: reduction, order, covariance, coupling.
+
+    The network runs once. Prints one line for every specification: mean, spread and minimum of the scores, and how
+    their ranks agree with those of the default.
+    """
+    from affscore.network.multiverse import multiverse as measure
+
+    chosen["bias"] = bias
+    result = measure(model, dataset, reductions=reductions, **chosen)
+    typer.echo(result.summary.to_string(index=False, float_format=lambda value: f"{value:.4f}", na_rep="-"))
+    _deliver(result, out)
+
+
+@options.measuring()
+def survey(
+    model: list[str] = Option([], metavar="MODEL[@WEIGHTS]", help=f"A network: {options.MODELS}. Repeat it."),
+    models: list[str] = options.names("A,B", "Networks, separated by commas. May be repeated."),
+    dataset: list[str] = Option(
+        [], metavar="SPEC", help=f"A data set: {options.DATASETS}. Repeat it.  [default: digits]"
+    ),
+    datasets: list[str] = options.DATASETS_BY_COMMAS,
+    store: Path = Option("results", metavar="DIR", help="The folder of the results."),
+    jobs: int = Option(1, help="How many processes at once."),
+    reduction: list[str] = options.several("reduction", "or several"),
+    order: list[str] = options.several("order", "or both"),
+    multiverse: list[str] = options.names(
+        "R,...", "Measure multiverses of these reductions (mean,sample, say) instead."
+    ),
+    bias: str = options.BIAS,
+    criteria: list[str] = options.CRITERIA,
+    threads: int | None = Option(
+        None, help="Threads of each process (default: cores divided by --jobs, OMP_NUM_THREADS at most)."
+    ),
+    scheduler: str | None = Option(None, metavar="ADDRESS", help="Use the workers of the dask scheduler there."),
+    show: bool = Option(False, "--list", help="Only list the numbered jobs, and which are done."),
+    job: int | None = Option(None, metavar="NUMBER", help="Do only the job with this number, in this process."),
+    **chosen: Any,
+) -> None:
+    """Measure every network on every data set, and keep the results in a folder.
+
+    Results that are there are not measured again; a job that was interrupted is done from its start. The exit status
+    is 0 when the results of all jobs are there.
+    """
+    from affscore.survey.job import named_options, plan
+    from affscore.survey.survey import listing
+    from affscore.survey.survey import survey as measure
+
+    names = [*model, *models]
+    specs = [*dataset, *datasets] or ["digits"]
+    ways: dict[str, Any] = {"reductions": reduction or ["mean"], "orders": order or ["activate-first"]}
+    chosen |= {"multiverse": tuple(multiverse), "bias": bias}
+    chosen["criteria"] = options.chosen_criteria(criteria)
+    if not names:
+        raise typer.BadParameter("say which networks, with --models A,B or --model A --model B")
+    if show:
+        say(listing(plan(names, specs, named_options(chosen), **ways), store))
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the other processes end, too
+    try:
+        with nullcontext() if scheduler is None else _client(scheduler) as client:
+            report = measure(
+                names, specs, store, jobs, threads=threads, client=client, only=job, progress=True,
+                command=_command_line(), **ways, **chosen,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        typer.echo("affscore: interrupted; the same command does the jobs that are not finished", err=True)
+        raise typer.Exit(130) from None  # as a shell says it
+    first, *failures = str(report).splitlines()
+    typer.echo(first)
+    say((f"affscore: {line}" for line in failures), err=True)
+    if not report.complete:
+        raise typer.Exit(1)
+
+
+@options.measuring("units")
+def compare(
+    models: list[str] = Argument(
+        metavar="A [B ...]", help=f"A network ({options.MODELS}) or a finished result (FILE.parquet)."
+    ),
+    dataset: list[str] = Option(
+        [],
+        metavar="SPEC",
+        help=f"{options.DATASETS}. Repeat it to compare data sets, or classes of one.  [default: digits]",
+    ),
+    datasets: list[str] = options.DATASETS_BY_COMMAS,
+    name: list[str] = Option([], metavar="NAME", help="What to call a result. Repeat it, in their order."),
+    store: Path | None = Option(None, metavar="DIR", help="Take results from this folder, and keep new ones there."),
+    out: Path | None = options.output("Write the figure to this .png, .svg or .pdf file.", ".png", ".svg", ".pdf"),
+    csv: Path | None = options.output("Write statistics and distances to this .csv file.", ".csv"),
+    **chosen: Any,
+) -> None:
+    """Compare signatures: statistics, dynamic time warping distances, and all of them in one figure.
+
+    Prints a row of statistics for each result, the matrix of the distances, and for each pair of networks that are
+    measured now the difference of their mean scores with its interval. One result alone is described and drawn.
+    The options say how what is not finished is measured; finished results are taken as they are.
+    """
+    from affscore.comparison.compare import compare as measure
+
+    chosen["criteria"] = store is not None  # in a store: what a survey would measure, so that nothing is there twice
+    if store is not None:
+        chosen["command"] = _command_line()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the result prints them
+        found = measure(*models, data=[*dataset, *datasets] or ["digits"], names=name or None, store=store, **chosen)
+    typer.echo(str(found))
+    _say_notes(found)
+    write(found.save, out, csv)
+
+
+def _client(address: str) -> Any:
+    """A client of the dask scheduler at an address."""
+    from affscore.errors import guarded
+    from affscore.models.naming import needs
+
+    made = needs("distributed", "--scheduler", "cluster").Client
+    advice = "start one with: dask scheduler"
+    return guarded(lambda: made(address, timeout=10), f"there is no scheduler of dask at {address!r}", advice)
+
+
+def without_folders(word: str) -> str:
+    """A word of the command with files by their base names: a folder of this machine means nothing elsewhere.
+
+    >>> without_folders("/home/me/net.py:make@/home/me/w.pth")
+    'net.py:make@w.pth'
+    """
+    return re.sub(r"[^@:=,]*/", "", word.rstrip("/"))
+
+
+def _command_line() -> str:
+    """The command that runs, with files by their base names."""
+    return shlex.join(without_folders(word) for word in ["affscore", *sys.argv[1:]])
+
+
+def say(lines: Iterable[str], err: bool = False) -> None:
+    """Print lines, to the error stream where they are no result."""
+    for line in lines:
+        typer.echo(line, err=err)
+
+
+def _say_notes(result: Any) -> None:
+    """Print the notes of a result, but for its warnings, which are printed when they are given."""
+    from affscore.network.note import Note
+
+    say((f"note: {note}" for note in result.notes if Note.of(note).kind == "note"), err=True)
+
+
+def _deliver(result: Any, out: Path | None) -> None:
+    """Print what a result says of itself, and write it."""
+    typer.echo(repr(result).splitlines()[0])
+    _say_notes(result)
+    result.metadata["command"] = _command_line()
+    write(result.save, out)
+
+
+def write(save: Callable[[Path], object], *files: Path | None) -> None:
+    """Write the files that were asked for, and say so."""
+    for file in filter(None, files):
+        save(file)
+        typer.echo(f"written to {file}", err=True)

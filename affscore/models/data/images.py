@@ -1,0 +1,175 @@
+"""Images: below a folder, as ``folder:DIR`` and ``imagenet:DIR``, and torchvision's, as ``cifar10`` and the like."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, Literal
+
+from PIL import Image, ImageOps
+from torch import Tensor
+
+from affscore.errors import AffscoreError, first_line, guarded
+from affscore.models.data import DataSource, ImageSet, UnreadableImageError
+from affscore.models.downloads import check_answer
+from affscore.models.naming import user_path
+from affscore.models.preprocessing import Preprocessing, image_tensor
+
+IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm"})
+"""Those of torchvision's ImageFolder."""
+
+_VALIDATION = ("val", "validation", "ILSVRC2012_img_val", "Data/CLS-LOC/val", "ILSVRC/Data/CLS-LOC/val")
+"""Where the validation images of ImageNet lie in what one downloads, seen from its top folder."""
+
+DATA_SETS = {"cifar10": "CIFAR10", "cifar100": "CIFAR100", "fashion-mnist": "FashionMNIST"}
+"""SPEC -> the class of torchvision.datasets."""
+
+
+def _below(kind: str, directory: str, seed: int) -> ImageSet:
+    """Every image below a folder; the folders in it are the classes.
+
+    Hidden files and folders are passed over, links are followed. A photo is turned upright as its EXIF
+    entry says, except those of ImageNet: torchvision does not, and the published accuracies are those of
+    images that lie as they are stored.
+
+    Args:
+        kind: "folder" or "imagenet" (the validation images, in DIR/val where there is one).
+        directory: DIR.
+        seed: Of no consequence.
+
+    Raises:
+        AffscoreError: No such folder, one that may not be read, or no image in it.
+    """
+    root = user_path(directory)
+    if not os.path.isdir(root):  # noqa: PTH112  # that of pathlib raises where a name is too long
+        raise AffscoreError(
+            f"file not found: there is no folder {directory!r}; {kind}:DIR takes the path of a folder of images"
+        )
+    name = f"{kind}:{root.resolve().name or '/'}"
+    if kind == "imagenet":
+        inside = [root / inner for inner in _VALIDATION if (root / inner).is_dir()]
+        if not inside and (root / "train").is_dir():
+            raise AffscoreError(
+                f"the folder {directory!r} has a folder 'train', but no 'val' with the validation images; "
+                f"for the training images write folder:{directory}/train"
+            )
+        root = inside[0] if inside else root
+    if not (files := _images_below(root)):
+        suffixes = ", ".join(sorted(IMAGE_SUFFIXES))
+        raise AffscoreError(f"found no image ({suffixes}) in the folder {directory!r} or below it")
+    labels = None if root in {file.parent for file in files} else [file.relative_to(root).parts[0] for file in files]
+
+    def read(index: int, p: Preprocessing | None) -> Tensor:
+        return read_picture(files[index], p, upright=kind == "folder")
+
+    return ImageFiles(name, len(files), read, labels=labels, files=files)
+
+
+class ImageFiles(ImageSet):
+    """Images in files."""
+
+    files: Sequence[Path]
+
+    def content(self, images: int, seed: int) -> Iterator[bytes]:
+        """The hashes of the files that are used, but for links to nothing."""
+        for file in (self.files[index] for index in self.order(images, seed, images)):
+            state = file.stat() if file.is_file() else None
+            yield b"missing" if state is None else _hash_of(file, state.st_size, state.st_ctime_ns)
+
+
+def read_picture(file: Path, preprocessing: Preprocessing | None, upright: bool) -> Tensor:
+    """One image file, as a network expects it.
+
+    Args:
+        file: The file.
+        preprocessing: What the network expects; None for the image as it is stored.
+        upright: Whether to turn it as its EXIF entry says.
+
+    Raises:
+        UnreadableImageError: It cannot be read, is no image, or has more pixels than Pillow trusts.
+    """
+    try:
+        with Image.open(file) as image:
+            if upright:
+                ImageOps.exif_transpose(image, in_place=True)
+            return (preprocessing or image_tensor)(image)
+    except Exception as error:  # Pillow's decoders raise nearly anything on a damaged file
+        reason = first_line(error).replace(str(file), file.name)
+        raise UnreadableImageError(f"{file.parent.name}/{file.name}", reason) from error
+
+
+def _images_below(root: Path) -> list[Path]:
+    """The image files below a folder, sorted. A folder that is met twice through links is read once."""
+    found: list[Path] = []
+    seen: set[Path] = set()
+
+    def refuse(error: OSError) -> None:
+        name = Path(error.filename).name
+        raise AffscoreError(f"the folder {name!r} cannot be read ({error.strerror})") from error
+
+    for folder, below, names in os.walk(root, onerror=refuse, followlinks=True):
+        here = Path(folder)
+        if (real := here.resolve()) in seen:
+            below.clear()
+            continue
+        seen.add(real)
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        shown = [here / name for name in names if not name.startswith(".")]
+        found += [file for file in shown if file.suffix.lower() in IMAGE_SUFFIXES]  # others are counted when read
+    return sorted(found)
+
+
+@lru_cache(maxsize=100_000)
+def _hash_of(file: Path, size: int, changed: int) -> bytes:
+    """The hash of a file; a survey asks once for each network, and a file that was not touched is what it was."""
+    return hashlib.sha256(file.read_bytes()).digest()
+
+
+def images_of(name: str, part: Literal["train", "test"] = "test") -> ImageSet:
+    """The images of a data set, read by torchvision's own classes from $AFFSCORE_DATA, or ~/.cache/affscore.
+
+    What is not there is unpacked from the archive, and where that is missing, too, downloaded.
+
+    Args:
+        name: One of :data:`DATA_SETS`.
+        part: Which images. SPECs name the test images alone; one trains on the others.
+
+    Raises:
+        AffscoreError: The files are damaged, or neither here nor can they be downloaded: which, from where, and
+            where to put them.
+    """
+    import torchvision.datasets  # takes seconds
+
+    made = getattr(torchvision.datasets, DATA_SETS[name])
+    home = user_path(os.environ.get("AFFSCORE_DATA") or "~/.cache/affscore")
+    folder = home if hasattr(made, "url") else home / made.__name__ / "raw"
+    urls = [made.url] if hasattr(made, "url") else [made.mirrors[0] + file for file, _ in made.resources]
+
+    def load() -> Any:
+        try:
+            return made(home, train=part == "train")
+        except RuntimeError:  # torchvision's way to say that files are missing, or not the right ones
+            home.mkdir(parents=True, exist_ok=True)
+            for url in [url for url in urls if not (folder / url.rpartition("/")[2]).is_file()][:1]:
+                check_answer(url)
+            return made(home, train=part == "train", download=True)
+
+    what = f"the data set {name} is not in {home}, or damaged there, and could not be downloaded"
+    advice = f"get {' '.join(urls)} elsewhere and put it into {folder} (AFFSCORE_DATA chooses another place)"
+    pictures = guarded(load, what, advice)
+    labels = [pictures.classes[int(target)] for target in pictures.targets]
+    about = {"labels": labels, "classes": pictures.classes}
+    return ImageSet(name, len(pictures), lambda index, p: (p or image_tensor)(pictures[index][0]), **about)
+
+
+def _named(name: str, argument: str, seed: int) -> ImageSet:
+    return images_of(name)
+
+
+SOURCES = [
+    *(DataSource(name, "CLASS", partial(_named, name)) for name in DATA_SETS),
+    *(DataSource(kind, "DIR", partial(_below, kind)) for kind in ("imagenet", "folder")),
+]

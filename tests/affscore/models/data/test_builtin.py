@@ -1,0 +1,134 @@
+"""Digits, as they are and changed, and noise."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import truncnorm
+from sklearn.datasets import load_digits
+
+from affscore import AffscoreError, load_data
+from affscore.models import Preprocessing, TextPreprocessing, digits
+from affscore.models.data import identity_of_data
+from affscore.models.data.builtin import CHANGES, NOISE, shuffled
+
+SMALL = Preprocessing(size=8, resize=8, mean=(0.0,) * 3, std=(1.0,) * 3)
+
+
+CHANGED = [name for name in CHANGES if name != "digits"]
+
+
+def images_of(spec):
+    return torch.stack(list(load_data(spec)))
+
+
+def test_the_parts_are_all_the_scans_and_have_none_in_common():
+    (train, train_labels), (test, test_labels) = digits("train"), digits("test")
+    assert (tuple(train.shape), tuple(test.shape)) == ((1200, 1, 8, 8), (597, 1, 8, 8))
+    both = torch.cat([train, test]).reshape(1797, 64).mul(16).numpy().astype(int)
+    labelled = np.column_stack([both, torch.cat([train_labels, test_labels]).numpy()])
+    bunch = load_digits()
+    original = np.column_stack([bunch.data.astype(int), bunch.target])
+    # every scan is there as often as in the original, and no scan is in both parts
+    assert sorted(map(tuple, labelled)) == sorted(map(tuple, original))
+    assert not {tuple(row) for row in labelled[:1200]} & {tuple(row) for row in labelled[1200:]}
+
+
+def test_the_values_are_grey_values_between_zero_and_one():
+    images, labels = digits("train")
+    assert images.dtype == torch.float32
+    assert labels.dtype == torch.int64
+    assert (float(images.min()), float(images.max())) == (0.0, 1.0)
+
+
+def test_every_digit_has_its_share_in_both_parts():
+    counts = [torch.bincount(digits(part)[1], minlength=10) for part in ("train", "test")]
+    shares = counts[0] / (counts[0] + counts[1])
+    assert (shares - 1200 / 1797).abs().max() < 0.005
+
+
+def test_the_split_is_the_same_every_time():
+    digits.cache_clear()
+    first = digits("test")
+    digits.cache_clear()
+    assert all(torch.equal(a, b) for a, b in zip(first, digits("test"), strict=True))
+    # the published accuracy refers to these images: a new version of scikit-learn must not move them
+    assert first[1][:12].tolist() == [1, 5, 4, 5, 9, 1, 8, 2, 9, 0, 6, 6]
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_they_are_the_held_out_scans_in_the_same_order_with_the_same_labels(name):
+    changed, plain = load_data(name), load_data("digits")
+    assert (changed.name, len(changed), changed.labels) == (name, 597, plain.labels)
+    assert changed.classes == plain.classes
+    assert len(load_data(f"{name}:3")) == len(load_data("digits:3"))
+    assert load_data(f"{name}:3").name == f"{name}:3"
+    assert not torch.equal(images_of(name), digits("test")[0])
+    first = identity_of_data(name, 64, 64, 0)
+    assert first["content"] != identity_of_data("digits", 64, 64, 0)["content"]
+
+
+def test_inverted_digits_are_white_where_digits_are_black():
+    assert torch.equal(images_of("digits-inverted") + digits("test")[0], torch.ones(597, 1, 8, 8))
+
+
+def test_shuffled_digits_have_the_grey_values_of_the_digit_in_one_order_for_all():
+    plain, found = digits("test")[0], images_of("digits-shuffled")
+    assert torch.equal(found.flatten(1).sort().values, plain.flatten(1).sort().values)
+    places = shuffled(torch.arange(64.0).reshape(1, 8, 8)).flatten().long()
+    assert sorted(places.tolist()) == list(range(64))
+    assert (places != torch.arange(64)).sum() > 56  # hardly a pixel is where it was
+    assert torch.equal(found.flatten(1), plain.flatten(1)[:, places])
+
+
+def test_noise_has_the_stated_deviation_where_nothing_is_cut_and_every_image_its_own():
+    plain, found = digits("test")[0], images_of("digits-noisy")
+    assert (float(found.min()), float(found.max())) == (0.0, 1.0)
+    noise = found - plain
+    grey = noise[(plain == 0.5) & (found > 0) & (found < 1)]
+    # a normal deviate that is known to lie within two standard deviations of zero
+    assert float(grey.std()) == pytest.approx(truncnorm.std(-2, 2) * NOISE, rel=0.1)
+    assert abs(float(grey.mean())) < 0.02
+    assert not torch.equal(noise[0], noise[1])
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_they_do_not_depend_on_the_seed_and_are_what_they_were(name):
+    assert torch.equal(torch.stack(list(load_data(name, seed=1))), images_of(name))
+    # shipped results are of these images: a new version of NumPy must not change them
+    known = {"digits-inverted": 0.6949, "digits-shuffled": 0.3051, "digits-noisy": 0.3459}
+    assert float(images_of(name).mean()) == pytest.approx(known[name], abs=1e-4)
+
+
+def test_digits_are_the_held_out_part():
+    data = load_data("digits")
+    assert (data.name, len(data)) == ("digits", 597)
+    assert torch.equal(torch.stack([*data]), digits("test")[0])
+    prepared = load_data("digits", SMALL)
+    assert torch.equal(prepared[5], SMALL(digits("test")[0][5]))
+
+
+def test_noise_is_fixed_by_the_seed_and_the_index():
+    data, again, other = (load_data("random", SMALL, seed=seed) for seed in (1, 1, 2))
+    assert torch.equal(data[7], again[7])
+    assert not torch.equal(data[7], other[7])
+    assert not torch.equal(data[7], data[8])
+    assert data[3].shape == (3, 8, 8)
+    assert load_data("random")[0].shape == (3, 224, 224)
+    many = torch.stack([data[index] for index in range(200)])
+    assert float(many.mean()) == pytest.approx(0, abs=0.02)
+    assert float(many.std()) == pytest.approx(1, abs=0.02)
+    with pytest.raises(AffscoreError, match="'random' has no end: say how many images you want"):
+        len(data)
+
+
+def test_random_token_ids_fill_the_vocabulary():
+    words = TextPreprocessing(vocabulary=7, length=5)
+    data, again, other = (load_data("random", words, seed=seed) for seed in (1, 1, 2))
+    assert (data[3].shape, data[3].dtype) == ((5,), torch.int64)
+    assert torch.equal(data[3], again[3])
+    windows = torch.stack([data[index] for index in range(200)])
+    assert not torch.equal(windows, torch.stack([other[index] for index in range(200)]))
+    counts = torch.bincount(windows.flatten(), minlength=7)
+    assert len(counts) == 7
+    assert int(counts.min()) > 100  # 143 expected
+    assert data[0].tolist() == np.random.default_rng([1, 0]).integers(0, 7, 5).tolist()

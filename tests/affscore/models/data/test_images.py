@@ -1,0 +1,389 @@
+"""Folders as people have them, and torchvision's data sets: its own classes read small files in its own layout."""
+
+import gzip
+import hashlib
+import http.server
+import os
+import pickle
+import socket
+import struct
+import tarfile
+import threading
+import time
+
+import numpy as np
+import pytest
+import torch
+import torchvision
+from PIL import Image
+
+from affscore import load_data
+from affscore.errors import AffscoreError
+from affscore.models import Preprocessing, downloads
+from affscore.models.data import UnreadableImageError
+from affscore.models.data.images import DATA_SETS, images_of
+
+SMALL = Preprocessing(size=8, resize=8, mean=(0.0,) * 3, std=(1.0,) * 3)
+
+
+ORIENTATION = 0x0112
+
+
+def picture(colour=(255, 0, 0), size=(10, 7), mode="RGB"):
+    return Image.new("RGB", size, colour).convert(mode)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Pictures of many kinds, in nested folders, beside files that are none."""
+    root = tmp_path / "photos"
+    (root / "b" / "c").mkdir(parents=True)
+    picture().save(root / "rgb.png")
+    picture(mode="L").save(root / "grey.PNG")
+    picture(mode="P").save(root / "palette.png")
+    picture(mode="RGBA").save(root / "b" / "alpha.png")
+    picture(mode="CMYK").save(root / "b" / "cmyk.jpg")
+    picture(size=(3, 40)).save(root / "b" / "c" / "tall.jpeg")
+    picture(mode="1").save(root / "b" / "c" / "bits.bmp")
+    Image.fromarray(np.full((6, 6), 65535, dtype=np.uint16)).save(root / "deep.tif")
+    picture().save(root / "small.webp", lossless=True)
+    (root / "notes.txt").write_text("not a picture")
+    (root / "b" / "labels.csv").write_text("a,b")
+    return root
+
+
+def test_a_folder_gives_every_picture_below_it(folder):
+    data = load_data(f"folder:{folder}", SMALL)
+    assert len(data) == 9
+    assert data.name == "folder:photos"
+    images = torch.stack([*data])
+    assert images.shape == (9, 3, 8, 8)
+    assert torch.isfinite(images).all()
+    files = sorted(p for p in folder.rglob("*") if p.suffix.lower() not in (".txt", ".csv") and p.is_file())
+    for file, image in zip(files, images, strict=True):
+        expected = {"grey": [0.3] * 3, "deep": [1.0] * 3}.get(file.stem, [1.0, 0.0, 0.0])
+        if file.stem != "bits":  # dithered
+            assert image[:, 4, 4].tolist() == pytest.approx(expected, abs=0.02), file.name
+
+
+def test_without_a_preprocessing_pictures_come_as_they_are(folder):
+    shapes = [tuple(image.shape) for image in load_data(f"folder:{folder}")]
+    assert sorted(shapes) == sorted([(3, 7, 10)] * 5 + [(1, 7, 10)] * 2 + [(3, 40, 3), (1, 6, 6)])
+    assert all(0 <= float(image.min()) <= float(image.max()) <= 1 for image in load_data(f"folder:{folder}"))
+
+
+@pytest.mark.parametrize("place", [".", "val", "ILSVRC/Data/CLS-LOC/val"])
+def test_imagenet_takes_the_validation_images(tmp_path, place):
+    root = tmp_path / "imagenet"
+    inner = root / place
+    for name, colour in (("n01", (255, 0, 0)), ("n02", (0, 255, 0))):
+        (inner / name).mkdir(parents=True)
+        picture(colour).save(inner / name / "1.JPEG")
+    if place != ".":
+        (inner.parent / "train" / "n01").mkdir(parents=True)
+        picture((0, 0, 255)).save(inner.parent / "train" / "n01" / "x.JPEG")
+    data = load_data(f"imagenet:{root}", SMALL)
+    assert (data.name, len(data)) == ("imagenet:imagenet", 2)
+    assert [image.mean(dim=(1, 2)).argmax().item() for image in data] == [0, 1]
+    assert data.labels == ["n01", "n02"]
+
+
+@pytest.mark.parametrize("kind", ["folder", "imagenet"])
+def test_folders_that_hold_nothing(tmp_path, kind):
+    (tmp_path / "notes.txt").write_text("no picture")
+    with pytest.raises(AffscoreError, match="found no image"):
+        load_data(f"{kind}:{tmp_path}")
+    with pytest.raises(AffscoreError, match=r"there is no folder .*missing"):
+        load_data(f"{kind}:{tmp_path / 'missing'}")
+    with pytest.raises(AffscoreError, match=r"there is no folder .*notes"):
+        load_data(f"{kind}:{tmp_path / 'notes.txt'}")
+    with pytest.raises(AffscoreError, match=f"{kind}: needs a folder"):
+        load_data(f"{kind}:")
+
+
+@pytest.mark.parametrize("content", [b"", b"not a picture", b"\x89PNG\r\n\x1a\n" + bytes(50)])
+def test_a_file_that_is_no_picture_is_named(tmp_path, content):
+    (tmp_path / "broken.png").write_bytes(content)
+    with pytest.raises(AffscoreError, match=r"the file .*/broken.png is not a readable image"):
+        load_data(f"folder:{tmp_path}", SMALL)[0]
+
+
+def save(path, colour=(255, 0, 0), size=(10, 7), **options):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", size, colour).save(path, **options)
+    return path
+
+
+def photo_on_its_side(path):
+    """Stored 8 high and 16 wide, left half white; seen 16 high and 8 wide, upper half white."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    values = np.zeros((8, 16), dtype=np.uint8)
+    values[:, :8] = 255
+    exif = Image.Exif()
+    exif[ORIENTATION] = 6  # turn it by 90 degrees, clockwise
+    Image.fromarray(values).save(path, exif=exif, quality=95)
+
+
+def test_photos_are_turned_upright_and_those_of_imagenet_lie_as_torchvision_leaves_them(tmp_path):
+    photo_on_its_side(tmp_path / "photo.jpg")
+    (upright,) = load_data(f"folder:{tmp_path}")
+    assert upright.shape == (1, 16, 8)
+    assert upright[0, :7].mean() > 0.95
+    assert upright[0, 9:].mean() < 0.05
+    (stored,) = load_data(f"imagenet:{tmp_path}")
+    assert stored.shape == (1, 8, 16)
+    assert stored[0, :, :7].mean() > 0.95
+
+
+def test_hidden_files_and_folders_are_passed_over(tmp_path):
+    save(tmp_path / "photo.png")
+    (tmp_path / "._photo.png").write_bytes(b"what macOS leaves beside a file")
+    save(tmp_path / ".ipynb_checkpoints" / "photo.png")
+    assert len(load_data(f"folder:{tmp_path}")) == 1
+
+
+def test_links_are_followed_and_a_circle_ends(tmp_path):
+    save(tmp_path / "elsewhere" / "cats" / "1.png")
+    root = tmp_path / "photos"
+    save(root / "dogs" / "1.png")
+    (root / "cats").symlink_to(tmp_path / "elsewhere" / "cats")
+    (root / "dogs" / "up").symlink_to(root)
+    data = load_data(f"folder:{root}")
+    assert (len(data), sorted(data.labels)) == (2, ["cats", "dogs"])
+
+
+def test_a_link_to_nothing_is_an_unreadable_image(tmp_path):
+    (tmp_path / "gone.png").symlink_to(tmp_path / "nothing")
+    data = load_data(f"folder:{tmp_path}")
+    with pytest.raises(UnreadableImageError, match=r"^the file .*/gone.png is not a readable image \(.*No such file"):
+        data[0]
+
+
+def test_the_folders_are_the_classes(tmp_path):
+    for name in ("cats", "dogs"):
+        save(tmp_path / name / "a.png")
+        save(tmp_path / name / "young" / "b.png")
+    data = load_data(f"folder:{tmp_path}")
+    assert data.labels == ["cats", "cats", "dogs", "dogs"]
+    assert [data.only("dogs").name, load_data(f"folder:{tmp_path / 'dogs'}").name] == ["folder:dogs"] * 2
+    assert [file.name for file in data.only("dogs").files] == ["a.png", "b.png"]
+    save(tmp_path / "loose.png")
+    assert load_data(f"folder:{tmp_path}").labels is None
+
+
+def test_imagenet_without_validation_images(tmp_path):
+    save(tmp_path / "train" / "n01" / "1.JPEG")
+    with pytest.raises(
+        AffscoreError, match=r"has a folder 'train', but no 'val' .*; for the training images write fol"
+    ):
+        load_data(f"imagenet:{tmp_path}")
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 1), (1, 300), (4000, 3000)])
+def test_tiny_and_large_images(tmp_path, size):
+    save(tmp_path / "x.png", (0, 255, 0), size)
+    (image,) = load_data(f"folder:{tmp_path}", Preprocessing())
+    assert image.shape == (3, 224, 224)
+    assert image.mean(dim=(1, 2)).argmax() == 1
+
+
+TINY = Preprocessing(size=4, resize=4, mean=(0.0,) * 3, std=(1.0,) * 3)
+
+
+COLOURS = np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]], dtype=np.uint8)
+
+
+NAMES = {"cifar10": ["airplane", "cat"], "cifar100": ["apple", "bee"]}
+
+
+LABELS = [1, 0, 1, 1]
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("AFFSCORE_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def cifar_files(name):
+    """The files of a CIFAR with four images of one colour each."""
+    made = getattr(torchvision.datasets, DATA_SETS[name])
+    key = "labels" if name == "cifar10" else "fine_labels"
+    images = COLOURS.repeat(32 * 32, axis=1)  # all red values, then all green, then all blue ones
+    batch = {"data": images, key: LABELS}
+    files = {file: pickle.dumps({"data": images[:1], key: [0]}) for file, _ in made.train_list}
+    files |= {file: pickle.dumps(batch) for file, _ in made.test_list}
+    return files | {made.meta["filename"]: pickle.dumps({made.meta["key"]: NAMES[name]})}
+
+
+def md5(content):
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
+
+
+def expect(monkeypatch, name, files):
+    """Let torchvision expect these files, and not the real ones."""
+    made = getattr(torchvision.datasets, DATA_SETS[name])
+    for kept in ("train_list", "test_list"):
+        monkeypatch.setattr(made, kept, [[file, md5(files[file])] for file, _ in getattr(made, kept)])
+    monkeypatch.setattr(made, "meta", {**made.meta, "md5": md5(files[made.meta["filename"]])})
+    return made
+
+
+def write(folder, files):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+
+
+def idx(array):
+    return struct.pack(">HBB", 0, 8, array.ndim) + struct.pack(f">{array.ndim}I", *array.shape) + array.tobytes()
+
+
+def fashion_files():
+    images = np.zeros((4, 28, 28), dtype=np.uint8)
+    images[:, 14:] = np.array([0, 85, 170, 255], dtype=np.uint8)[:, None, None]
+    labels = np.array([0, 9, 9, 5], dtype=np.uint8)
+    return {
+        "train-images-idx3-ubyte": idx(images[:1]),
+        "train-labels-idx1-ubyte": idx(labels[:1]),
+        "t10k-images-idx3-ubyte": idx(images),
+        "t10k-labels-idx1-ubyte": idx(labels),
+    }
+
+
+@pytest.mark.parametrize("name", ["cifar10", "cifar100"])
+def test_cifar_that_is_there_needs_no_network(name, hub, home, monkeypatch):
+    files = cifar_files(name)
+    made = expect(monkeypatch, name, files)
+    write(home / made.base_folder, files)
+    data = load_data(name, TINY)
+    assert (data.name, len(data)) == (name, 4)
+    for image, colour in zip(data, COLOURS, strict=True):
+        assert image[:, 0, 0].tolist() == pytest.approx((colour / 255).tolist())
+    assert load_data(name)[0].shape == (3, 32, 32)
+    assert data.labels == [NAMES[name][label] for label in LABELS]
+    one = load_data(f"{name}:{NAMES[name][1]}")
+    assert (one.name, len(one)) == (f"{name}:{NAMES[name][1]}", 3)
+
+
+@pytest.mark.parametrize(("name", "images"), [("cifar10", 5), ("cifar100", 1)])
+def test_the_training_part_has_images_of_its_own(name, images, hub, home, monkeypatch):
+    """One red image of the first class in each file of the training part."""
+    with pytest.raises(AffscoreError, match=f"the data set {name} is not in .* could not be downloaded"):
+        images_of(name, "train")
+    made = expect(monkeypatch, name, files := cifar_files(name))
+    write(home / made.base_folder, files)
+    data = images_of(name, "train")
+    assert data.labels == [NAMES[name][0]] * images
+    assert torch.equal(data[images - 1], torch.tensor([1.0, 0, 0])[:, None, None].expand(3, 32, 32))
+    assert data.classes == NAMES[name]
+
+
+def test_fashion_mnist_that_is_there_needs_no_network(hub, home):
+    write(home / "FashionMNIST" / "raw", fashion_files())
+    data = load_data("fashion-mnist", TINY)
+    assert (data.name, len(data)) == ("fashion-mnist", 4)
+    assert [float(image[:, 3].mean()) for image in data] == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    assert data.labels == ["T-shirt/top", "Ankle boot", "Ankle boot", "Sandal"]
+    assert data.classes[:2] == load_data("fashion-mnist:Ankle boot").classes[:2] == ["T-shirt/top", "Trouser"]
+    assert len(load_data("fashion-mnist:Ankle boot")) == 2
+    assert load_data("fashion-mnist:T-shirt/top")[0].shape == (1, 28, 28)
+
+
+def test_archives_that_are_there_are_unpacked(hub, home, monkeypatch):
+    files = {f"{name}.gz": gzip.compress(content) for name, content in fashion_files().items()}
+    write(home / "FashionMNIST" / "raw", files)
+    resources = [(name, md5(content)) for name, content in files.items()]
+    monkeypatch.setattr(torchvision.datasets.FashionMNIST, "resources", resources)
+    assert len(load_data("fashion-mnist")) == 4
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    """A server that serves a folder, which is given together with its address."""
+    monkeypatch.setenv("no_proxy", "*")
+    (tmp_path / "served").mkdir()
+    handler = lambda *args: Quiet(*args, directory=str(tmp_path / "served"))  # noqa: E731
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield tmp_path / "served", f"http://127.0.0.1:{running.server_port}"
+        running.shutdown()
+
+
+def test_what_is_not_there_is_downloaded_once(server, home, monkeypatch):
+    folder, address = server
+    made = expect(monkeypatch, "cifar10", files := cifar_files("cifar10"))
+    write(folder / made.base_folder, files)
+    with tarfile.open(folder / made.filename, "w:gz") as archive:
+        archive.add(folder / made.base_folder, made.base_folder)
+    monkeypatch.setattr(made, "url", f"{address}/{made.filename}")
+    monkeypatch.setattr(made, "tgz_md5", md5((folder / made.filename).read_bytes()))
+    assert len(load_data("cifar10")) == 4
+    (folder / made.filename).unlink()
+    assert len(load_data("cifar10")) == 4
+    assert socket.getdefaulttimeout() is None
+
+
+def test_a_server_that_is_silent_costs_seconds(home, monkeypatch):
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setattr(downloads, "SECONDS_TO_ANSWER", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setattr(torchvision.datasets.CIFAR10, "url", f"http://127.0.0.1:{silent.getsockname()[1]}/x.tar.gz")
+        start = time.monotonic()
+        with pytest.raises(AffscoreError, match=r"could not be downloaded .*timed out"):
+            load_data("cifar10")
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "folder"),
+    [
+        ("cifar10", "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz", "data"),
+        ("fashion-mnist", "t10k-images-idx3-ubyte.gz", "data/FashionMNIST/raw"),
+    ],
+)
+def test_no_network_and_no_data(name, address, folder, hub, home):
+    with pytest.raises(AffscoreError, match=f"the data set {name} is not in .* could not be downloaded") as caught:
+        load_data(name)
+    assert address in str(caught.value)
+    assert f" into {home.parent / folder} (AFFSCORE_DATA" in str(caught.value)
+
+
+DAMAGE = {
+    "empty": lambda content: b"",
+    "cut off": lambda content: content[: len(content) // 2],
+    "foreign": lambda content: b"<html>" + content,
+    "a pickle of something else": lambda content: pickle.dumps([1, 2]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("trusted", [True, False])
+def test_damaged_files_of_cifar(damage, trusted, hub, home, monkeypatch):
+    files = cifar_files("cifar10")
+    damaged = files | {"test_batch": DAMAGE[damage](files["test_batch"])}
+    made = expect(monkeypatch, "cifar10", damaged if trusted else files)
+    write(home / made.base_folder, damaged)
+    with pytest.raises(AffscoreError, match="or damaged there"):
+        load_data("cifar10")
+
+
+def test_a_closed_folder_is_an_error(tmp_path, monkeypatch):
+    """As if this folder belonged to somebody else (whoever runs the tests may be allowed everything)."""
+    save(tmp_path / "photos" / "open" / "1.png")
+    save(tmp_path / "photos" / "private" / "1.png")
+    scandir = os.scandir
+
+    def refusing(path="."):
+        if os.fspath(path).endswith("private"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    with pytest.raises(AffscoreError, match=r"the folder 'private' cannot be read \(Permission denied\)"):
+        load_data(f"folder:{tmp_path / 'photos'}")
