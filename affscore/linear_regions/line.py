@@ -5,7 +5,6 @@ What has too many points for that is swept in pieces, as many at a time as there
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -230,9 +229,7 @@ class _Swept:
 
 
 @torch.inference_mode()
-def sweep(
-    program: Program, starts: Tensor, directions: Tensor, chunk: int, done: Callable[[int], object] = int
-) -> list[Trace]:
+def sweep(program: Program, starts: Tensor, directions: Tensor, chunk: int) -> list[Trace]:
     """Find all regions of segments by the line method.
 
     Args:
@@ -240,7 +237,6 @@ def sweep(
         starts: Where the segments begin, (segments, *shape of a sample).
         directions: End minus start.
         chunk: Most points in the network at once.
-        done: Is told how many segments are finished, again and again.
 
     Returns:
         What was found on each segment.
@@ -255,7 +251,6 @@ def sweep(
             segments[lane].add(piece, limit)
         expected = sum(segments[lane].points / segments[lane].at for lane in lanes) / len(lanes)
         waiting = [lane for lane in waiting if segments[lane].at < 1]
-        done(sum(segments[lane].at == 1 for lane in lanes))
     return [segment.trace for segment in segments]
 
 

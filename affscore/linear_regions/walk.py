@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -122,14 +122,13 @@ class DualPass:
 
 
 @torch.inference_mode()
-def walk(program: Program, starts: Tensor, directions: Tensor, done: Callable[[int], object] = int) -> list[Trace]:
+def walk(program: Program, starts: Tensor, directions: Tensor) -> list[Trace]:
     """Walk along segments from one boundary to the next, along all segments at once.
 
     Args:
         program: The operations of the network.
         starts: Where the segments begin, (segments, *shape of a sample).
         directions: End minus start.
-        done: Is told how many segments are finished, again and again.
 
     Returns:
         What was found on each segment.
@@ -163,7 +162,6 @@ def walk(program: Program, starts: Tensor, directions: Tensor, done: Callable[[i
             segments, t_next, starts, directions = (part[on] for part in (segments, t_next, starts, directions))
             units, states = Units(units.states[on], units.zeros[on]), states[on]
             choices = [choice[on] for choice in choices]
-            done(len(t) - len(t_next))
         t = t_next
     segment, *parts = (torch.cat(part).cpu().numpy() for part in zip(*found, strict=True))
     order = np.argsort(segment, kind="stable")
