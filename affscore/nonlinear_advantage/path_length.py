@@ -149,6 +149,10 @@ class _Paths(Following[Counts]):
 
     noted = False
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._read: list[dict[int, Counts]] = []  # of the functions that are running: one may be taken apart
+
     def counts(self, value: Any) -> Counts | None:
         """What leads to a value; None for what does not depend on the input."""
         known = self.of(value)
@@ -159,17 +163,18 @@ class _Paths(Following[Counts]):
     def before(self, event: Event) -> None:
         """See what leads to the arguments."""
         tensors = tensors_in((event.args, event.kwargs))
-        self._read = {id(tensor): counts for tensor in tensors if (counts := self.counts(tensor)) is not None}
+        read = {id(tensor): counts for tensor in tensors if (counts := self.counts(tensor)) is not None}
+        self._read.append(read)
         self.noted = False
-        if self._read and kind_of(event.function) in LEAVING:
+        if read and kind_of(event.function) in LEAVING:
             self.hidden = self.hidden or self.here(f"{kind_of(event.function)}, by which features leave PyTorch")
 
     def after(self, event: Event) -> None:
         """Say what leads to what was returned."""
-        call = Call(event, self._read)
-        if not self._read or only_looks_at_the_shape(call.function) or not call.outputs or self.noted:
+        call = Call(event, self._read.pop())
+        if not call.known or only_looks_at_the_shape(call.function) or not call.outputs or self.noted:
             return  # numbers and shapes; or a formula
-        if call.name in LOOKING and call.args and id(call.args[0]) not in self._read:
+        if call.name in LOOKING and call.args and id(call.args[0]) not in call.known:
             return
         found: Any = None
         with suppress(RuntimeError, ValueError, TypeError, IndexError):  # a call that no rule foresaw
