@@ -69,23 +69,16 @@ class Line:
         Returns:
             The logits at the points of the last grid, (points, logits).
         """
-        features = {0: _Values(ends.unsqueeze(1), 0)}
-        for (what, inputs, outputs), unused in self.program.steps:
-            given = [features[number] for number in inputs]
-            newest = len(self.grids) - 1
-            last = max(one.grid for one in given) if isinstance(what, Affine) else newest
-            values = [self._refined(one, last) for one in given]
-            if isinstance(what, Affine):
-                found = what.compute(*values)
-            elif isinstance(what, Activation):
-                found, last = self._activation(values[0], what), len(self.grids) - 1
-            else:
-                found, last = self._max_pool(values[0], what), len(self.grids) - 1
-            for number, one in zip(outputs, (found,) if isinstance(found, Tensor) else found, strict=True):
-                features[number] = _Values(one, last)
-            for number in unused:
-                del features[number]
-        return self._refined(features[self.program.output], len(self.grids) - 1).flatten(1)
+        output = self.program.run(_Values(ends.unsqueeze(1), 0), self._step)
+        return self._refined(output, len(self.grids) - 1).flatten(1)
+
+    def _step(self, what: Affine | Activation | MaxPool, *given: _Values) -> list[_Values]:
+        if isinstance(what, Affine):
+            last = max(one.grid for one in given)
+            return [_Values(one, last) for one in what.outputs(*(self._refined(one, last) for one in given))]
+        x = self._refined(*given, len(self.grids) - 1)
+        found = self._activation(x, what) if isinstance(what, Activation) else self._max_pool(x, what)
+        return [_Values(found, len(self.grids) - 1)]
 
     def _refined(self, features: _Values, last: int) -> Tensor:
         """Features at the points of a later grid."""

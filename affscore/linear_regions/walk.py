@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -58,26 +58,18 @@ class DualPass:
         self._parts: list[tuple[Tensor, ...]] = []
         self.choices: list[Tensor] = []
         self.to_switch = torch.ones(len(points), dtype=points.dtype, device=points.device)
-        features = {0: torch.cat([points, points + directions]).unsqueeze(1)}
-        for (what, inputs, outputs), unused in program.steps:
-            if isinstance(what, Affine):
-                found = what.compute(*[features[number] for number in inputs])
-            elif isinstance(what, Activation):
-                found = self._activation(features[inputs[0]], what)
-            else:
-                found = self._max_pool(features[inputs[0]], what)
-            if isinstance(found, Tensor):
-                features[outputs[0]] = found
-            else:
-                features.update(zip(outputs, found, strict=True))
-            for number in unused:
-                del features[number]
-        self.logits, ahead = features[program.output].flatten(1).chunk(2)
+        output = program.run(torch.cat([points, points + directions]).unsqueeze(1), self._step)
+        self.logits, ahead = output.flatten(1).chunk(2)
         self.slopes = ahead - self.logits
         missing = self.logits.new_zeros(len(points), program.missing)
         self._parts.append((missing, missing, missing > 0, *(() if units else (missing > 0, missing))))
         self.here, self.ahead, self.changing, *found = (torch.cat(part, 1) for part in zip(*self._parts, strict=True))
         self.units = units or Units(*found)
+
+    def _step(self, what: Affine | Activation | MaxPool, *given: Tensor) -> Sequence[Tensor]:
+        if isinstance(what, Affine):
+            return what.outputs(*given)
+        return [self._activation(*given, what) if isinstance(what, Activation) else self._max_pool(*given, what)]
 
     def _activation(self, x: Tensor, what: Activation) -> Tensor:
         """The states of units decide what becomes of both values."""
