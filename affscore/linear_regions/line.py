@@ -76,7 +76,7 @@ class Line:
         if isinstance(what, Affine):
             last = max(one.grid for one in given)
             return [_Values(one, last) for one in what.outputs(*(self._refined(one, last) for one in given))]
-        x = self._refined(*given, len(self.grids) - 1)
+        x = self._refined(given[0], len(self.grids) - 1)
         found = self._activation(x, what) if isinstance(what, Activation) else self._max_pool(x, what)
         return [_Values(found, len(self.grids) - 1)]
 

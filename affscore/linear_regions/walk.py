@@ -69,7 +69,8 @@ class DualPass:
     def _step(self, what: Affine | Activation | MaxPool, *given: Tensor) -> Sequence[Tensor]:
         if isinstance(what, Affine):
             return what.outputs(*given)
-        return [self._activation(*given, what) if isinstance(what, Activation) else self._max_pool(*given, what)]
+        (x,) = given
+        return [self._activation(x, what) if isinstance(what, Activation) else self._max_pool(x, what)]
 
     def _activation(self, x: Tensor, what: Activation) -> Tensor:
         """The states of units decide what becomes of both values."""
