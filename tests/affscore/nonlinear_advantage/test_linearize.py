@@ -8,7 +8,7 @@ from torch import nn
 import affscore
 from affscore import AffscoreError, AffscoreWarning, affinity_score, linearize
 from affscore.nonlinear_advantage import active_channels, average_path_length, slopes, to_prelu
-from affscore.nonlinear_advantage.channel_criteria import channel_scores
+from affscore.nonlinear_advantage.linearize import channel_scores
 
 
 def network(width=4):
