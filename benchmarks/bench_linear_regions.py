@@ -87,7 +87,7 @@ def measure(case: str, rounds: int, device: str) -> dict[str, Any]:
     parts = [slice(None)] if case == "path" else [slice(i, i + 1) for i in range(len(starts))]
 
     def by(method: str) -> list[Trace]:
-        looked = (network.look(starts[part], directions[part], method, int) for part in parts)
+        looked = (network.look(starts[part], directions[part], method) for part in parts)
         return [trace for found in looked for trace, _ in found]
 
     batches = batches_of_the_walk(by("line"), together=case == "path")

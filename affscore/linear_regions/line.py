@@ -5,7 +5,6 @@ What has too many points for that is swept in pieces, as many at a time as there
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,23 +69,16 @@ class Line:
         Returns:
             The logits at the points of the last grid, (points, logits).
         """
-        features = {0: _Values(ends.unsqueeze(1), 0)}
-        for (what, inputs, outputs), unused in self.program.steps:
-            given = [features[number] for number in inputs]
-            newest = len(self.grids) - 1
-            last = max(one.grid for one in given) if isinstance(what, Affine) else newest
-            values = [self._refined(one, last) for one in given]
-            if isinstance(what, Affine):
-                found = what.compute(*values)
-            elif isinstance(what, Activation):
-                found, last = self._activation(values[0], what), len(self.grids) - 1
-            else:
-                found, last = self._max_pool(values[0], what), len(self.grids) - 1
-            for number, one in zip(outputs, (found,) if isinstance(found, Tensor) else found, strict=True):
-                features[number] = _Values(one, last)
-            for number in unused:
-                del features[number]
-        return self._refined(features[self.program.output], len(self.grids) - 1).flatten(1)
+        output = self.program.run(_Values(ends.unsqueeze(1), 0), self._step)
+        return self._refined(output, len(self.grids) - 1).flatten(1)
+
+    def _step(self, what: Affine | Activation | MaxPool, *given: _Values) -> list[_Values]:
+        if isinstance(what, Affine):
+            last = max(one.grid for one in given)
+            return [_Values(one, last) for one in what.outputs(*(self._refined(one, last) for one in given))]
+        x = self._refined(given[0], len(self.grids) - 1)
+        found = self._activation(x, what) if isinstance(what, Activation) else self._max_pool(x, what)
+        return [_Values(found, len(self.grids) - 1)]
 
     def _refined(self, features: _Values, last: int) -> Tensor:
         """Features at the points of a later grid."""
@@ -230,9 +222,7 @@ class _Swept:
 
 
 @torch.inference_mode()
-def sweep(
-    program: Program, starts: Tensor, directions: Tensor, chunk: int, done: Callable[[int], object] = int
-) -> list[Trace]:
+def sweep(program: Program, starts: Tensor, directions: Tensor, chunk: int) -> list[Trace]:
     """Find all regions of segments by the line method.
 
     Args:
@@ -240,7 +230,6 @@ def sweep(
         starts: Where the segments begin, (segments, *shape of a sample).
         directions: End minus start.
         chunk: Most points in the network at once.
-        done: Is told how many segments are finished, again and again.
 
     Returns:
         What was found on each segment.
@@ -255,7 +244,6 @@ def sweep(
             segments[lane].add(piece, limit)
         expected = sum(segments[lane].points / segments[lane].at for lane in lanes) / len(lanes)
         waiting = [lane for lane in waiting if segments[lane].at < 1]
-        done(sum(segments[lane].at == 1 for lane in lanes))
     return [segment.trace for segment in segments]
 
 

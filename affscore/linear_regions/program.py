@@ -34,6 +34,11 @@ class Affine:
     name: str
     compute: Callable[..., Any]
 
+    def outputs(self, *features: Tensor) -> Sequence[Tensor]:
+        """What it returns, also where that is one tensor."""
+        found = self.compute(*features)
+        return [found] if isinstance(found, Tensor) else found
+
 
 @dataclass(frozen=True)
 class Activation:
@@ -238,6 +243,20 @@ class Program:
         self.units = [one.what.units for one in operations if isinstance(one.what, Activation)]
         self.missing = -sum(self.units) % 8 if self.units else 8
 
+    def run(self, features: Any, compute: Callable[..., Sequence[Any]]) -> Any:
+        """What becomes of the input, step by step.
+
+        Args:
+            features: Of the input.
+            compute: Makes of a step's function, and of what it reads, what it returns.
+        """
+        known = {0: features}
+        for (what, inputs, outputs), unused in self.steps:
+            known.update(zip(outputs, compute(what, *(known[number] for number in inputs)), strict=True))
+            for number in unused:
+                del known[number]
+        return known[self.output]
+
 
 def folded(operations: Sequence[Operation], shapes: Sequence[torch.Size], output: int, like: Tensor) -> list[Operation]:
     """The same operations, with a matrix in the place of each chain of affine ones that is small enough.
@@ -274,8 +293,7 @@ def _shorter(chain: list[Operation], shapes: Sequence[torch.Size], like: Tensor)
     points = torch.eye(inside.numel() + 1, inside.numel(), dtype=like.dtype, device=like.device).view(-1, *inside)
     for operation in chain:
         assert isinstance(operation.what, Affine)
-        found = operation.what.compute(points)
-        points = found if isinstance(found, Tensor) else found[0]
+        points = operation.what.outputs(points)[0]
     constant = points[-1].flatten()
     matrix = points[:-1].reshape(inside.numel(), outside.numel()) - constant  # the last point is zero
 

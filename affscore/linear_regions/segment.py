@@ -254,7 +254,8 @@ def _each_segment(
             part = slice(first, first + together)
             with random_states_kept(network.device):
                 named = lambda number, first=first: name(first + number)  # noqa: E731
-                found = network.look(starts[part], directions[part], method, bar.update, named)
+                found = network.look(starts[part], directions[part], method, named)
+            bar.update(len(found))
             for length, (trace, bent) in zip(lengths[part], found, strict=True):
                 t = trace.t
                 yield Segment(t, trace.logits, t[trace.units], t[trace.switches], t[bent], length)

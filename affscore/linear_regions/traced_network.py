@@ -16,9 +16,8 @@ from torch.nn.parameter import is_lazy
 
 from affscore.errors import AffscoreError, guarded
 from affscore.linear_regions.line import sweep
-from affscore.linear_regions.operations import CASTS
 from affscore.linear_regions.pieces import Floats, Trace, bends
-from affscore.linear_regions.tracing import program_of
+from affscore.linear_regions.tracing import CASTS, program_of
 from affscore.linear_regions.walk import DualPass, walk
 from affscore.recorder.calls import Functions
 from affscore.recorder.functions import kind_of
@@ -71,10 +70,7 @@ class TracedNetwork:
             logits = self._returned(start)
             difference = float(np.abs(logits - traced.reshape(logits.shape).cpu().numpy()).max())
             if difference > AGAIN * np.abs(logits).max():
-                raise AffscoreError(
-                    f"the network gives other numbers when it runs again on the same input (logits differ by "
-                    f"{difference:.3g}): it is random, and has no linear regions"
-                )
+                raise AffscoreError(f"the network is random: it gives other numbers when run again ({difference:.3g})")
             ends = torch.cat([start, start + direction])
             found = DualPass(self.program, ends, direction.expand_as(ends)).logits.cpu().numpy()
             names = ("at the start of the first segment", "at the end of the first segment")
@@ -83,12 +79,7 @@ class TracedNetwork:
 
     @torch.inference_mode()
     def look(
-        self,
-        starts: Tensor,
-        directions: Tensor,
-        method: str,
-        done: Callable[[int], object],
-        name: Callable[[int], str] = "segment {}".format,
+        self, starts: Tensor, directions: Tensor, method: str, name: Callable[[int], str] = "segment {}".format
     ) -> list[tuple[Trace, np.ndarray]]:
         """What there is on segments, and at which of its points a logit bends.
 
@@ -96,7 +87,6 @@ class TracedNetwork:
             starts: Where they begin, (segments, *shape of a sample).
             directions: From there to their ends.
             method: "line" or "walk".
-            done: Is told how many segments are finished.
             name: What a segment is called, by its number from 0.
 
         Raises:
@@ -105,9 +95,9 @@ class TracedNetwork:
         starts, directions = starts.to(self.device), directions.to(self.device)
         if method == "walk":
             parts = zip(starts.split(self.chunk // 2), directions.split(self.chunk // 2), strict=True)
-            traces = [trace for part in parts for trace in walk(self.program, *part, done)]
+            traces = [trace for part in parts for trace in walk(self.program, *part)]
         else:
-            traces = sweep(self.program, starts, directions, self.chunk, done)
+            traces = sweep(self.program, starts, directions, self.chunk)
         largest = np.array([np.abs(trace.logits).max() for trace in traces])
         for number in np.flatnonzero(~np.isfinite(largest)).tolist():
             raise AffscoreError(f"logits are NaN or infinite on {name(number)}")
@@ -143,9 +133,8 @@ class TracedNetwork:
             if not errors[point] <= SAME * largest[point] + ROUNDING * rounding:
                 raise AffscoreError(
                     f"the network itself returns other logits than its operations give {name(point)} (they differ by "
-                    f"{errors[point]:.3g}): a part of it runs where functions of PyTorch are not seen (TorchScript, an "
-                    "extension), the samples of a batch act on each other, or numbers of one layer differ in scale by "
-                    "1e10 or more, so that rounding decides"
+                    f"{errors[point]:.3g}): a part of it is not seen, the samples of a batch act on each other, or "
+                    "numbers of one layer differ in scale by 1e10 or more"
                 )
         return errors
 
@@ -155,9 +144,9 @@ class TracedNetwork:
         for part in points.split(self.chunk):
             output = run(self.network, part)
             if not isinstance(output, Tensor) or output.shape[:1] != (len(part),) or not output.numel():
-                what = f"shape {tuple(output.shape)}" if isinstance(output, Tensor) else f"type {type(output).__name__}"
+                what = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
                 raise AffscoreError(
-                    f"the network maps a batch of {len(part)} to an output of {what}; it must keep the axis of "
+                    f"the network maps a batch of {len(part)} to an output of shape {what}; it must keep the axis of "
                     "samples, the first, and return at least one number for each"
                 )
             found.append(output.reshape(len(part), -1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -58,26 +58,19 @@ class DualPass:
         self._parts: list[tuple[Tensor, ...]] = []
         self.choices: list[Tensor] = []
         self.to_switch = torch.ones(len(points), dtype=points.dtype, device=points.device)
-        features = {0: torch.cat([points, points + directions]).unsqueeze(1)}
-        for (what, inputs, outputs), unused in program.steps:
-            if isinstance(what, Affine):
-                found = what.compute(*[features[number] for number in inputs])
-            elif isinstance(what, Activation):
-                found = self._activation(features[inputs[0]], what)
-            else:
-                found = self._max_pool(features[inputs[0]], what)
-            if isinstance(found, Tensor):
-                features[outputs[0]] = found
-            else:
-                features.update(zip(outputs, found, strict=True))
-            for number in unused:
-                del features[number]
-        self.logits, ahead = features[program.output].flatten(1).chunk(2)
+        output = program.run(torch.cat([points, points + directions]).unsqueeze(1), self._step)
+        self.logits, ahead = output.flatten(1).chunk(2)
         self.slopes = ahead - self.logits
         missing = self.logits.new_zeros(len(points), program.missing)
         self._parts.append((missing, missing, missing > 0, *(() if units else (missing > 0, missing))))
         self.here, self.ahead, self.changing, *found = (torch.cat(part, 1) for part in zip(*self._parts, strict=True))
         self.units = units or Units(*found)
+
+    def _step(self, what: Affine | Activation | MaxPool, *given: Tensor) -> Sequence[Tensor]:
+        if isinstance(what, Affine):
+            return what.outputs(*given)
+        (x,) = given
+        return [self._activation(x, what) if isinstance(what, Activation) else self._max_pool(x, what)]
 
     def _activation(self, x: Tensor, what: Activation) -> Tensor:
         """The states of units decide what becomes of both values."""
@@ -122,14 +115,13 @@ class DualPass:
 
 
 @torch.inference_mode()
-def walk(program: Program, starts: Tensor, directions: Tensor, done: Callable[[int], object] = int) -> list[Trace]:
+def walk(program: Program, starts: Tensor, directions: Tensor) -> list[Trace]:
     """Walk along segments from one boundary to the next, along all segments at once.
 
     Args:
         program: The operations of the network.
         starts: Where the segments begin, (segments, *shape of a sample).
         directions: End minus start.
-        done: Is told how many segments are finished, again and again.
 
     Returns:
         What was found on each segment.
@@ -163,7 +155,6 @@ def walk(program: Program, starts: Tensor, directions: Tensor, done: Callable[[i
             segments, t_next, starts, directions = (part[on] for part in (segments, t_next, starts, directions))
             units, states = Units(units.states[on], units.zeros[on]), states[on]
             choices = [choice[on] for choice in choices]
-            done(len(t) - len(t_next))
         t = t_next
     segment, *parts = (torch.cat(part).cpu().numpy() for part in zip(*found, strict=True))
     order = np.argsort(segment, kind="stable")

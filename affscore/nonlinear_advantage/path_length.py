@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 from affscore.models.card import check_has_weights
-from affscore.nonlinear_advantage.example import run_on_example
-from affscore.nonlinear_advantage.following import counts_of_outputs
-from affscore.nonlinear_advantage.prelu import existing_slopes
+from affscore.nonlinear_advantage.prelu import existing_slopes, run_on_example
+from affscore.nonlinear_advantage.rules import WEIGHTS, Call, Counts, result_of
+from affscore.nonlinear_advantage.surgery import Arguments, copied, left_as_it_was
+from affscore.recorder import ActivationCall, Listener
+from affscore.recorder.calls import Event
+from affscore.recorder.dataflow import tensors_in
+from affscore.recorder.following import Following
+from affscore.recorder.functions import kind_of, only_looks_at_the_shape
 from affscore.recorder.model_state import unwrapped
+
+LOOKING = ("to", "type_as", "expand_as", "view_as", "reshape_as")
+"""Functions that take no more than type and shape from their second argument."""
+
+LEAVING = ("numpy", "array", "tolist", "dlpack")
+"""Functions after which features are no tensors."""
 
 
 def average_path_length(model: nn.Module, example_input: Any = None, normalized: bool = True) -> float:
@@ -54,8 +67,6 @@ def average_path_length(model: nn.Module, example_input: Any = None, normalized:
     >>> average_path_length(net, torch.zeros(1, 4))
     2.0
     """
-    if not isinstance(normalized, bool):
-        raise AffscoreError(f"normalized must be True (NAPL) or False (APL), got {normalized!r}")
     model = unwrapped(model)
     check_has_weights(model, type(model).__name__)
     outputs = run_on_example(model, example_input, lambda example: counts_of_outputs(model, example))
@@ -111,3 +122,85 @@ def effective_width(model: nn.Module) -> float:
     """
     active = active_channels(model)["active"]
     return float(active[active > 0].mean()) if bool((active > 0).any()) else 0.0
+
+
+@torch.inference_mode(False)  # whose tensors do not say that they were overwritten
+def counts_of_outputs(model: nn.Module, example: Arguments) -> list[Counts | None]:
+    """The counts of each tensor that a network returns; None for one that does not depend on the input.
+
+    Raises:
+        AffscoreError: The network fails, or something computes with features that is no function of PyTorch.
+    """
+    paths, (args, kwargs) = _Paths(), copied(example, model)
+    for tensor in tensors_in((args, kwargs)):
+        paths.note(tensor, Counts.start(tensor))
+    with left_as_it_was(model):
+        run = lambda: guarded(lambda: model(*args, **kwargs), "the network fails")  # noqa: E731
+        output = paths.output_of(model, (args, kwargs), run, _Formulas(paths))
+        return [paths.counts(tensor) for tensor in tensors_in(output)]
+
+
+class _Paths(Following[Counts]):
+    """Follows the counts of a network's tensors while it runs; where no rule says what becomes of them, they are lost.
+
+    Attributes:
+        noted: Whether what leads to the output of the latest call was said by others.
+    """
+
+    noted = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._read: list[dict[int, Counts]] = []  # of the functions that are running: one may be taken apart
+
+    def counts(self, value: Any) -> Counts | None:
+        """What leads to a value; None for what does not depend on the input."""
+        known = self.of(value)
+        if known is None or (self.is_as_noted(value) and not value.is_inference()):
+            return known
+        return Counts.start(value, lost=self.here("features of inference_mode, or overwritten through a view"))
+
+    def before(self, event: Event) -> None:
+        """See what leads to the arguments."""
+        tensors = tensors_in((event.args, event.kwargs))
+        read = {id(tensor): counts for tensor in tensors if (counts := self.counts(tensor)) is not None}
+        self._read.append(read)
+        self.noted = False
+        if read and kind_of(event.function) in LEAVING:
+            self.hidden = self.hidden or self.here(f"{kind_of(event.function)}, by which features leave PyTorch")
+
+    def after(self, event: Event) -> None:
+        """Say what leads to what was returned."""
+        call = Call(event, self._read.pop())
+        if not call.known or only_looks_at_the_shape(call.function) or not call.outputs or self.noted:
+            return  # numbers and shapes; or a formula
+        if call.name in LOOKING and call.args and id(call.args[0]) not in call.known:
+            return
+        found: Any = None
+        with suppress(RuntimeError, ValueError, TypeError, IndexError):  # a call that no rule foresaw
+            found = result_of(call)
+        found = [found] if isinstance(found, Counts) else found or []
+        if [one.shape for one in found] != [tensor.shape for tensor in call.outputs]:
+            lost = next((one.lost for one in call.given if one.lost), "")
+            lost = lost or self.here(f"{call.name}, which no rule follows")
+            found = [Counts.start(tensor, lost) for tensor in call.outputs]
+        for tensor, counts in zip(call.outputs, found, strict=True):
+            self.note(tensor, counts)
+
+
+class _Formulas(Listener):
+    """Takes down activations that are a formula, or a module of a library: each counts as one unit."""
+
+    def __init__(self, paths: _Paths) -> None:
+        self.paths = paths
+
+    def before(self, call: ActivationCall, x: Tensor, apply: Any) -> None:
+        self._given = None if call.builtin else self.paths.counts(x)
+
+    def after(self, call: ActivationCall, y: Tensor) -> None:
+        if self._given is not None:
+            counts = replace(self._given.met(1.0), weights=call.activation in WEIGHTS)
+            if call.activation in ("prelu", "leaky_relu"):
+                counts = replace(counts, lost=self.paths.here(f"{call.activation}, whose slopes are not seen"))
+            self.paths.note(y, counts)
+            self.paths.noted = True

@@ -55,8 +55,9 @@ class SlopePenalty:
 def freeze(model: nn.Module) -> int:
     r"""Make the channels linear for good whose slope is near 1 or beyond it: :math:`\alpha_c > 0.99`.
 
-    Their slope is set to exactly 1, and no gradient reaches it again. A slope begins at 0, so one above 1 has crossed
-    it: the steps of gradient descent may be longer than 0.01 (crossing counts by our choice).
+    Their slope is exactly 1 from then on, and no gradient reaches it. (The number that is stored may be moved by
+    momentum or weight decay, which has no effect; the next call sets it to 1 again.) A slope begins at 0, so one above
+    1 has crossed it: the steps of gradient descent may be longer than 0.01 (crossing counts by our choice).
 
     Args:
         model: A network of :func:`to_prelu`.
@@ -84,37 +85,6 @@ def freeze(model: nn.Module) -> int:
         frozen += int(new.sum())
         unit.weight.masked_fill_(unit.frozen, 1.0)
     return frozen
-
-
-def hold_frozen(model: nn.Module, optimizer: torch.optim.Optimizer) -> Any:
-    """After each step of an optimiser set the slopes of frozen channels to 1 again.
-
-    What a frozen channel computes is linear anyway; momentum and weight decay would move the number that is stored.
-
-    Args:
-        model: A network of :func:`to_prelu`.
-        optimizer: What trains it.
-
-    Returns:
-        A handle, whose ``remove()`` ends it.
-
-    Raises:
-        AffscoreError: The network has no such slopes, or this is no optimiser of PyTorch.
-
-    >>> from affscore.nonlinear_advantage import to_prelu
-    >>> net = to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
-    >>> handle = hold_frozen(net, torch.optim.SGD(parameter_groups(net), lr=0.1))
-    """
-    units = list(existing_slopes(model).values())
-    if not isinstance(optimizer, torch.optim.Optimizer):
-        raise AffscoreError(f"optimizer must be a torch.optim.Optimizer, got {optimizer!r}")
-
-    @torch.no_grad()
-    def restore(*_: Any) -> None:
-        for unit in units:
-            unit.weight.masked_fill_(unit.frozen, 1.0)
-
-    return optimizer.register_step_post_hook(restore)
 
 
 def parameter_groups(model: nn.Module, **of_slopes: Any) -> list[dict[str, Any]]:

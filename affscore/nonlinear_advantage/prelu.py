@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
-from torch import nn
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
-from affscore.errors import AffscoreError, AffscoreWarning, guarded
+from affscore.errors import AffscoreError, AffscoreWarning, first_line
 from affscore.models.card import check_has_weights
+from affscore.models.preprocessing import Preprocessing
 from affscore.models.sources import card_of
-from affscore.nonlinear_advantage.example import run_on_example
-from affscore.nonlinear_advantage.redirection import PerCall, Redirecting
-from affscore.nonlinear_advantage.surgery import ROOT, calls_in, check_complete, exchange, restore
-from affscore.nonlinear_advantage.units import ChannelPReLU
+from affscore.models.text import TextPreprocessing
+from affscore.nonlinear_advantage.surgery import ROOT, Arguments, calls_in, check_complete, copied, exchange, restore
+from affscore.nonlinear_advantage.units import ChannelPReLU, PerCall, Redirecting
 from affscore.recorder.model_state import unwrapped
+
+Result = TypeVar("Result")
+
+SIDES = {1: (64, 256, 1024, 28), 2: (64, 32, 28, 224, 96, 16, 8, 299), 3: (16, 32, 64)}
+"""The sides of inputs that are tried, by the number of axes of the first convolution."""
+
+FIRST = (nn.Linear, nn.Embedding, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
 def to_prelu(model: nn.Module, example_input: Any = None) -> nn.Module:
@@ -55,7 +65,6 @@ def to_prelu(model: nn.Module, example_input: Any = None) -> nn.Module:
 
     Source: Mehmeti-Göpel and Disselhoff, "Nonlinear Advantage" (ICML 2023). That slopes begin at 0 is our reading.
 
-    >>> import torch
     >>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
     >>> sloped, x = to_prelu(net), torch.randn(5, 2)
     >>> bool((sloped(x) == net(x)).all()), sloped[1]
@@ -73,7 +82,7 @@ def sloped_copy(model: nn.Module, example_input: Any = None) -> tuple[nn.Module,
     check_has_weights(model, type(model).__name__)
     if slopes(model):
         raise AffscoreError("this network has channel-wise slopes already; without_slopes(model) takes them away")
-    made = guarded(lambda: copy.deepcopy(model), "the network cannot be copied")
+    made = copy.deepcopy(model)
     card = card_of(model)
     if card.preprocessing_known and not hasattr(made, "preprocessing"):
         vars(made)["preprocessing"] = card.preprocessing  # a card belongs to one network, and not to its copies
@@ -83,10 +92,8 @@ def sloped_copy(model: nn.Module, example_input: Any = None) -> tuple[nn.Module,
     notes = []
     if left:
         where = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
-        notes.append(
-            f"{len(left)} call{'s' * (len(left) > 1)} of ReLU or GELU stayed, as part of a formula that counts as one "
-            f"activation: {where}"
-        )
+        calls = f"{len(left)} call{'s' * (len(left) > 1)}"
+        notes.append(f"{calls} of ReLU or GELU stayed, as part of a formula that counts as one activation: {where}")
     if not slopes(made):
         others = ", ".join(dict.fromkeys(one.call.activation for one in seen)) or "no activation"
         notes.append(f"nothing was replaced, and the network has no slopes: it calls {others}, and no ReLU or GELU")
@@ -99,7 +106,7 @@ def without_slopes(model: nn.Module) -> nn.Module:
     >>> without_slopes(to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU(inplace=True))))[1]
     ReLU(inplace=True)
     """
-    return restore(guarded(lambda: copy.deepcopy(unwrapped(model)), "the network cannot be copied"))
+    return restore(copy.deepcopy(unwrapped(model)))
 
 
 def slopes(model: nn.Module) -> dict[tuple[str, int], ChannelPReLU]:
@@ -133,3 +140,85 @@ def existing_slopes(model: nn.Module) -> dict[tuple[str, int], ChannelPReLU]:
     if not found:
         raise AffscoreError("this network has no channel-wise slopes: affscore.nonlinear_advantage.to_prelu makes them")
     return found
+
+
+def arguments_of(example_input: Any, model: nn.Module) -> Arguments:
+    """The arguments of a network's forward: copies of the example's tensors, where the network is.
+
+    Args:
+        example_input: A tensor, a tuple or list of positional arguments, or a dictionary of named ones.
+        model: The network.
+
+    Raises:
+        AffscoreError: Something else, or no sample.
+
+    >>> arguments_of(torch.zeros(1), nn.Linear(1, 1))
+    ((tensor([0.]),), {})
+    """
+    if not isinstance(example_input, (Tensor, tuple, list, Mapping)):
+        kind = type(example_input).__name__
+        raise AffscoreError(f"example_input must be a tensor, a tuple of arguments, or a dictionary; got {kind}")
+    if any(isinstance(one, Tensor) and one.ndim and not len(one) for one in tree_leaves(example_input)):
+        raise AffscoreError("example_input holds no sample; one is enough")
+    if isinstance(example_input, Mapping):
+        return copied(((), dict(example_input)), model)
+    return copied(((example_input,) if isinstance(example_input, Tensor) else tuple(example_input), {}), model)
+
+
+def made_up(model: nn.Module) -> Iterator[Tensor]:
+    """Inputs that the network may take: what its card says, or else what fits its first linear layer or convolution.
+
+    Images and vectors are random numbers of a fixed seed, token ids the first ones of the vocabulary.
+
+    >>> [tuple(example.shape) for example in made_up(nn.Linear(3, 1))]
+    [(2, 3)]
+    """
+    generator = torch.Generator().manual_seed(0)
+    dtype = next((one.dtype for one in model.parameters() if one.is_floating_point()), torch.get_default_dtype())
+
+    def numbers(*shape: int) -> Tensor:
+        return torch.randn(2, *shape, generator=generator).to(dtype)
+
+    card = card_of(model)
+    expected = card.preprocessing if card.preprocessing_known else None
+    if isinstance(expected, TextPreprocessing):
+        yield _ids(expected.vocabulary or 2, min(expected.window, 32))
+    elif isinstance(expected, Preprocessing):
+        yield numbers(expected.channels, expected.size, expected.size)
+    first = next((part for part in model.modules() if isinstance(part, FIRST)), None)
+    if isinstance(first, nn.Linear):
+        yield numbers(first.in_features)
+    elif isinstance(first, nn.Embedding):
+        yield _ids(first.num_embeddings, 8)
+    elif first is not None:
+        axes = len(first.kernel_size)
+        for side in SIDES[axes]:
+            yield numbers(first.in_channels, *[side] * axes)
+
+
+def _ids(vocabulary: int, length: int) -> Tensor:
+    return torch.arange(2 * length).view(2, length) % vocabulary
+
+
+def run_on_example(model: nn.Module, example_input: Any, run: Callable[[Arguments], Result]) -> Result:
+    """What a function that runs the network returns for the example, or else for the first made-up input that fits.
+
+    Args:
+        model: The network.
+        example_input: As in :func:`arguments_of`; None for one that is made up.
+        run: Of the arguments; raises an AffscoreError where the network fails.
+
+    Raises:
+        AffscoreError: The network fails; without an example the message lists what was tried.
+    """
+    if example_input is not None:
+        return run(arguments_of(example_input, model))
+    tried, reason = [], ""
+    for example in made_up(model):
+        try:
+            return run(arguments_of(example, model))
+        except AffscoreError as error:
+            tried.append(str(tuple(example.shape)))
+            reason = first_line(error)
+    what = f"with a random input of shape {' or '.join(tried)} {reason}" if tried else "nothing says what it takes"
+    raise AffscoreError(f"the channels cannot be known without an example: {what}; give example_input")

@@ -1,4 +1,4 @@
-"""What each function of PyTorch makes of the paths that lead to its arguments.
+"""How many paths lead to each entry of a tensor, and what each function of PyTorch makes of them.
 
 A function is known by its name without underscores, as in :mod:`affscore.recorder.functions`. What has no rule
 here loses the paths, and the caller hears of it where they would have led to the output.
@@ -7,22 +7,28 @@ here loses the paths, and the caller hears of it where they would have led to th
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
-from affscore.nonlinear_advantage.counts import Call, Counts, moved
-from affscore.nonlinear_advantage.products import einsum_of, matrices_of, product_of
-from affscore.recorder.functions import COPIES, MOVES, PRODUCTS, activation_name, writes_in_place
+from affscore.recorder.calls import Event
+from affscore.recorder.dataflow import tensors_in
+from affscore.recorder.following import as_function, name_of
+from affscore.recorder.functions import COPIES, MOVES, PRODUCTS, activation_name
+from affscore.recorder.products import form
 
 
 def _names(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
+
+NUMBERS = {"paths": -torch.inf, "length": 0.0, "expected": 0.0}
+"""What is counted, and what it is where no path leads."""
 
 FILLS = {"setitem": (2,), "pad": (3,), "constant_pad_nd": (2,), "masked_fill": (2,), "where": (1, 2)}
 """Where these have a constant that stands where no entry is."""
@@ -36,8 +42,7 @@ SAME = COPIES | _names(
 
 SUMS = _names("add iadd radd sub isub rsub subtract")
 QUOTIENTS = _names("div idiv divide true_divide truediv itruediv")
-MATRICES = _names("matmul rmatmul bmm mm addmm baddbmm")
-REDUCTIONS = {"mean": Counts.averaged, "amax": Counts.averaged, "amin": Counts.averaged, "sum": Counts.mixed}
+MATRICES = _names("matmul bmm mm addmm baddbmm einsum")
 WEIGHTS = ("sigmoid", "hardsigmoid")
 """Activations whose outputs are weights, as those of softmax are."""
 
@@ -45,46 +50,150 @@ CONVOLUTION = re.compile(r"conv(_transpose)?([123])d")
 POOLING = re.compile(r"(adaptive_)?(avg|max)_pool([123])d|interpolate|upsample(_nearest|_bilinear)?")
 
 
+@dataclass(frozen=True)
+class Counts:
+    """Of each entry of a tensor, with its shape, in float64.
+
+    Attributes:
+        paths: The logarithm of the number of paths that end here; minus infinity for an entry that no path reaches.
+        length: The mean number of units over these paths, each counting the same: the total over the number, T / P.
+        expected: The mean over a walk back to the input that takes each branch of an addition with the same
+            probability, and each channel that is mixed, N.
+        weights: Whether these are weights by which something else is multiplied: outputs of softmax or a sigmoid.
+        lost: The operation after which nobody knows; the numbers mean nothing then.
+
+    >>> both = Counts.start(torch.zeros(2)).met(torch.ones(2)).merged(Counts.start(torch.zeros(2)))
+    >>> both.paths.exp().tolist(), both.length.tolist(), both.expected.tolist()
+    ([2.0, 2.0], [0.5, 0.5], [0.5, 0.5])
+    """
+
+    paths: Tensor
+    length: Tensor
+    expected: Tensor
+    weights: bool = False
+    lost: str = ""
+
+    @classmethod
+    def start(cls, x: Tensor, lost: str = "") -> Counts:
+        """Those of the input: one path, which has met nothing."""
+        zeros = torch.zeros(x.shape, dtype=torch.float64, device=x.device)
+        return cls(zeros, zeros, zeros, lost=lost)
+
+    @property
+    def shape(self) -> torch.Size:
+        """That of the tensor."""
+        return self.paths.shape
+
+    def each(self, function: Callable[[Tensor], Tensor]) -> Counts:
+        """The same function of the three."""
+        return replace(self, paths=function(self.paths), length=function(self.length), expected=function(self.expected))
+
+    def met(self, units: Tensor | float) -> Counts:
+        """After units, 1 where one is non-linear and 0 where it is linear."""
+        return replace(self, length=self.length + units, expected=self.expected + units, weights=False)
+
+    def expand(self, shape: Sequence[int]) -> Counts:
+        """Broadcast to a shape."""
+        return self.each(lambda one: one.expand(shape))
+
+    def merged(self, other: Counts) -> Counts:
+        """After an addition of two branches: P and T add up, N is the mean over the branches that a path reaches."""
+        shape = torch.broadcast_shapes(self.shape, other.shape)
+        ours, theirs = self.expand(shape), other.expand(shape)
+        both = [torch.stack([getattr(one, name) for one in (ours, theirs)]) for name in NUMBERS]
+        return Counts(both[0], both[1], both[2], lost=self.lost or other.lost).mixed([0], keepdim=False)
+
+    def mixed(self, axes: Sequence[int], keepdim: bool = True) -> Counts:
+        """After entries were added up along axes: P and T add up, N is the mean over those that a path reaches."""
+        return replace(self._over(axes, keepdim, torch.logsumexp(self.paths, list(axes), keepdim)), weights=False)
+
+    def averaged(self, axes: Sequence[int], keepdim: bool = True) -> Counts:
+        """After entries were brought together along axes of positions, which multiply no paths: P is the mean, too."""
+        reached = self._reached.sum(list(axes), keepdim=keepdim).clamp_min(1)
+        return self._over(axes, keepdim, torch.logsumexp(self.paths, list(axes), keepdim) - reached.log())
+
+    @property
+    def _reached(self) -> Tensor:
+        return (self.paths > -torch.inf).double()
+
+    def _over(self, axes: Sequence[int], keepdim: bool, paths: Tensor) -> Counts:
+        axes = list(axes)
+        largest = self.paths.amax(axes, keepdim=True).clamp_min(torch.finfo(torch.float64).min)
+        share = (self.paths - largest).exp()
+        length = (share * self.length).sum(axes, keepdim) / share.sum(axes, keepdim).clamp_min(1e-300)
+        reached = self._reached
+        expected = (reached * self.expected).sum(axes, keepdim) / reached.sum(axes, keepdim).clamp_min(1)
+        return Counts(paths, length, expected, self.weights, self.lost)
+
+
+REDUCTIONS = {"mean": Counts.averaged, "amax": Counts.averaged, "amin": Counts.averaged, "sum": Counts.mixed}
+
+
+class Call:
+    """A function of PyTorch that has run, and what is known of the paths to its arguments.
+
+    Args:
+        event: Its call.
+        known: The counts of the arguments that depend on the input, by the ``id`` of the tensor.
+
+    Attributes:
+        name: Of the function.
+        outputs: The tensors that it returned; for one that returns nothing, its first argument.
+        given: The counts of the arguments that depend on the input, in their order.
+    """
+
+    def __init__(self, event: Event, known: Mapping[int, Counts]) -> None:
+        self.name, self.function, self.known = name_of(event.function), event.function, known
+        self.args, self.kwargs = tuple(event.args), dict(event.kwargs)
+        self.outputs = [self.args[0]] if event.output is None else tensors_in(event.output)
+        self.given = [known[id(leaf)] for leaf in tree_leaves((self.args, self.kwargs)) if id(leaf) in known]
+
+    def argument(self, name: str, place: int, default: Any = None) -> Any:
+        """An argument by its name or its place."""
+        return self.kwargs.get(name, self.args[place] if len(self.args) > place else default)
+
+    def counts(self, name: str, place: int) -> Counts | None:
+        """The counts of an argument; None for what does not depend on the input."""
+        return self.known.get(id(self.argument(name, place)))
+
+
 def result_of(call: Call) -> Counts | list[Counts] | None:
     """The counts of what a function returns, of several things those of each; None where no rule says it.
 
-    >>> x, counts = torch.ones(1, 4), Counts.start(torch.ones(1, 4))
-    >>> of_x = lambda value: counts if value is x else None
-    >>> call = Call("sum", torch.sum, (x, 1), {}, [x.sum(1)], [counts], of_x)
-    >>> result_of(call).paths.exp().tolist()
+    >>> x = torch.ones(1, 4)
+    >>> event = Event(torch.sum, (x, 1), {}, [x], [None], output=x.sum(1))
+    >>> result_of(Call(event, {id(x): Counts.start(x)})).paths.exp().tolist()
     [4.0]
     """
-    name, shape = call.name, call.output.shape
+    name, shape = call.name, call.outputs[0].shape
     activation = activation_name(call.function, call.args, call.kwargs)
     if activation is not None:
         return _activation(call, activation)
     if name in MOVES:
         return _moved(call)
     if name in SUMS:
-        one, other = call.first, call.counts_of(call.argument("other", 1))
+        one, other = call.counts("input", 0), call.counts("other", 1)
         return (one.merged(other) if one and other else call.given[0]).expand(shape)
     if name in PRODUCTS:
-        one, other = call.first, call.counts_of(call.argument("other", 1))
-        return (product_of(one, other) if one and other else call.given[0]).expand(shape)
+        one, other = call.counts("input", 0), call.counts("other", 1)
+        return (_product(one, other) if one and other else call.given[0]).expand(shape)
     if name == "addcmul" and len(call.given) == 1:
         return call.given[0].expand(shape)
     if name == "copy":
-        return call.given[-1].expand(shape) if call.counts_of(call.args[1]) else None
+        return call.given[-1].expand(shape) if call.counts("src", 1) else None
     if name in MATRICES:
-        return matrices_of(call)
-    if name == "einsum":
-        return einsum_of(call)
+        return _of_matrices(call)
     if name == "scaled_dot_product_attention":
-        value = call.counts_of(call.argument("value", 2))
+        value = call.counts("value", 2)
         return value and value.averaged([-2]).expand(shape)
     if name == "multi_head_attention_forward":
-        value = call.counts_of(call.argument("value", 2))
+        value = call.counts("value", 2)
         if value is None or len(value.shape) < 2:
             return None
         features = value.mixed([-1]).expand(value.shape).mixed([-1]).averaged([0]).expand(shape)
         others = (Counts.start(one, lost="attention weights that are used as features") for one in call.outputs[1:])
         return [features, *(replace(one, weights=True) for one in others)]
-    x = call.first
+    x = call.counts("input", 0)
     if x is None or (len(call.given) > 1 and name not in ("type_as", "interpolated")):
         return None
     if name in SAME or name in QUOTIENTS:
@@ -111,8 +220,8 @@ def result_of(call: Call) -> Counts | list[Counts] | None:
 
 def _activation(call: Call, name: str) -> Counts | None:
     """Each unit counts 1, but for one with slope 1."""
-    x = call.first
-    if x is None or call.counts_of(call.argument("weight", 1)):
+    x = call.counts("input", 0)
+    if x is None or call.counts("weight", 1):
         return None
     units: Tensor | float = 1.0
     if name == "leaky_relu":
@@ -123,41 +232,69 @@ def _activation(call: Call, name: str) -> Counts | None:
     return replace(x.met(units), weights=name in WEIGHTS)
 
 
+def _product(one: Counts, other: Counts) -> Counts:
+    """Of a gate and what it scales the latter counts; else both factors are branches, as in the derivative."""
+    if one.weights != other.weights:
+        kept = other if one.weights else one
+        return kept.expand(torch.broadcast_shapes(one.shape, other.shape))
+    return replace(one.merged(other), weights=one.weights)
+
+
+def _of_matrices(call: Call) -> Counts | None:
+    """Of a product of matrices, in the letters of ``einsum``: each factor is mixed along the letters that are gone.
+
+    Where one of them is weights (attention) the paths go through the other, whose positions it brings together.
+    """
+    product = form(call.function, tensors_in((call.args, call.kwargs)), call.args, call.kwargs)
+    if product is None or any(len(set(term)) < len(term) for term in product[1]):
+        return None
+    operands, terms, right = product
+    found = [(term, call.known[id(one)]) for term, one in zip(terms, operands, strict=True) if id(one) in call.known]
+    attention = len({counts.weights for _, counts in found}) == 2
+    shape, ways = call.outputs[0].shape, []
+    for term, counts in found:
+        if attention and counts.weights:
+            continue
+        gone = [axis for axis, letter in enumerate(term) if letter not in right]
+        one = (counts.averaged if attention else counts.mixed)(gone, keepdim=False) if gone else counts
+        left = [letter for letter in term if letter in right]
+        order = [left.index(letter) for letter in right if letter in left]
+        new = tuple(slice(None) if letter in left else None for letter in right)
+        ways.append(one.each(lambda tensor, order=order, new=new: tensor.permute(order)[new]).expand(shape))  # type: ignore[misc]
+    if call.name.startswith(("add", "badd")) and (added := call.counts("input", 0)):
+        ways.append(added.expand(shape))
+    return reduce(Counts.merged, ways) if ways else None
+
+
 def _moved(call: Call) -> Counts | list[Counts]:
-    fills = FILLS.get(call.name, ())
-    args = tuple(0.0 if place in fills and not isinstance(one, Tensor) else one for place, one in enumerate(call.args))
-    kwargs = {name: 0.0 if name == "value" else one for name, one in call.kwargs.items()}
+    """Entries that have numbers, from 1, show where they went; 0 is a constant, to which no path leads."""
     target = call.args[0] if call.name == "setitem" else None
-    given: list[Counts] = []
 
-    def placed(value: Any) -> Any:
-        counts = call.counts_of(value) if isinstance(value, Tensor) else None
-        if counts is not None:
-            given.append(counts)
-            return _Place(len(given) - 1)
-        if isinstance(value, Tensor) and (value.is_floating_point() or value is target):
-            return torch.zeros_like(value, dtype=torch.float64)
-        return value
+    def without_numbers(value: Any) -> Any:
+        constant = isinstance(value, Tensor) and id(value) not in call.known
+        zero = constant and (value.is_floating_point() or value is target)
+        return torch.zeros_like(value, dtype=torch.float64) if zero else value
 
-    args, kwargs = tree_map(placed, args), tree_map(placed, kwargs)
-    in_place = writes_in_place(call.function)
-
-    def run(*numbers: Tensor) -> Any:
-        def filled(value: Any) -> Any:
-            return numbers[value.number] if isinstance(value, _Place) else value
-
-        arguments = tree_map(filled, args)
-        output = call.function(*arguments, **tree_map(filled, kwargs))
-        return arguments[0] if in_place else output
-
-    return moved(run, given)
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Stands for a tensor among the arguments of a function."""
-
-    number: int
+    fills = FILLS.get(call.name, ())
+    args = [0.0 if place in fills and not isinstance(one, Tensor) else one for place, one in enumerate(call.args)]
+    kwargs = {name: 0.0 if name == "value" else one for name, one in call.kwargs.items()}
+    args, kwargs = tree_map(without_numbers, (args, kwargs))
+    ends = torch.tensor([one.paths.numel() for one in call.given]).cumsum(0).tolist()
+    numbers = [
+        torch.arange(end - one.paths.numel() + 1, end + 1, dtype=torch.float64, device=one.paths.device).view(one.shape)
+        for one, end in zip(call.given, ends, strict=True)
+    ]
+    columns = [
+        torch.cat([call.given[0].paths.new_full((1,), nowhere), *(getattr(one, name).flatten() for one in call.given)])
+        for name, nowhere in NUMBERS.items()
+    ]
+    weights, lost = all(one.weights for one in call.given), next((one.lost for one in call.given if one.lost), "")
+    moved = as_function(call.function, args, kwargs, lambda value: id(value) in call.known)(*numbers)
+    found = []
+    for places in tensors_in(moved):
+        paths, length, expected = (column[places.long()] for column in columns)
+        found.append(Counts(paths, length, expected, weights, lost))
+    return found[0] if isinstance(moved, Tensor) else found
 
 
 def _reduced(call: Call, x: Counts) -> Counts | None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_map
 
 from affscore.errors import AffscoreError, guarded
-from affscore.nonlinear_advantage.example import Arguments, copied, left_as_it_was
-from affscore.nonlinear_advantage.redirection import PerCall, Redirecting, Scope, detach, redirecting
-from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU
+from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU, PerCall, Redirecting, Scope, redirecting
 from affscore.recorder import ActivationCall, Listener, recording
 from affscore.recorder.functions import library_class_name
+from affscore.recorder.model_state import device_of, in_training, random_states_kept
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 UNITS: dict[str, type[ChannelPReLU]] = {"relu": ChannelPReLU, "gelu": ChannelGELU}
 ROOT = "(root)"
@@ -23,6 +26,20 @@ FUSED: dict[type[nn.Module], tuple[str, Any]] = {
     nn.TransformerEncoder: ("use_nested_tensor", False),
 }
 """What keeps PyTorch from computing an activation inside a fused kernel: attributes, with the values that do so."""
+
+
+def copied(arguments: Arguments, model: nn.Module) -> Arguments:
+    """The same arguments with copies of their tensors, where the network is: it may begin in place."""
+    device = device_of(model)
+    return tree_map(lambda one: one.detach().to(device, copy=True) if isinstance(one, Tensor) else one, arguments)
+
+
+@contextmanager
+def left_as_it_was(model: nn.Module) -> Iterator[None]:
+    """Within this a network is in evaluation mode; afterwards its mode and the random generators are as before."""
+    device = device_of(model)
+    with in_training(model, device), random_states_kept(device), torch.no_grad():
+        yield
 
 
 class Seen(NamedTuple):
@@ -85,13 +102,14 @@ def exchange(model: nn.Module, seen: Sequence[Seen]) -> nn.Module:
         if not whole:
             if not all(one.call.builtin for one in calls):
                 raise AffscoreError(
-                    f"layer {layer!r} computes {calls[0].call.activation} by a formula, which cannot be replaced; call "
-                    f"torch.nn.functional.{calls[0].call.activation} there, or use the module of PyTorch"
+                    f"layer {layer!r} computes {calls[0].call.activation} by a formula, which cannot be replaced: use "
+                    "the function or the module of PyTorch"
                 )
             module.add_module("channelwise_prelus", several)
             module.__class__ = redirecting(type(module))
         else:
-            _check_no_hooks(layer, module)
+            if module._forward_pre_hooks or module._forward_hooks:
+                raise AffscoreError(f"the activation {layer!r} has hooks, which would be lost: remove them first")
             model = put(model, module, units[0] if len(units) == 1 else several)
         if not whole or len(units) > 1:
             path = _scope(calls)
@@ -114,7 +132,9 @@ def restore(model: nn.Module) -> nn.Module:
         if isinstance(part, Redirecting):
             del part.channelwise_prelus
             part.__class__ = type(part).plain  # type: ignore[assignment]
-        detach(part)
+        for hooks in (part._forward_pre_hooks, part._forward_hooks):
+            for key in [key for key, hook in hooks.items() if isinstance(getattr(hook, "__self__", None), Scope)]:
+                del hooks[key]
         for name, _ in FUSED.values():
             if hasattr(part, f"kept_{name}"):
                 setattr(part, name, getattr(part, f"kept_{name}"))
@@ -147,18 +167,8 @@ def check_complete(model: nn.Module, seen: Sequence[Seen]) -> None:
     wrong = left or sorted(path for path in units if runs[path] != 1)
     if wrong:
         raise AffscoreError(
-            f"the activation of layer {wrong[0]!r} cannot be replaced: the network calls it in a way that exchanging "
-            "modules and redirecting functions does not reach (a reference outside its modules, or calls that differ "
-            "between two runs); make it a torch.nn.ReLU of its own"
-        )
-
-
-def _check_no_hooks(layer: str, module: nn.Module) -> None:
-    hooks = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
-    if any(getattr(module, name) for name in hooks):
-        raise AffscoreError(
-            f"the activation {layer!r} has hooks, which would be lost with the module that is replaced; remove them, "
-            "and register them after the surgery"
+            f"the activation of layer {wrong[0]!r} cannot be replaced: something outside the modules refers to it, or "
+            "two runs differ; make it a torch.nn.ReLU of its own"
         )
 
 
@@ -170,10 +180,7 @@ def _is_activation(module: nn.Module) -> bool:
 def _unit(seen: Seen, original: nn.Module | None) -> ChannelPReLU:
     call, axes = seen.call, len(seen.call.shape)
     if axes < 2:
-        raise AffscoreError(
-            f"{call} gets features of shape {call.shape}, without an axis of channels; give an example_input with an "
-            "axis of samples"
-        )
+        raise AffscoreError(f"{call} gets features of shape {call.shape}, without an axis of channels")
     axis = call.channel_axis - axes
     return UNITS[call.activation](call.shape[axis], axis, call.call, original, seen.device, seen.dtype)
 

@@ -85,6 +85,12 @@ def _version(tensor: Tensor) -> int:
     return 0 if tensor.is_inference() else tensor._version
 
 
+def name_of(function: Function) -> str:
+    """The name of a function without underscores; of an attribute, as ``x.shape``, that of the attribute."""
+    name = kind_of(function)
+    return function.__self__.__name__ if name == "get" else name  # type: ignore[attr-defined]
+
+
 def as_function(
     function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], chosen: Callable[[Any], bool]
 ) -> Callable[..., Any]:

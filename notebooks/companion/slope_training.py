@@ -18,7 +18,6 @@ from affscore.nonlinear_advantage import (
     active_channels,
     average_path_length,
     freeze,
-    hold_frozen,
     parameter_groups,
     slopes,
 )
@@ -98,7 +97,7 @@ def train(
     device, penalty = device_of(model), SlopePenalty(omega)
     stepping = torch.optim.AdamW(parameter_groups(model), lr=0.0, weight_decay=weight_decay)
     trained = [unit.weight for unit in slopes(model).values() if unit.weight.requires_grad]
-    rows, mode, holding = [], model.training, hold_frozen(model, stepping)
+    rows, mode = [], model.training
     try:
         with random_states_kept(device):
             for epoch in tqdm(range(epochs), unit="epoch", disable=None if progress is None else not progress):
@@ -125,7 +124,6 @@ def train(
                 state = _state(model, *test)
                 rows.append({**about, "slope_rate": rates[1], "loss": total / len(images), **state})
     finally:
-        holding.remove()
         model.train(mode)
         for weight in trained:
             weight.requires_grad_()

@@ -18,6 +18,7 @@ from affscore import track
 from affscore.models import card_of
 from affscore.models.text import TextPreprocessing
 from affscore.models.weight_files import load_state_dict
+from companion.docstrings import docstrings, fingerprint_of_docstrings
 from companion.language import bits_a_character, character_losses
 from companion.mini_zoo.training import Recipe, half, layout, one_thread, optimise
 from companion.studies.trainings import PROBE, Split, Training

@@ -7,7 +7,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import nn
 
 from affscore.linear_regions import along_segment, along_segments
 from tests.affscore.linear_regions.architectures import ARCHITECTURES, network, segments
@@ -28,14 +27,6 @@ def assert_same(one, other, place=1e-10):
         np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=0, atol=place)
     np.testing.assert_allclose(one.absolute_deviation, other.absolute_deviation, rtol=1e-7, atol=1e-12)
     np.testing.assert_allclose(one.total_variation, other.total_variation, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.slow
-@settings(max_examples=25)
-@given(ANY, SEEDS)
-def test_line_and_walk_agree(name, seed):
-    model, start, end = drawn(name, seed)
-    assert_same(along_segment(model, start, end), along_segment(model, start, end, "walk"))
 
 
 @settings(max_examples=20)
@@ -89,14 +80,6 @@ def test_segments_together_are_as_each_alone(method):
     assert len(together) == 70
     for number in (0, 1, 40, 69):
         assert_same(together[number], along_segment(model, starts[number], ends[number], method))
-
-
-def test_pieces_of_a_long_segment_meet_where_they_were_cut():
-    model = nn.Sequential(nn.Linear(3, 60), nn.ReLU(), nn.Linear(60, 60), nn.ReLU(), nn.Linear(60, 1))
-    start, end = torch.full((3,), -30.0), torch.full((3,), 29.0)
-    few, many = (along_segment(model, start, end, chunk=chunk) for chunk in (16, 4096))
-    assert few.count > 40
-    assert_same(few, many)
 
 
 def test_devices_agree(device):

@@ -4,26 +4,22 @@ import random
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torch import nn
 
-import affscore
 from affscore import AffscoreError
-from affscore.linear_regions import along_segment, along_segments
+from affscore.linear_regions import along_paths, along_segment, along_segments
 from affscore.linear_regions.program import Affine
 from affscore.linear_regions.traced_network import TracedNetwork
-from tests.affscore.linear_regions.architectures import Residual, normalised
+from companion.planes import closed_paths
+from tests.affscore.linear_regions.architectures import Residual, network, normalised
 
 
 def small():
     torch.manual_seed(1)
     return nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Dropout(), nn.Linear(8, 3))
-
-
-def test_it_is_a_part_of_the_package():
-    assert affscore.linear_regions.along_segment is along_segment
-    assert "linear_regions" in dir(affscore)
 
 
 def test_arrays_lists_and_tensors_of_any_type():
@@ -96,7 +92,7 @@ def test_no_more_points_than_the_chunk_are_in_the_network(method):
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(4, 100), nn.ReLU(), nn.Linear(100, 100), nn.ReLU(), nn.Linear(100, 2))
     starts, ends = 5 * torch.randn(2, 30, 4, dtype=torch.float64)
-    network = TracedNetwork(model, starts[0], ends[0] - starts[0], 40, "cpu")
+    traced = TracedNetwork(model, starts[0], ends[0] - starts[0], 40, "cpu")
     sizes = []
 
     def recorded(compute):
@@ -106,11 +102,11 @@ def test_no_more_points_than_the_chunk_are_in_the_network(method):
 
         return run
 
-    for number, (operation, unused) in enumerate(network.program.steps):
+    for number, (operation, unused) in enumerate(traced.program.steps):
         if isinstance(operation.what, Affine):
             what = replace(operation.what, compute=recorded(operation.what.compute))
-            network.program.steps[number] = (operation._replace(what=what), unused)
-    found = network.look(starts, ends - starts, method, int)
+            traced.program.steps[number] = (operation._replace(what=what), unused)
+    found = traced.look(starts, ends - starts, method)
     assert min(len(trace.t) for trace, _ in found) > 40
     assert 30 < max(sizes) <= 40
 
@@ -133,16 +129,6 @@ def test_no_more_points_than_the_chunk_are_in_the_network(method):
 def test_ends_that_make_no_segment(start, end, message):
     with pytest.raises(AffscoreError, match=message):
         along_segment(small(), start, end)
-
-
-def test_several_segments_say_which_one_is_wrong():
-    starts, ends = torch.zeros(3, 2), torch.ones(3, 2)
-    ends[1] = 0
-    with pytest.raises(AffscoreError, match="segment 1 are the same"):
-        along_segments(small(), starts, ends)
-    ends[1], starts[2, 1] = 1, torch.nan
-    with pytest.raises(AffscoreError, match="the start of segment 2"):
-        along_segments(small(), starts, ends)
 
 
 @pytest.mark.parametrize(
@@ -182,49 +168,54 @@ def test_weights_that_are_no_real_numbers(layer, message):
         along_segment(layer, [0.0, 0.0], [1.0, 1.0])
 
 
-def test_a_network_with_a_mode_of_its_own_is_brought_to_evaluation():
-    class Own(nn.Module):
-        evaluating = False
-
-        def train(self, mode=True):
-            self.evaluating = not mode
-            return super().train(mode)
-
-        def forward(self, x):
-            return x.relu() if self.evaluating else x
-
-    model = Own().train()
-    assert along_segment(model, [-1.0], [1.0]).count == 2
-    assert not model.evaluating
-
-
-def test_a_network_without_evaluation_mode_is_taken_as_it_is():
-    class Exported(nn.Module):
-        def train(self, mode=True):
-            raise NotImplementedError  # as what torch.export makes does
-
-        def forward(self, x):
-            return x.relu()
-
-    assert along_segment(Exported(), [-1.0], [1.0]).count == 2
-
-
-def test_fewer_segments_are_kept_where_logits_are_many(monkeypatch):
-    sizes = []
-    look = TracedNetwork.look
-
-    def counted(network, starts, *rest):
-        sizes.append(len(starts))
-        return look(network, starts, *rest)
-
-    monkeypatch.setattr(TracedNetwork, "look", counted)
-    along_segments(nn.Linear(1, 1000), torch.zeros(9, 1), torch.ones(9, 1), progress=False)
-    along_segments(nn.Linear(1, 2), torch.zeros(9, 1), torch.ones(9, 1), progress=False)
-    assert sizes == [4, 4, 1, 9]
-
-
 def test_a_bar_of_progress(capsys):
     along_segments(small(), torch.zeros(3, 2), torch.ones(3, 2), progress=True)
     assert "3/3" in capsys.readouterr().err
     along_segments(small(), torch.zeros(3, 2), torch.ones(3, 2), progress=False)
     assert capsys.readouterr().err == ""
+
+
+@pytest.fixture(scope="module")
+def paths():
+    return closed_paths(torch.rand(3, 2, 8, 8, generator=torch.Generator().manual_seed(0)))[:, ::2]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return network("mixed")[0]
+
+
+@pytest.fixture(scope="module")
+def table(model, paths):
+    return along_paths(model, paths, progress=False)
+
+
+def test_a_row_for_each_segment_and_logit(model, paths, table):
+    assert len(table) == 3 * 4 * 3
+    assert not table.duplicated(["path", "segment", "logit"]).any()
+    starts, ends = paths[:, :-1].flatten(0, 1), paths[:, 1:].flatten(0, 1)
+    segments = along_segments(model, starts, ends, progress=False)
+    for (path, place), rows in table.groupby(["path", "segment"]):
+        found = segments[4 * path + place]
+        assert set(rows["crossings"]) == {found.crossings}
+        assert set(rows["switches"]) == {found.switches}
+        assert set(rows["breakpoints"]) == {found.count - 1}
+        np.testing.assert_allclose(rows["length"], found.length)
+        for name in ("absolute_deviation", "deviation_upper_bound", "total_variation"):
+            np.testing.assert_allclose(rows[name], getattr(found, name))
+    assert table["crossings"].sum() > 100
+    assert table["switches"].sum() > 50
+
+
+def test_the_walk_makes_the_same_table(model, paths, table):
+    pd.testing.assert_frame_equal(along_paths(model, paths[:1], "walk", progress=False), table[table["path"] == 0])
+
+
+def test_what_is_no_path(model):
+    with pytest.raises(AffscoreError, match="with 2 points at least, got the shape"):
+        along_paths(model, torch.zeros(3, 1, 2, 8, 8))
+    with pytest.raises(AffscoreError, match="start and end of segment 1 of path 0 are the same"):
+        along_paths(model, torch.stack([torch.zeros(2, 8, 8), torch.ones(2, 8, 8), torch.ones(2, 8, 8)])[None])
+    for wrong in (None, 1j * torch.zeros(1, 2, 3)):
+        with pytest.raises(AffscoreError, match="paths must"):
+            along_paths(model, wrong)

@@ -8,8 +8,9 @@ import affscore
 from affscore import load_data, load_model
 from affscore.models import digits
 from affscore.models.card import seeded
+from affscore.models.weight_files import read_state_dict
 from companion.characteristics import architecture_of, characteristics
-from companion.mini_zoo import MINI_NETWORKS, WEIGHTS, list_models
+from companion.mini_zoo import MINI_NETWORKS, WEIGHTS, list_models, training_record
 from companion.printed import printed_table
 
 STUDY = printed_table("study_networks").query("in_figure14 == 1")

@@ -1,4 +1,4 @@
-"""The grid of points, the windows of max pooling, and chains that become a matrix, against slow references."""
+"""The windows of max pooling, and chains that become a matrix, against slow references."""
 
 import numpy as np
 import pytest
@@ -8,54 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from affscore.linear_regions.grid import MERGED, Grid
-from affscore.linear_regions.line import eights, places_of
 from affscore.linear_regions.program import Affine, MaxPool, takeovers
 from affscore.linear_regions.traced_network import run
 from affscore.linear_regions.tracing import program_of
-
-FRACTIONS = st.floats(1e-6, 1 - 1e-6)
-
-
-def two_segments():
-    return Grid.of_ends(torch.tensor([0.0, 0.5], dtype=torch.float64), torch.tensor([1.0, 0.75], dtype=torch.float64))
-
-
-@pytest.mark.slow
-@given(st.lists(st.tuples(st.integers(0, 1), FRACTIONS), min_size=1, max_size=30))
-def test_points_are_sorted_in_and_numbers_carried_along(wanted):
-    grid = two_segments()
-    interval = torch.tensor([2 * segment for segment, _ in wanted])
-    fraction = torch.tensor([fraction for _, fraction in wanted], dtype=torch.float64)
-    finer, places = grid.refined(interval, fraction, limit=99)
-    for segment, (begin, size) in enumerate(((0.0, 1.0), (0.5, 0.25))):
-        expected = np.unique([begin, begin + size, *(begin + size * f for s, f in wanted if s == segment)])
-        apart = expected[np.append(True, np.diff(expected) > MERGED)]
-        np.testing.assert_allclose(finer.t[finer.segment == segment], apart, rtol=0, atol=2 * MERGED)
-    values = torch.tensor([10.0, 20.0, -4.0, 4.0], dtype=torch.float64)
-    carried = finer.carried(values[:, None])[:, 0]
-    slope, offset = torch.tensor([10.0, 32.0])[finer.segment], torch.tensor([10.0, -20.0])[finer.segment]
-    torch.testing.assert_close(carried, offset + slope * finer.t, rtol=0, atol=1e-10)
-    torch.testing.assert_close(
-        finer.t[places],
-        grid.t[interval] + fraction * (grid.t[interval + 1] - grid.t[interval]),
-        rtol=0,
-        atol=2 * MERGED,
-    )
-
-
-@given(st.integers(3, 12), st.integers(1, 20))
-def test_where_there_are_too_many_points_segments_end_earlier(limit, count):
-    fraction = torch.linspace(0.05, 0.95, count, dtype=torch.float64)
-    whole, _ = two_segments().refined(torch.zeros(count, dtype=torch.long), fraction, 99)
-    grid, _ = two_segments().refined(torch.zeros(count, dtype=torch.long), fraction, limit)
-    left = limit if count + 4 > 2 * limit else count + 2
-    torch.testing.assert_close(grid.t[grid.segment == 0], whole.t[:left])
-    assert (grid.segment == 1).sum() == 2
-    assert len(grid.t) <= 2 * limit
-    # a second refinement, behind a cut, still knows its numbers
-    again, _ = grid.refined(torch.tensor([1]), torch.tensor([0.5], dtype=torch.float64), limit + 1)
-    torch.testing.assert_close(again.carried(grid.carried(two_segments().t)), again.t)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 7))
@@ -118,11 +73,3 @@ def test_a_large_layer_stays_what_it_is():
     x = torch.randn(40, 3, 16, 16, dtype=torch.float64)
     with torch.no_grad():  # in several slices
         torch.testing.assert_close(program.steps[0][0].what.compute(x[:, None])[:, 0], net(x), rtol=0, atol=1e-13)
-
-
-@given(st.integers(1, 300), st.integers(1, 300), st.integers(0, 2**32 - 1))
-def test_places_of_few_states(rows, columns, seed):
-    states = eights(torch.from_numpy(np.random.default_rng(seed).random((rows, columns)) < 0.01))
-    row, column = places_of(states)
-    expected = states.nonzero()
-    assert torch.equal(torch.stack([row, column], 1), expected)
