@@ -16,7 +16,7 @@ import torch
 import torchvision
 
 from affscore.models.sources.torchvision_networks import DEPTHS
-from affscore.network.files import atomic_write
+from affscore.network.parquet import atomic_write
 from affscore.recorder import recording
 
 COMMENT = """\

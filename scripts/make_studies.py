@@ -42,12 +42,11 @@ from studies.sentences import at_positions, of_sentences
 from tqdm import tqdm
 
 from affscore import AffscoreError, Signature, load_record
-from affscore.network.measurement import Measurement
+from affscore.network.batch import subject_of
 from affscore.network.multiverse import REDUCTIONS
 from affscore.network.parquet import read_description, write_parquet
-from affscore.network.reduction import ReductionName
-from affscore.network.table import provenance
-from affscore.options import DEFAULT, MOST_IN_A_BATCH, Execution, Options, Specification
+from affscore.network.signature import provenance, signatures
+from affscore.options import DEFAULT, MOST_IN_A_BATCH, Execution, Options, ReductionName, Specification
 from affscore.survey import load_or_measure, load_or_measure_multiverses
 from affscore.transport.covariance import CovarianceName
 from companion.studies import STUDIES as SHIPPED
@@ -252,7 +251,7 @@ def under_the_pairing(models: Sequence[str], dataset: str, options: Options, job
 
 def paired(model: str, dataset: str, options: Options) -> Signature:
     """The signature with these options."""
-    return Measurement(model, dataset, options, Execution(progress=False)).signature()
+    return signatures(subject_of(model, dataset, options, Execution(progress=False)))[0]
 
 
 def with_criteria(study: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:

@@ -35,8 +35,8 @@ def signature(
     options.check([model], [dataset], chosen)
 
     from affscore.network.criteria import CRITERIA
+    from affscore.network.result import brief
     from affscore.network.signature import signature as measure
-    from affscore.network.table import brief
 
     result = measure(model, dataset, criteria=options.chosen_criteria(criteria), **chosen)
     measured = result.metadata["criteria"]

@@ -34,7 +34,7 @@ def say(lines: Iterable[str], err: bool = False) -> None:
 
 def say_notes(result: Any) -> None:
     """Print the notes of a result, but for its warnings, which are printed when they are given."""
-    from affscore.network.note import Note
+    from affscore.network.notes import Note
 
     say((f"note: {note}" for note in result.notes if Note.of(note).kind == "note"), err=True)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.network.pair import Pair
+from affscore.network.scoring import Pair
 from affscore.nonlinear_advantage.prelu import slopes
 from affscore.nonlinear_advantage.surgery import ROOT
 from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU

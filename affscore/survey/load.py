@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from affscore.errors import AffscoreError
-from affscore.network.multiverse import REDUCTIONS
-from affscore.network.multiverse_result import Multiverse
+from affscore.network.multiverse import REDUCTIONS, Multiverse
 from affscore.network.result import Signature
 from affscore.options import Execution, check_integer, check_reductions
 from affscore.survey.plan import look_at, named_options, plan

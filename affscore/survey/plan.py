@@ -15,7 +15,7 @@ from affscore.models.by_name import identity_of_model
 from affscore.models.datasets import identity_of_data
 from affscore.models.paths import check_name
 from affscore.network.criteria import choose_criteria
-from affscore.network.multiverse_result import Multiverse, load_result
+from affscore.network.multiverse import Multiverse, load_result
 from affscore.network.result import Signature
 from affscore.options import Options, checked
 from affscore.survey.job import DescribedJob, Job, describe, is_of_job, last_of_each, what_changed

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from affscore.network.note import Note
+from affscore.network.notes import Note
 from affscore.survey.job import Job
 from affscore.survey.plan import look_at
 from affscore.survey.store import Store

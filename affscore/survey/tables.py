@@ -11,7 +11,7 @@ import pandas as pd
 
 from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.network.criteria import COLUMNS
-from affscore.network.multiverse_result import Multiverse, load_result
+from affscore.network.multiverse import Multiverse, load_result
 from affscore.network.result import Signature
 from affscore.survey.job import last_of_each
 from affscore.survey.store import Store

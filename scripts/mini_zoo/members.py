@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError
 from affscore.models.card import parameter_count
 from affscore.models.weight_files import load_state_dict
-from affscore.network.files import atomic_write
+from affscore.network.parquet import atomic_write
 from companion.mini_zoo import MINI_NETWORKS
 from mini_zoo.distortions import shifted
 from mini_zoo.recipes import Recipe

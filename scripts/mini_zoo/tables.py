@@ -12,7 +12,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from affscore import load_model, signature
-from affscore.network.files import atomic_write
+from affscore.network.parquet import atomic_write
 from companion.mini_zoo import MINI_NETWORKS, MiniNetwork
 from companion.papers import printed_table
 from mini_zoo.training import prepared

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from affscore import Tracker, load_model, track
 from affscore.models import card_of
 from affscore.models.weight_files import load_state_dict
-from affscore.network.files import atomic_write
+from affscore.network.parquet import atomic_write
 from studies.ways import ALL_WAYS, NOISES, SETTINGS, wrong_labels
 
 Part: TypeAlias = Literal["train", "test"]

@@ -16,7 +16,7 @@ from affscore.models.naming import split_path
 from affscore.models.paths import readable_file
 from affscore.models.text import Expected, TextPreprocessing, check_token_ids, tokenizer_file
 from affscore.models.weight_files import read_weights
-from affscore.transport.plain import check_plain
+from affscore.transport.samples import check_plain
 
 _SUFFIXES = (".npy", ".safetensors", ".pt", ".pth")
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from affscore.network.padding import reduce_text
+from affscore.network.reduction import reduce_text
 from companion.exercises.answers import as_function, call
 from companion.exercises.registry import Hints, exercise, right
 

@@ -45,7 +45,7 @@ def test_beside_results_of_today_it_lacks_the_values(store, tmp_path, older_firs
     for name, one in zip("ab" if older_first else "ba", (older, new), strict=True):
         one.save(tmp_path / f"{name}.parquet")
     rows = load_results(tmp_path)
-    own = [name for name in SCHEMA.names if name in new.table and name != "seconds"]
+    own = [one.name for one in SCHEMA if one.name in new.table and one.name != "seconds"]
     assert list(rows.columns) == [*own, "units", "seconds", "job"]
     assert set(rows["units"]) == {"activations"}
     missing = rows["paired"].isna()

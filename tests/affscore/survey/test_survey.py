@@ -155,7 +155,7 @@ def test_an_error_that_nobody_expected_stops_nobody(tmp_path, monkeypatch):
     def fail(*args, **kwargs):
         raise ZeroDivisionError("a bug\nof two lines")
 
-    monkeypatch.setattr("affscore.survey.work.Measurement", fail)
+    monkeypatch.setattr("affscore.survey.work.subject_of", fail)
     report = survey("mini:digitsnet", "digits", tmp_path, only=0, **OPTIONS)
     assert report.failures[0][1] == "ZeroDivisionError: a bug"
     assert list(tmp_path.iterdir()) == []
@@ -190,7 +190,7 @@ def test_files_that_change_while_a_job_runs(tmp_path, monkeypatch, how):
     paint(8, 8)
     job = {"models": f"mini:digitsnet@{weights}", "datasets": f"folder:{images}", "store": store, "only": 0}
     with monkeypatch.context() as patch:
-        patch.setattr("affscore.network.measurement.load_model", change)
+        patch.setattr("affscore.network.batch.load_model", change)
         report = survey(**job, n=16, criteria=False, progress=False)
     assert report.failures[0][1].startswith("its files were changed after the survey had begun")
     assert not Store(store).files()
