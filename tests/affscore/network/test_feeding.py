@@ -121,14 +121,6 @@ def test_the_caller_says_how(name):
     assert found.metadata["forward"] == "<lambda>"
 
 
-@pytest.mark.parametrize(
-    "make", [lambda: pd.DataFrame(X.numpy()), X.double().tolist, lambda: [tuple(r) for r in X.tolist()]]
-)
-def test_tables(make):
-    network = nn.Sequential(nn.Linear(6, 8), nn.ReLU())
-    assert scores(network, make()).scores.tolist() == scores(network, X).scores.tolist()
-
-
 class Pair(nn.Module):
     def forward(self, x, y): ...
 
@@ -268,15 +260,6 @@ def test_the_fingerprint_covers_every_input_and_no_label():
     assert single == scores(nn.ReLU(), (X, LABELS)).metadata["fingerprint_data"]
 
 
-def test_a_network_that_mixes_the_samples_of_its_second_input_is_refused():
-    class Mixing(Two):
-        def forward(self, x, mask):
-            return super().forward(x, mask - mask.mean(0))
-
-    with pytest.raises(AffscoreError, match="mixes samples"):
-        scores(Mixing(), (X, MASK))
-
-
 def broken(tensor, value):
     tensor = tensor.clone()
     tensor[3, 1] = value
@@ -311,17 +294,6 @@ def broken(tensor, value):
 def test_what_cannot_be_fed(data, options, message):
     with pytest.raises(AffscoreError, match=message):
         scores(nn.ReLU() if isinstance(data, (list, pd.DataFrame)) else Two(), data, **options)
-
-
-def test_what_is_no_tensor_does_not_reach_the_callers_function():
-    seen = []
-
-    def forward(network, batch):
-        seen.append(batch["file"])
-        return network(batch["x"], batch["mask"])
-
-    scores(Two(), Items(by_name), forward=forward)
-    assert {file for files in seen for file in files} == {None}
 
 
 class Detector(nn.Module):

@@ -7,7 +7,6 @@ import torch
 from torch import nn
 
 from affscore import AffscoreError, AffscoreWarning, signature
-from affscore.models import Preprocessing
 
 
 def tokens(n=32):
@@ -85,17 +84,6 @@ def test_a_network_that_draws_is_noted_and_the_seed_covers_it():
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_what_is_assumed_is_said():
-    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
-    assumed = signature(network, "digits", n=4, images=4, criteria=False, progress=False)
-    assert any("they went in with 8 x 8 pixels" in note for note in assumed.notes)
-    assert assumed.metadata["preprocessing"]["size"] == 8
-    network.preprocessing = Preprocessing(size=16, resize=16)
-    stated = signature(network, "digits", n=4, images=4, criteria=False, progress=False)
-    assert not any("does not say what it expects" in note for note in stated.notes)
-    assert stated.metadata["preprocessing"]["size"] == 16
-
-
 def test_the_fingerprint_of_the_data_is_that_of_what_was_scored():
     images = torch.randn(40, 3, 8, 8, generator=torch.Generator().manual_seed(3))
     network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
@@ -114,24 +102,6 @@ def test_the_fingerprint_of_the_data_is_that_of_what_was_scored():
     changed = images[:16].clone()
     changed[7, 2, 3, 4] = changed[7, 2, 3, 4].nextafter(torch.tensor(torch.inf))
     assert print_of(images[:16], 16) != print_of(changed, 16)
-
-
-def test_the_first_image_and_the_last_ones_go_without_the_others_and_again_only_if_they_give_other_numbers():
-    class Counting(nn.Module):
-        def __init__(self, noise):
-            super().__init__()
-            self.noise, self.alone = noise, []
-
-        def forward(self, x):
-            if len(x) < len(places):
-                self.alone.append([places.index(float(one[0, 0])) for one in x])
-            return torch.relu(x + self.noise * torch.randn_like(x))
-
-    places = tokens()[:, 0, 0].tolist()
-    for noise, passes in ((0.0, [[29, 30, 31, 0]]), (0.1, [[29, 30, 31, 0]] * 2)):
-        network = Counting(noise)
-        signature(network, tokens(), n=32, criteria=False, progress=False)
-        assert network.alone == passes
 
 
 def middle(x):

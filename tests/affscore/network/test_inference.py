@@ -6,7 +6,6 @@ import torch
 from torch import nn
 
 from affscore import signature, track
-from affscore.network.nlc import nonlinearity_coefficient
 from tests.affscore.recorder import hard_networks as hard
 
 INPUTS = torch.randn(32, 3, 8, 8, generator=torch.Generator().manual_seed(0))
@@ -112,12 +111,3 @@ def test_a_training_goes_on_after_a_measurement_in_it():
         assert tracker.step()
     model(samples).sum().backward()
     assert model.layer.weight.grad.isfinite().all()
-
-
-def test_derivatives():
-    x = torch.randn(30, 4, generator=torch.Generator().manual_seed(1))
-    expected = nonlinearity_coefficient(torch.sin, x)
-    with torch.inference_mode():
-        found = nonlinearity_coefficient(torch.sin, x), nonlinearity_coefficient(torch.sin, x.clone())
-    assert found == (expected, expected)
-    assert expected > 0.5

@@ -38,12 +38,6 @@ def separate(model, specification, **options):
 
 
 @pytest.mark.slow
-def test_it_has_twelve_specifications_the_default_first(found):
-    assert found.choices == TWELVE
-    assert found.choices[0] == DEFAULT == Specification()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("model", QUICK_AND_SLOW)
 def test_its_scores_are_those_of_separate_signatures_to_the_last_bit(model):
     options = {"n": 48, "images": 96, "seed": 3}

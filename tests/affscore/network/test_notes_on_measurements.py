@@ -65,14 +65,6 @@ class TestPreprocessing:
         word, result = notes_with(self.SAYS, network(), folder(tmp_path / "photos", sizes), n=8)
         assert (word, result.metadata["preprocessing"]["size"]) == ("warning", 224)
 
-    def test_only_the_images_that_are_used_count(self, tmp_path):
-        data = folder(tmp_path / "some", [(32, 32)] * 8)
-        order = affscore.load_data(data).order(4, 0, 4)
-        for number in set(range(8)) - set(order):
-            Image.new("RGB", (50, 40)).save(tmp_path / "some" / f"{number:02}.png")
-        assert notes_with(self.SAYS, network(), data, n=4, images=4)[1].metadata["preprocessing"]["size"] == 32
-        assert notes_with(self.SAYS, network(), data, n=8)[1].metadata["preprocessing"]["size"] == 224
-
     def test_the_size_that_is_given_is_taken(self, tmp_path):
         data = folder(tmp_path / "photos", [(32, 40)] * 8)
         for side in (24, 224):
@@ -110,21 +102,6 @@ class TestValues:
         images = torch.rand(8, 3, 9, 9, generator=torch.Generator().manual_seed(0)) * factor + shift
         assert notes_with(self.SAYS, network(), images, n=8)[0] == expected
 
-    def test_images_that_were_not_normalised(self):
-        says, stated = "as before they are normalised", Preprocessing(size=9)
-        images = torch.rand(8, 3, 9, 9, generator=torch.Generator().manual_seed(0))
-        assert notes_with(says, network(preprocessing=stated), images, n=8)[0] == "note"
-        for other in (images - 0.5, images * 3):
-            assert notes_with(says, network(preprocessing=stated), other, n=8)[0] is None
-        assert notes_with(says, network(), images, n=8)[0] is None  # which says nothing of what it expects
-        plain = Preprocessing(size=9, mean=(0.0,) * 3, std=(1.0,) * 3)
-        assert notes_with(says, network(preprocessing=plain), images, n=8)[0] is None
-        assert notes_with(says, network(preprocessing=stated), images.flatten(2), n=8, forward=_as_images)[0] is None
-
-
-def _as_images(net, batch):
-    return net(batch.unflatten(2, (9, 9)))
-
 
 class TestN:
     SAYS = " in a batch are few"
@@ -140,13 +117,6 @@ class TestN:
             notes_with(self.SAYS, net, rows, n=points_needed(64, 0.02), images=points_needed(64, 0.02))[0] != "warning"
         )
         assert notes_with(self.SAYS, net, rows, n=1200)[0] is None
-
-    def test_it_counts_where_the_bias_is(self):
-        rows = torch.randn(200, 64, generator=torch.Generator().manual_seed(0))
-        net = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2), nn.ReLU())
-        _, result = notes_with(self.SAYS, net, rows, n=200)
-        assert result.expected_bias[1] < 0.01 < 0.02 < result.expected_bias[0]
-        assert any("few for 1 of 2 activations" in note for note in result.notes)
 
     def test_fewer_images_than_n(self):
         says = "there are no more images (512 were asked for"

@@ -127,27 +127,6 @@ def test_masks_that_cannot_be_used(change, options, message):
         signature(net(), texts() | change, n=24, criteria=False, progress=False, **options)
 
 
-def test_positions_that_are_not_the_tokens():
-    class Halved(Padded):
-        def forward(self, input_ids, attention_mask=None):
-            return nn.functional.gelu(self.up(self.words(input_ids[:, ::2])))
-
-    torch.manual_seed(0)
-    with pytest.raises(AffscoreError, match=r"it has 4 positions a sample, and the mask marks .* among 7 .*mask=None"):
-        signature(Halved(), texts(), n=24, criteria=False, progress=False)
-
-
-class OtherMask(nn.Module):
-    """Features that come with a mask of padding, under a name of its own."""
-
-    def __init__(self):
-        super().__init__()
-        self.up = nn.Linear(4, 9)
-
-    def forward(self, features, pad_mask):
-        return nn.functional.gelu(self.up(features)).masked_fill(pad_mask[:, :, None], 0)
-
-
 @pytest.mark.parametrize(
     ("entries", "read", "named"),
     [

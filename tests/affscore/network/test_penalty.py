@@ -14,7 +14,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
 import affscore
-from affscore import AffinityPenalty, AffscoreError, AffscoreWarning
+from affscore import AffinityPenalty, AffscoreError
 from affscore.network.passes import Watched
 from tests.affscore.network.test_padding import net as padded_net
 from tests.affscore.network.test_padding import texts
@@ -207,16 +207,6 @@ def test_padding_of_a_network_that_does_not_say_that_it_is_of_token_ids_does_not
     np.testing.assert_allclose(penalty.scores, expected, atol=1e-6)
 
 
-def test_what_the_network_declares_counts():
-    network, x = nn.Sequential(nn.Linear(5, 6), Turn(), nn.ReLU()).train(), samples()
-    network.declared_activations = [Turn]
-    for given, count in (({}, 2), ({"activations": ()}, 1)):
-        with AffinityPenalty(network, 0.5, **given) as penalty:
-            network(x)
-            penalty()
-        assert len(penalty.scores) == count == len(affscore.signature(network, x, n=32, **given))
-
-
 # The gradients ------------------------------------------------------------------------------------------
 
 
@@ -281,31 +271,6 @@ def test_checkpoints_change_nothing(where):
             torch.testing.assert_close(one, before)
         with pytest.raises(AffscoreError, match="no forward pass"):
             penalty()  # what ran within backward() is no pass
-
-
-def test_autocast():
-    """The scores are those of the rounded activations; gradients reach the weights."""
-    network, x = mixed(), images()
-    with AffinityPenalty(network, 0.5) as penalty:
-        network(x)
-        penalty()
-        exact = penalty.scores
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            network(x)
-            loss = penalty()
-    assert loss.dtype == torch.float32
-    assert 0 < (penalty.scores - exact).abs().max().item() < 0.02
-    assert all(bool(gradient.isfinite().all()) for gradient in gradients(loss, network)[:6])
-
-
-def test_a_pass_that_went_through_backward_before():
-    network, x = plain(), samples()
-    with AffinityPenalty(network, 0.5) as penalty:
-        network(x).sum().backward()
-        with pytest.raises(RuntimeError, match="backward through the graph a second time"):
-            (network(x).sum() + penalty()).backward()
-        network(x).sum().backward(retain_graph=True)
-        assert gradients(penalty(), network)[0].any()  # what is kept can be used
 
 
 # The training ------------------------------------------------------------------------------------------
@@ -423,22 +388,6 @@ def test_arguments_that_make_no_sense(options, message):
     assert "forward" not in vars(network)
 
 
-def test_networks_that_cannot_be_watched():
-    for wrapped, message in (
-        (nn.DataParallel(plain()), "in DataParallel cannot be seen"),
-        (torch.jit.trace(plain(), samples()), "TorchScript"),
-        ("resnet18", "must be a torch.nn.Module"),
-    ):
-        with pytest.raises(AffscoreError, match=message):
-            AffinityPenalty(wrapped, 0.5)
-    network = plain()
-    with AffinityPenalty(network, 0.5), pytest.raises(AffscoreError, match="has a penalty already"):
-        AffinityPenalty(network, 0.5)
-    linear = nn.Linear(5, 2)
-    with AffinityPenalty(linear, 0.5), pytest.raises(AffscoreError, match="no activation was seen"):
-        linear(samples())
-
-
 @pytest.mark.parametrize(
     ("options", "x", "message"),
     [
@@ -455,23 +404,6 @@ def test_calls_that_make_no_sense(options, x, message):
     with AffinityPenalty(network, **options) as penalty:
         network(x)
         with pytest.raises(AffscoreError, match=message):
-            penalty()
-
-
-def test_few_samples_are_warned_of_once():
-    network = plain()
-    with AffinityPenalty(network, 0.5) as penalty:
-        network(samples(8))
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            penalty()
-        network(samples(2))
-        with pytest.warns(AffscoreWarning, match=r"2 samples in a batch are too few .*drop_last=True") as caught:
-            penalty()
-        assert caught[0].filename == __file__
-        network(samples(2))
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
             penalty()
 
 

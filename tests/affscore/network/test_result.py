@@ -3,18 +3,15 @@
 import copy
 import pickle
 import re
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from matplotlib import pyplot as plt
 from torch import nn
 
 from affscore import AffscoreError, Signature, load_signature, signature
 from affscore.network import Note
-from affscore.plots import raw_signature
 
 
 @pytest.fixture(scope="module")
@@ -100,31 +97,6 @@ def test_a_notebook_shows_a_short_table_a_title_and_the_notes_with_names_escaped
 def test_a_signature_without_a_score_says_so(result):
     shown = repr(changed(result, score=np.nan))
     assert shown.startswith("Signature of mini:digitsnet (DEFAULT) on digits: 9 activations, 2 x 24 images, no score")
-
-
-def test_plot_is_the_figure_of_the_figures(result, tmp_path):
-    own, theirs = result.plot(), raw_signature(result)
-    assert own.axes[0].get_title() == theirs.axes[0].get_title() != ""
-    np.testing.assert_array_equal(own.axes[0].lines[0].get_ydata(), result.scores)
-    assert result.plot("mine").axes[0].get_title().startswith("mine")
-    own.savefig(tmp_path / "x.png")
-    assert (tmp_path / "x.png").stat().st_size > 1000
-    plt.close("all")
-
-
-@pytest.mark.parametrize("constant", ["an activation", "a batch"])
-def test_an_interval_counts_constant_outputs(constant):
-    rows = torch.randn(64, 8, generator=torch.Generator().manual_seed(0))
-    network = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU())
-    if constant == "a batch":
-        rows[32:] = rows[:1]
-    else:
-        nn.init.constant_(network[2].bias, -100.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = signature(network, rows, n=32, criteria=False, progress=False)
-    low, high = found.mean_interval()
-    assert low < found.scores.mean() < high
 
 
 @pytest.mark.slow

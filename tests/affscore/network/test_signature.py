@@ -99,15 +99,6 @@ def test_agrees_with_hooks_and_the_formula_as_it_is_printed(build, positions):
     assert_same_scores(found, Hooked(model).scores(images, positions, widest=200))
 
 
-def test_agrees_with_hooks_on_a_trained_network():
-    model = load_model("mini:digitsnet")
-    images = torch.stack([*load_data("digits", card_of(model).preprocessing)][:100])
-    found = scores(model, images, n=100)
-    # float32: the order of a sum is worth 1e-7
-    assert_same_scores(found, Hooked(model).scores(images, (2, 3), widest=64), atol=1e-7)
-    assert len(found) == 9
-
-
 def test_the_signature_of_the_digits_network_is_measured_on_the_held_out_digits():
     model = load_model("mini:digitsnet")
     named = signature(model, "digits", n=100, images=100, criteria=False)
@@ -303,35 +294,10 @@ def test_wrapped_networks():
     assert np.array_equal(scores(torch.compile(model, backend="eager"), images), expected)
 
 
-def test_compiled_parts_run_uncompiled():
-    model, images = small_net(), pictures(32)
-    expected = scores(model, images)
-    inner = nn.Sequential(model[:3], torch.compile(model[3:], backend="eager"))
-    assert np.array_equal(scores(inner, images), expected)
-    model.compile(backend="eager")
-    assert np.array_equal(scores(model, images), expected)
-
-
 @pytest.mark.filterwarnings("ignore:`torch.jit:FutureWarning")
 def test_torchscript_is_refused():
     with pytest.raises(AffscoreError, match="TorchScript"):
         signature(torch.jit.script(small_net()), pictures(8))
-
-
-@pytest.mark.filterwarnings("ignore:`torch.jit:FutureWarning")
-def test_a_scripted_function_inside_a_network_is_noticed(images):
-    scripted = torch.jit.script(swish)
-
-    class Net(nn.Module):
-        def forward(self, x):
-            return torch.relu(scripted(torch.relu(x)))
-
-    with pytest.raises(AffscoreError, match="the activations of Net cannot all be seen"):
-        signature(Net(), images, n=8)
-
-
-def swish(x):
-    return x * torch.sigmoid(x)
 
 
 def test_an_activation_that_does_not_depend_on_the_images_is_counted_and_has_no_score(images):

@@ -2,13 +2,12 @@
 
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 from torch import nn
 
-from affscore import AffscoreError, signature
+from affscore import signature
 
 
 def tokens(n=64):
@@ -126,40 +125,3 @@ def test_what_runs_in_a_thread_of_the_network_is_noted(name):
     result = measured(Beside(what))
     assert result.summary["activation"].tolist() == ["relu"]
     assert f"{described} ran in another thread, where no activation is seen" in result.notes
-
-
-def test_a_network_that_runs_in_a_thread_as_a_whole():
-    class Elsewhere(nn.Sequential):
-        def forward(self, x):
-            with ThreadPoolExecutor(1) as pool:
-                return pool.submit(super().forward, x).result()
-
-    with pytest.raises(
-        AffscoreError,
-        match=r"code of the network, layer '0', layer '1' ran in another thread, where no activation is seen",
-    ):
-        measured(Elsewhere(nn.Linear(8, 4), nn.ReLU()))
-
-
-class Transformed(nn.Module):
-    def __init__(self, how):
-        super().__init__()
-        self.first, self.act, self.how = nn.Linear(8, 6), nn.Tanh(), how
-
-    def forward(self, x):
-        return torch.relu(self.how(self, self.first(x)))
-
-
-TRANSFORMS = {
-    "vmap": lambda net, y: torch.vmap(net.act)(y),
-    "nested": lambda net, y: torch.vmap(torch.vmap(net.act))(y),
-    "jvp": lambda net, y: torch.func.jvp(net.act, (y,), (torch.ones_like(y),))[1],
-    "grad": lambda net, y: torch.func.grad(lambda z: net.act(z).sum())(y),
-}
-
-
-@pytest.mark.parametrize("name", TRANSFORMS)
-def test_an_activation_under_a_transform_is_one_sentence(name):
-    with pytest.raises(AffscoreError, match=r"tanh of layer 'act' runs under torch\.vmap or a transform") as caught:
-        measured(Transformed(TRANSFORMS[name]))
-    assert "\n" not in str(caught.value)

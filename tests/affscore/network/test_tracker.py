@@ -123,16 +123,6 @@ class TestTheScores:
         shared = [name for name in now if name in expected]
         pd.testing.assert_frame_equal(now[shared], expected[shared], check_exact=True)
 
-    def test_only_the_first_measurement_looks_at_the_structure(self):
-        model, passes = small(), []
-        model.register_forward_hook(lambda *_: passes.append(1))
-        tracker = track(model, samples())
-        first = len(passes)
-        for tracker.steps in (1, 2):
-            tracker.measure()
-        assert first > 1
-        assert len(passes) == first + 2
-
     def test_samples_beyond_n_are_not_read(self):
         class Endless(IterableDataset):
             def __iter__(self):
@@ -159,20 +149,6 @@ class TestSteps:
             for _ in range(3):
                 tracker.step()
         assert tracker.table["step"].unique().tolist() == [0, 3]
-
-    def test_a_context_without_a_step_warns(self):
-        with pytest.warns(AffscoreWarning, match="no step was counted"), track(small(), samples()):
-            pass
-        with warnings.catch_warnings(), track(small(), samples()) as tracker:
-            warnings.simplefilter("error")
-            tracker.step()
-
-    def test_a_network_that_was_trained_before(self):
-        tracker = track(small(), samples(), every=10, start=25)
-        measured = [tracker.step() for _ in range(5)]
-        assert measured == [False] * 4 + [True]
-        assert tracker.table["step"].unique().tolist() == [25, 30]
-        assert any("begins at step 25" in note for note in tracker.record.notes)
 
 
 class TestResuming:
@@ -354,22 +330,6 @@ class TestWrappers:
             assert same(with_it["model"], without["model"])
             assert with_it["tracker"]["steps"] == 5
             assert bool(with_it["tracker"]["table"]) == (rank == 0)
-
-    def test_weights_in_several_processes_are_refused(self, monkeypatch):
-        class Sharded(nn.Parameter):
-            pass
-
-        model = small()
-        model[0].weight = Sharded(model[0].weight.data)
-        module = type(sys)("torch.distributed.tensor")
-        module.DTensor = Sharded
-        monkeypatch.setitem(sys.modules, "torch.distributed.tensor", module)
-        with pytest.raises(AffscoreError, match=r"weights \(0\.weight\) are spread over several processes"):
-            track(model, samples())
-        model = small()
-        model[2].bias.ds_id = 3
-        with pytest.raises(AffscoreError, match=r"\(2\.bias\) are spread"):
-            track(model, samples())
 
 
 class TestErrors:

@@ -94,14 +94,6 @@ def test_fewer_than_four_images_have_none(n, group):
     assert missing == (n + group < 4 * group)
 
 
-def test_a_half_whose_output_is_constant_scores_one():
-    x = gaussian(20, 3)
-    y = np.maximum(x, 0)
-    y[::2] = 0.5
-    whole, half = affinity_score(x, y), affinity_score(x[1::2], y[1::2])
-    assert extrapolated(x, y)[0] == pytest.approx(2 * whole.raw - (1 + half.raw) / 2)
-
-
 @pytest.mark.parametrize("start", [0, 1])
 def test_a_half_whose_input_alone_is_constant_has_no_score(start):
     x = gaussian(20, 3)
@@ -118,16 +110,6 @@ def test_what_is_rounding_in_the_whole_is_rounding_in_the_halves():
     whole, half = affinity_score(x, y), affinity_score(x[1::2], y[1::2])
     assert extrapolated(x, y)[0] == pytest.approx(max(2 * whole.raw - (1 + half.raw) / 2, 0))
     assert extrapolated(20 + gaussian(64, 4), np.tanh(20 + gaussian(64, 4))) == (1, 1)
-
-
-def test_the_unit_of_rounding_can_be_given():
-    x = gaussian(20, 3)
-    y = 1.0 + 1e-4 * np.maximum(x, 0)
-    y[1::2] = np.maximum(x[1::2], 0)
-    score = affinity_score(x, y, rounding=2.0**-10)
-    expected = 2 * score.raw - (1 + affinity_score(x[1::2], y[1::2]).raw) / 2
-    assert extrapolated_affinity_scores(x, y, score, rounding=2.0**-10)[0] == pytest.approx(expected)
-    assert extrapolated_affinity_scores(x, y, score)[0] > expected + 0.01
 
 
 def test_what_does_not_fit_together_is_refused_with_a_sentence():

@@ -13,7 +13,7 @@ from torch.utils.data import Dataset
 
 from affscore import AffscoreError, affinity_score, signature
 from affscore.models.card import fingerprint
-from affscore.transport.samples import check_plain, kind_of, plain_parts
+from affscore.transport.samples import kind_of, plain_parts
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning"),
@@ -142,20 +142,3 @@ class TestMaskedArrays:
     def test_they_are_no_data(self, data):
         with pytest.raises(AffscoreError, match=f"^the data {self.SENTENCE}"):
             signature(Holding(None).double(), data, n=32)
-
-    def test_without_the_rows_that_are_masked_they_are_data(self):
-        whole = ~np.ma.getmaskarray(MASKED).any(axis=1)
-        kept = MASKED[whole]
-        assert 2 <= len(kept) < len(MASKED)
-        assert affinity_score(kept, np.tanh(kept)) == affinity_score(kept.data, np.tanh(kept.data))
-        network = Holding(None).double()
-        found, expected = (signature(network, data, n=len(kept), criteria=False).scores for data in (kept, kept.data))
-        np.testing.assert_array_equal(found, expected)
-
-    def test_records_are_no_numbers(self):
-        records = np.ma.array([(1.0, 2.0)] * 4, dtype=[("a", float), ("b", float)])
-        with pytest.raises(AffscoreError, match="real numbers, got a MaskedArray of type"):
-            affinity_score(records, records)
-        records["a"][0] = np.ma.masked
-        with pytest.raises(AffscoreError, match="got a masked array"):
-            check_plain(records)
