@@ -36,6 +36,9 @@ from affscore.recorder.model_state import choose_device, prepared, random_states
 
 ONE_BY_ONE = "the samples went through the network one at a time"
 
+FEW = 4
+"""So few samples may be the channels of a single one, whose first axis was forgotten."""
+
 MOST_KEPT = 2**28
 """Bytes of samples that are kept while it may turn out that they have to go through the network one at a time."""
 
@@ -177,7 +180,8 @@ def run_batch(
 
         def run(samples: Inputs, audited: bool = False) -> None:
             samples = samples.each(lambda tensor: tensor.to(subject.device))
-            advice = "; ".join([*on_backbone(network), *stream.assumptions(network)])
+            alone = ["a sample x alone is x[None]"] * (len(samples) <= FEW)
+            advice = "; ".join([*on_backbone(network), *stream.assumptions(network), *alone])
             for part in (samples[i : i + 1] for i in range(len(samples))) if subject.one_by_one else (samples,):
                 predicted.append(predictions(forward(network, recorder, part, name, advice), part.labels))
             if number == 0:  # which is never dropped

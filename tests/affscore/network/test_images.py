@@ -220,3 +220,16 @@ class TestNoLength:
 def small(*layers):
     torch.manual_seed(0)
     return nn.Sequential(*layers, nn.ReLU())
+
+
+@pytest.mark.parametrize(
+    ("network", "sample"),
+    [
+        (nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU()), torch.randn(3, 32, 32)),
+        (nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU()), torch.randn(3, 32, 32)),
+        (nn.Sequential(nn.Flatten(), nn.Linear(12, 4), nn.ReLU()), torch.randn(3, 4)),
+    ],
+)
+def test_a_forgotten_axis_of_samples_is_named(network, sample):
+    with pytest.raises(AffscoreError, match=r"a sample x alone is x\[None\]"):
+        signature(network, sample, criteria=False, progress=False)
