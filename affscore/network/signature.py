@@ -6,6 +6,7 @@ import itertools
 import math
 import platform
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -20,7 +21,7 @@ from affscore.errors import AffscoreError
 from affscore.models.card import fingerprint
 from affscore.network.batch import Batch, Subject, recorded, run_batch, subject_of
 from affscore.network.criteria import COLUMNS, choose_criteria
-from affscore.network.experts import key_of, numbered
+from affscore.network.experts import Key, key_of, numbered
 from affscore.network.forward import accuracy_of, on_accuracy
 from affscore.network.inputs import Forward
 from affscore.network.notes import FEWEST, Note, give_warnings, on_positions, on_rows, too_few
@@ -175,14 +176,16 @@ def signatures(subject: Subject) -> list[Signature]:
         AffscoreError: As :func:`signature`.
     """
     options, stream = subject.options, subject.stream
-    batches, rows, weights, data = list[Batch](), list[Rows](), fingerprint(subject.network), ""
+    batches, rows, known = list[Batch](), list[Rows](), list[Key]()
+    weights, data = fingerprint(subject.network), ""
     with recorded(subject) as recorder:
         for number, chunks in stream.batches(options.n, subject.execution.progress):
-            known = [pair.key for pair in batches[-1].passes[0]] if batches else []
             batch = run_batch(subject, recorder, number, chunks, known)
             if batch is None:
                 break
             rows.append(score_batch(batch.passes, options))
+            known = [pair.key for pair in batch.passes[0]]
+            batch = replace(batch, passes=[])  # whose memory the next one needs
             batches.append(batch)
             data = stream.fingerprint
     return assemble(subject, recorder, batches, rows, {"fingerprint_weights": weights, "fingerprint_data": data})
