@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from affscore import network as network
     from affscore import nonlinear_advantage as nonlinear_advantage
     from affscore import plots as plots
-    from affscore import published as published
     from affscore import survey as survey
     from affscore import transport as transport
     from affscore.comparison.compare import Comparison as Comparison
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
     from affscore.errors import AffscoreWarning as AffscoreWarning
     from affscore.models.data import load_data as load_data
     from affscore.models.sources import load_model as load_model
+    from affscore.network.multiverse import Multiverse as Multiverse
+    from affscore.network.multiverse import load_multiverse as load_multiverse
     from affscore.network.multiverse import multiverse as multiverse
-    from affscore.network.multiverse_result import Multiverse as Multiverse
-    from affscore.network.multiverse_result import load_multiverse as load_multiverse
     from affscore.network.penalty import AffinityPenalty as AffinityPenalty
     from affscore.network.record import TrainingRecord as TrainingRecord
     from affscore.network.record import load_record as load_record
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from affscore.nonlinear_advantage.linearize import Linearized as Linearized
     from affscore.nonlinear_advantage.linearize import linearize as linearize
     from affscore.survey.store import load_results as load_results
+    from affscore.transport import published as published
     from affscore.transport.affinity import AffinityScore as AffinityScore
     from affscore.transport.affinity import affinity_score as affinity_score
 

@@ -18,13 +18,8 @@ MASK = "attention_mask"
 MOST_IN_A_BATCH = 100_000
 """The coupling of n images needs n^2 distances, 80 GB at this n."""
 
-MOST_IMAGES = 10**9
-
 MOST_COUPLED = 2048
 """Above so many points of several positions an image the coupling is the pairing."""
-
-MOST_POSITIONS = 256
-
 
 ReductionName = Literal["mean", "sum", "flatten", "sample", "positions", "published"]
 OrderName = Literal["activate-first", "reduce-first"]
@@ -32,6 +27,11 @@ CovarianceName = Literal["ledoit-wolf", "empirical"]
 BiasName = Literal["none", "extrapolated"]
 CouplingName = Literal["exact", "paired"]
 UnitsName = Literal["activations", "blocks"]
+
+_WORDS = {
+    "reduction": ReductionName, "order": OrderName, "covariance": CovarianceName, "bias": BiasName,
+    "coupling": CouplingName, "units": UnitsName,
+}  # fmt: skip
 
 
 class Specification(NamedTuple):
@@ -109,12 +109,8 @@ class Options:
             return ((self,),)
         found = dict[tuple[str, str], tuple[Options, ...]]()
         for reduction, order in itertools.product(self.multiverse, get_args(OrderName)):
-            several = tuple(
-                checked(replace(self, multiverse=(), bias="none", reduction=reduction, order=order,
-                                covariance=covariance, criteria=()))
-                for covariance in get_args(CovarianceName)
-            )  # fmt: skip
-            found[reduction, several[0].order] = several
+            one = checked(replace(self, multiverse=(), bias="none", criteria=(), reduction=reduction, order=order))
+            found[reduction, one.order] = tuple(replace(one, covariance=name) for name in get_args(CovarianceName))
         return tuple(found.values())
 
     @property
@@ -156,42 +152,31 @@ def checked(options: Options) -> Options:
     >>> checked(Options(reduction="sample", order="reduce-first")).order
     'activate-first'
     """
-    check_word("reduction", options.reduction, ReductionName)
-    check_word("order", options.order, OrderName)
-    check_word("covariance", options.covariance, CovarianceName)
-    check_word("bias", options.bias, BiasName)
-    check_word("coupling", options.coupling, CouplingName)
-    check_word("units", options.units, UnitsName)
-    if options.units == "blocks" and options.multiverse:
-        raise AffscoreError("a multiverse is of activations: omit units, or measure a signature")
-    if options.units == "blocks" and options.order != "activate-first" and options.reduction not in COMMUTING:
-        raise AffscoreError(
-            "a block is no function of vectors of channels, so order='reduce-first' has none: omit the order"
-        )
+    for name, words in _WORDS.items():
+        check_word(name, getattr(options, name), words)
     several = check_reductions(options.multiverse) if options.multiverse != () else ()
     for each in several:
         check_word("reduction", each, ReductionName)
+    if options.units == "blocks" and several:
+        raise AffscoreError("a multiverse is of activations: omit units, or measure a signature")
     if options.bias != "none" and not several:
         raise AffscoreError(f"bias={options.bias!r} is a choice of a multiverse (affscore.multiverse)")
-    images = options.images
-    if images is not None and (isinstance(images, bool) or images == 0):
-        raise AffscoreError(f"images must be an integer of at least 2, got {images!r}; omit it for all")
     if options.mask is not None and not isinstance(options.mask, str):
         raise AffscoreError(f"mask must be the name of an entry of the data, or None, got {options.mask!r}")
-    if several and (other := [one for one, word in options.as_columns().items() if word != getattr(DEFAULT, one)]):
+    chosen = [name for name, word in options.as_columns().items() if word != getattr(DEFAULT, name)]
+    chosen += [] if options.criteria in (OF_THE_PAPERS, ()) else ["criteria"]
+    if several and chosen:
         raise AffscoreError(
-            f"a multiverse is of several reductions and of every order and covariance: omit {other[0]}, or measure "
-            "one signature"
+            "a multiverse is of several reductions and of every order and covariance, without criteria: omit "
+            f"{chosen[0]}, or measure one signature"
         )
-    if several and options.criteria not in (OF_THE_PAPERS, ()):
-        raise AffscoreError("a multiverse has no criteria: omit them, or measure a signature")
     found = replace(
         options,
         n=check_integer("n", options.n, 2, MOST_IN_A_BATCH),
         seed=check_integer("seed", options.seed, 0),
-        images=None if images is None else check_integer("images", images, 2, MOST_IMAGES),
+        images=None if options.images is None else check_integer("images", options.images, 2, 10**9),
         order="activate-first" if options.reduction in COMMUTING else options.order,
-        positions=check_integer("positions", options.positions, 1, MOST_POSITIONS),
+        positions=check_integer("positions", options.positions, 1, 256),
         size=None if options.size is None else check_integer("size", options.size, 1),
         multiverse=several,
         criteria=() if several else options.criteria,
@@ -205,12 +190,9 @@ def checked_execution(execution: Execution) -> Execution:
     Raises:
         AffscoreError: A number out of range.
     """
-    threads = execution.threads
-    return replace(
-        execution,
-        batch_size=check_integer("batch_size", execution.batch_size, 1),
-        threads=None if threads is None else check_integer("threads", threads, 1, 1024),
-    )
+    if execution.threads is not None:
+        check_integer("threads", execution.threads, 1, 1024)
+    return replace(execution, batch_size=check_integer("batch_size", execution.batch_size, 1))
 
 
 def usual_criteria(units: UnitsName) -> tuple[str, ...]:
@@ -254,9 +236,8 @@ def check_reductions(names: Any) -> tuple[Any, ...]:
     (('mean', 'sample'), ('mean', 'sample'))
     """
     several = [name.strip() for name in names.split(",") if name.strip()] if isinstance(names, str) else names
-    found = tuple(several) if isinstance(several, list | tuple) else ()
-    if not found or not all(isinstance(name, str) for name in found):
+    if not isinstance(several, list | tuple) or not several or not all(isinstance(name, str) for name in several):
         raise AffscoreError(
             f"a multiverse needs the name of one reduction or more, in a list or a tuple, got {names!r}"
         )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(several))

@@ -22,10 +22,10 @@ import textbook
 import affscore
 from affscore.models.sources import card_of
 from affscore.network.collect import Collector
-from affscore.network.feeding import Feeding
 from affscore.network.forward import forward
 from affscore.network.images import image_stream
-from affscore.network.pair import Pair
+from affscore.network.inputs import Feeding
+from affscore.network.scoring import Pair
 from affscore.options import Options
 from affscore.recorder import recording
 from affscore.recorder.model_state import prepared

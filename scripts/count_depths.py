@@ -15,7 +15,7 @@ import pandas as pd
 import torch
 import torchvision
 
-from affscore.network.files import atomic_write
+from affscore.network.parquet import atomic_write
 from affscore.recorder import recording
 from companion.characteristics import DEPTHS
 

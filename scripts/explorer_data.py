@@ -18,7 +18,7 @@ from matplotlib.transforms import Affine2D
 
 from affscore.comparison import distance_matrix
 from affscore.network.criteria import CRITERIA
-from affscore.network.multiverse_result import Multiverse
+from affscore.network.multiverse import Multiverse
 from affscore.network.result import Signature
 from affscore.options import DEFAULT, Specification
 from affscore.plots.signature import in_words

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
-import pyarrow as pa
 import syllabus
 import yaml
 from explorer_data import explorer_data
@@ -22,8 +21,9 @@ from front_page import INTRODUCTION, front_page
 from nbformat import NotebookNode
 from notebook_files import book_notebooks, declared_parameters, read_profile
 
-from affscore.network.columns import ANYWHERE, EXTRAPOLATED, details
+from affscore.network.columns import ANYWHERE, EXTRAPOLATED, Column
 from affscore.network.criteria import CRITERIA, SCHEMA
+from affscore.options import OF_THE_PAPERS
 
 COLUMNS = Path("book/columns.md")
 NUMBERS = re.compile(
@@ -115,20 +115,19 @@ def columns_page(page: str) -> str:
     page = page.replace("<!-- extrapolated -->", table(head, map(described, EXTRAPOLATED)))
     for name, criterion in CRITERIA.items():
         names = ", ".join(f"`{field.name}`" for field in criterion.columns)
-        criteria.append((f"`{name}`", names, "yes" if criterion.place else ""))
+        criteria.append((f"`{name}`", names, "yes" if name in OF_THE_PAPERS else ""))
     columns = ("criterion", "columns", "by default")
     return page.replace("<!-- criteria -->", table(columns, criteria))
 
 
-def described(field: pa.Field) -> tuple[str, str, str]:
+def described(column: Column) -> tuple[str, str, str]:
     """The row of a column: its name, its type, what it says."""
-    about = details(field)
-    words = " or ".join(f"`{word}`" for word in about["words"] if word)
-    ends = zip(("at least", "at most"), about["within"], strict=True)
+    words = " or ".join(f"`{word}`" for word in column.words if word)
+    ends = zip(("at least", "at most"), column.within, strict=True)
     within = " and ".join(f"{which} {end:g}" for which, end in ends if math.isfinite(end))
-    flags = " or ".join(f"`{flag}`" for flag in about["missing"] if flag != ANYWHERE)
-    parts = [about["description"], words, within, flags and f"missing with the flag {flags}"]
-    return f"`{field.name}`", about["kind"], "; ".join(part for part in parts if part)
+    flags = " or ".join(f"`{flag}`" for flag in column.missing if flag != ANYWHERE)
+    parts = [column.description, words, within, flags and f"missing with the flag {flags}"]
+    return f"`{column.name}`", column.kind, "; ".join(part for part in parts if part)
 
 
 def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:

@@ -35,8 +35,8 @@ def signature(
     also one for every norm, attention, residual block, ..., and beside its score the one of the best affine map.
     """
     from affscore.network.criteria import CRITERIA
+    from affscore.network.result import brief
     from affscore.network.signature import signature as measure
-    from affscore.network.table import brief
 
     result = measure(model, dataset, criteria=options.chosen_criteria(criteria), **chosen)
     measured = result.metadata["criteria"]
@@ -198,7 +198,7 @@ def say(lines: Iterable[str], err: bool = False) -> None:
 
 def _say_notes(result: Any) -> None:
     """Print the notes of a result, but for its warnings, which are printed when they are given."""
-    from affscore.network.note import Note
+    from affscore.network.notes import Note
 
     say((f"note: {note}" for note in result.notes if Note.of(note).kind == "note"), err=True)
 

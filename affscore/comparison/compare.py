@@ -18,11 +18,11 @@ from torch import nn
 from affscore.comparison import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.models.naming import check_destination
-from affscore.network.multiverse_result import Multiverse
-from affscore.network.note import Note, give_warnings, lines
+from affscore.network.multiverse import Multiverse
+from affscore.network.notes import Note, give_warnings, lines
+from affscore.network.parquet import write_table
 from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
-from affscore.network.table import write_table
 from affscore.options import Specification
 from affscore.survey.job import named_options
 from affscore.survey.load import load_or_measure

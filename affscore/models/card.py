@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves
 from affscore.errors import AffscoreError
 from affscore.models.preprocessing import IMAGENET, Preprocessing
 from affscore.models.text import Expected, TextPreprocessing
-from affscore.transport.plain import plain_parts
+from affscore.transport.samples import plain_parts
 
 Built = TypeVar("Built")
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from affscore.errors import AffscoreError, guarded
 from affscore.models.naming import needs, readable_file, user_path
 from affscore.models.preprocessing import Preprocessing
-from affscore.transport.plain import check_plain
+from affscore.transport.samples import check_plain
 
 DEFAULT_LENGTH = 128
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.models.naming import needs, readable_file
-from affscore.transport.plain import check_plain
+from affscore.transport.samples import check_plain
 
 ENTRIES = ("state_dict", "model_state_dict", "model", "state_dict_ema", "model_ema")
 """Under which names training scripts keep the weights in a checkpoint."""

@@ -1,47 +1,23 @@
-"""A running network, and the scores of its activations."""
+"""A running network, and the scores of its activations; :func:`affscore.signature` and its like are in ``affscore``."""
 
-from affscore.network.criteria.affine_fit import affine_fit
-from affscore.network.criteria.cka import debiased_cka, linear_cka
-from affscore.network.criteria.entropy import entropy
-from affscore.network.criteria.nonlinearity_coefficient import nonlinearity_coefficient
-from affscore.network.criteria.norm import norm
-from affscore.network.criteria.r2 import r2
-from affscore.network.multiverse import multiverse
-from affscore.network.multiverse_result import Multiverse, load_multiverse
-from affscore.network.note import Note
-from affscore.network.penalty import AffinityPenalty
-from affscore.network.record import TrainingRecord, load_record
-from affscore.network.reduction import reduce
-from affscore.network.result import Signature, load_signature
-from affscore.network.signature import signature
-from affscore.network.target import resampled
-from affscore.network.tracker import Tracker, track
-from affscore.recorder import Recorder, recording
-from affscore.recorder.calls import ActivationCall
+from __future__ import annotations
 
-__all__ = [
-    "ActivationCall",
-    "AffinityPenalty",
-    "Multiverse",
-    "Note",
-    "Recorder",
-    "Signature",
-    "Tracker",
-    "TrainingRecord",
-    "affine_fit",
-    "debiased_cka",
-    "entropy",
-    "linear_cka",
-    "load_multiverse",
-    "load_record",
-    "load_signature",
-    "multiverse",
-    "nonlinearity_coefficient",
-    "norm",
-    "r2",
-    "recording",
-    "reduce",
-    "resampled",
-    "signature",
-    "track",
-]
+from typing import TYPE_CHECKING
+
+from affscore.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from affscore.network.criteria import affine_fit as affine_fit
+    from affscore.network.criteria import debiased_cka as debiased_cka
+    from affscore.network.criteria import entropy as entropy
+    from affscore.network.criteria import linear_cka as linear_cka
+    from affscore.network.criteria import norm as norm
+    from affscore.network.criteria import r2 as r2
+    from affscore.network.notes import Note as Note
+    from affscore.network.penalty import resampled as resampled
+    from affscore.network.reduction import reduce as reduce
+    from affscore.recorder import Recorder as Recorder
+    from affscore.recorder import recording as recording
+    from affscore.recorder.calls import ActivationCall as ActivationCall
+
+__getattr__, __dir__, __all__ = lazy_names(__name__)

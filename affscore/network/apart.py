@@ -13,9 +13,9 @@ from affscore.errors import AffscoreError
 from affscore.network.collect import Collector
 from affscore.network.forward import forward, with_notes
 from affscore.network.inputs import Inputs
-from affscore.network.note import Note
-from affscore.network.pair import Pair
+from affscore.network.notes import Note
 from affscore.network.reduction import ScatteredError
+from affscore.network.scoring import Pair
 from affscore.recorder import ActivationCall, Listener, Recorder
 from affscore.recorder.dataflow import tensors_in
 

@@ -6,38 +6,120 @@ What a batch holds depends on the network, its samples, the options and its numb
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
+from torch import nn
 
 from affscore.errors import AffscoreError
-from affscore.network.accuracy import Predictions, count_right, predictions
+from affscore.models.card import ONE_AT_A_TIME, ModelCard, check_has_weights
+from affscore.models.sources import card_of, load_model
 from affscore.network.apart import audit, keeps_apart
 from affscore.network.collect import Collector
 from affscore.network.experts import Key, experts_told_apart
-from affscore.network.forward import forward
-from affscore.network.inputs import Inputs, joined
-from affscore.network.note import Note
-from affscore.network.notes import adding_assumptions
-from affscore.network.padding import NOTE as PADDING
-from affscore.network.pair import Pair
+from affscore.network.forward import Predictions, Right, count_right, forward, predictions
+from affscore.network.images import ImageStream, image_stream
+from affscore.network.inputs import Feeding, Forward, Inputs, joined, on_backbone
+from affscore.network.notes import Note, on_refusals
+from affscore.network.reading import PADDING
 from affscore.network.reduction import ScatteredError
-from affscore.recorder import Recorder
+from affscore.network.scoring import Pair
+from affscore.options import Execution, Options, checked, checked_execution
+from affscore.recorder import Recorder, recording
 from affscore.recorder.calls import ActivationCall
-from affscore.recorder.model_state import random_states_kept, seed_generators
+from affscore.recorder.model_state import choose_device, prepared, random_states_kept, seed_generators, unwrapped
 
-if TYPE_CHECKING:
-    from affscore.network.measurement import Measurement
+ONE_BY_ONE = "the samples went through the network one at a time"
 
-
-ONE_AT_A_TIME = "the samples went through the network one at a time"
+FEW = 4
+"""So few samples may be the channels of a single one, whose first axis was forgotten."""
 
 MOST_KEPT = 2**28
 """Bytes of samples that are kept while it may turn out that they have to go through the network one at a time."""
+
+
+@dataclass
+class Subject:
+    """A network and a stream of data.
+
+    Attributes:
+        network: The network.
+        card: What is known of it.
+        stream: The data.
+        dataset: What results call the data.
+        options: What is measured.
+        execution: How.
+        device: Where the network runs.
+        activations: What else counts as an activation.
+        forward: Runs the network on a batch of the data, in place of the rules.
+        one_by_one: Why samples go through the network one at a time; empty where they do not.
+    """
+
+    network: nn.Module
+    card: ModelCard
+    stream: ImageStream
+    dataset: str
+    options: Options
+    execution: Execution
+    device: torch.device
+    activations: Any
+    forward: Forward | None
+    one_by_one: str = ""
+
+
+def subject_of(
+    model: nn.Module | str,
+    data: Any,
+    options: Options,
+    execution: Execution,
+    activations: Any = None,
+    forward: Forward | None = None,
+    data_name: str | None = None,
+) -> Subject:
+    """A network and data as the caller of :func:`affscore.signature` gives them, ready to be measured.
+
+    Raises:
+        AffscoreError: As there.
+    """
+    options, execution = checked(options), checked_execution(execution)
+    if data_name is not None and (not isinstance(data_name, str) or not data_name.strip()):
+        raise AffscoreError(f"data_name must be a text that names the data, got {data_name!r}")
+    network = unwrapped(load_model(model, options.seed) if isinstance(model, str) else model)
+    check_has_weights(network, type(network).__name__)
+    card = card_of(network)
+    stream = image_stream(data, card, options, execution.batch_size, Feeding(network, forward))
+    return Subject(
+        network, card, stream, stream.name if data_name is None else data_name, options, execution,
+        choose_device(execution.device, network),
+        getattr(network, "declared_activations", ()) if activations is None else activations, forward,
+    )  # fmt: skip
+
+
+@contextmanager
+def recorded(
+    subject: Subject, preparing: Callable[[nn.Module, torch.device], AbstractContextManager[Any]] = prepared
+) -> Iterator[Recorder]:
+    """The network in evaluation mode under a recorder; afterwards it is as it was, and so are random states.
+
+    Args:
+        subject: What is measured.
+        preparing: Brings the network into evaluation mode on the device, and back.
+    """
+    options, device = subject.options, subject.device
+    # no_grad and not inference_mode: what the network moves or caches must still be fit for training
+    with (
+        ONE_AT_A_TIME,
+        torch.no_grad(),
+        random_states_kept(device),
+        preparing(subject.network, device),
+        recording(subject.network, Collector(options), subject.activations, options.units == "blocks") as recorder,
+    ):
+        seed_generators(options.seed, device)  # a loader may shuffle, and a data set draw, before the first batch
+        yield recorder
 
 
 @dataclass(frozen=True)
@@ -45,48 +127,30 @@ class Batch:
     """A finished batch of a signature.
 
     Attributes:
+        passes: For each of the options' passes the pairs of all activations, in the order in which they ran.
         notes: What its forward passes showed, in sentences.
-        rows: A row for every activation, in the order in which they ran.
-        right: How many of its images were classified rightly; None where that is not known.
-        unused: How many outputs lie beyond the largest of its labels (:func:`affscore.network.accuracy.count_right`).
+        right: How many of its samples were classified rightly.
     """
 
+    passes: list[list[Pair]]
     notes: list[str]
-    rows: list[dict[str, Any]]
-    right: int | None
-    unused: int
-
-
-def batches_of(chunks: Iterable[Inputs], n: int) -> Iterator[tuple[int, Iterator[Inputs]]]:
-    """The number and the chunks of each batch of n samples; chunks are cut where a batch ends."""
-
-    def numbered() -> Iterator[tuple[int, Inputs]]:
-        seen = 0
-        for chunk in chunks:
-            while len(chunk):
-                part = chunk[: n - seen % n]
-                chunk = chunk[len(part) :]
-                yield seen // n, part
-                seen += len(part)
-
-    for number, group in itertools.groupby(numbered(), key=itemgetter(0)):
-        yield number, (part for _, part in group)
+    right: Right
 
 
 def run_batch(
-    of: Measurement,
+    subject: Subject,
     recorder: Recorder,
     number: int,
     chunks: Iterable[Inputs],
-    known: Sequence[Key],
+    known: Sequence[Key] = (),
     checked: bool = False,
-) -> tuple[Batch, Collector]:
+) -> Batch | None:
     """Send a batch through the network; what its very first samples show is checked.
 
     Where the network keeps samples apart and its tensors do not have them along one axis, each goes through it alone.
 
     Args:
-        of: What is measured; ``one_by_one`` says why samples go through the network one at a time, once that is known.
+        subject: What is measured.
         recorder: Watches the network.
         number: The number of the batch.
         chunks: Its samples.
@@ -94,51 +158,52 @@ def run_batch(
         checked: Whether the first samples have been checked before.
 
     Returns:
-        The batch, which has no rows yet; and the collector, which holds its pairs.
+        None for a further batch of fewer than n samples: scores of other sizes do not compare.
     """
-    options, network, card, stream = of.options, of.network, of.card, of.stream
+    options, network, stream, name = subject.options, subject.network, subject.stream, subject.card.name
     room = options.n if stream.total is None else min(options.n, stream.total)
-    state = np.random.SeedSequence([options.seed, number]).generate_state(1, np.uint64)
-    notes: list[str] = []
-    predicted: list[Predictions | None] = []
+    seed = int(np.random.SeedSequence([options.seed, number]).generate_state(1, np.uint64)[0])
+    notes, predicted, kept = list[str](), list[Predictions | None](), list[Inputs]()
     first, passes, samples, chunks = number == 0 and not checked, 0, 0, iter(chunks)
-    collector, kept = Collector(options), list[Inputs]()
+    collector = Collector(options)
     with ExitStack() as stack:
 
         def begin() -> None:
             nonlocal collector
             # whatever draws random numbers starts anew, whether or not earlier batches were measured
-            seed_generators(int(state[0]), of.device)
+            seed_generators(seed, subject.device)
             predicted.clear()
-            experts = stack.enter_context(experts_told_apart(recorder, network)) if of.one_by_one else None
+            experts = stack.enter_context(experts_told_apart(recorder, network)) if subject.one_by_one else None
             recorder.listener = collector = Collector(options, room, number * options.n, known, experts)
 
-        def run(images: Inputs, audited: bool = False) -> None:
-            images = images.each(lambda tensor: tensor.to(of.device))
-            for part in (images[i : i + 1] for i in range(len(images))) if of.one_by_one else (images,):
-                predicted.append(predictions(forward(network, recorder, part, card.name), part.labels))
+        def run(samples: Inputs, audited: bool = False) -> None:
+            samples = samples.each(lambda tensor: tensor.to(subject.device))
+            alone = ["a sample x alone is x[None]"] * (len(samples) <= FEW)
+            advice = "; ".join([*on_backbone(network), *stream.assumptions(network), *alone])
+            for part in (samples[i : i + 1] for i in range(len(samples))) if subject.one_by_one else (samples,):
+                predicted.append(predictions(forward(network, recorder, part, name, advice), part.labels))
             if number == 0:  # which is never dropped
                 collector.take()
             if audited:
-                with random_states_kept(of.device):
-                    notes.extend(audit(network, recorder, collector, images, card.name))
+                with random_states_kept(subject.device):
+                    notes.extend(audit(network, recorder, collector, samples, name))
 
-        def check(images: Inputs, *before: Inputs, audited: bool = True) -> None:
+        def check(chunk: Inputs, *before: Inputs, audited: bool = True) -> None:
             """Run them, if need be, and if the network keeps them apart, one at a time; then also those before them."""
             try:
-                run(images, audited)
+                run(chunk, audited)
             except ScatteredError as error:
-                few = images.each(lambda tensor: tensor.to(of.device))
-                known_before = number == 0 and sum(map(len, before)) == samples
-                if not of.one_by_one and not known_before:  # what was measured of samples before is of a batch
+                if not subject.one_by_one and (number or sum(map(len, before)) < samples):
+                    # what was measured of samples before is of a batch
                     raise ScatteredError(f"{error}; give batch_size=1: each sample goes alone", error.why) from error
-                if of.one_by_one or not keeps_apart(network, recorder, few, card.name):
+                few = chunk.each(lambda tensor: tensor.to(subject.device))
+                if subject.one_by_one or not keeps_apart(network, recorder, few, name):
                     raise
-                of.one_by_one = error.why
+                subject.one_by_one = error.why
                 begin()
-                run(images[:1], audited=True)
+                run(chunk[:1], audited=True)
                 begin()
-                for part in (*before, images):
+                for part in (*before, chunk):
                     run(part)
 
         begin()
@@ -151,22 +216,20 @@ def run_batch(
             except AffscoreError as error:  # the network takes one at a time, or they have several sizes
                 if isinstance(error, ScatteredError):
                     raise
-            of.one_by_one = of.one_by_one or "the data gives them so"
+            subject.one_by_one = subject.one_by_one or "the data gives them so"
             begin()
         for chunk in itertools.chain(ahead, chunks):
-            with adding_assumptions(stream, network):
-                notes += [] if chunk.text is None else [PADDING]
-                notes += [Note(chunk.doubt, "warning")] if chunk.doubt else []
-                check(chunk, *kept, audited=first)
+            notes += [] if chunk.text is None else [PADDING]
+            notes += [Note(chunk.doubt, "warning")] if chunk.doubt else []
+            check(chunk, *kept, audited=first)
             samples, passes, first = samples + len(chunk), passes + 1, False
             if number == 0 and sum(tensor.nbytes for part in (*kept, chunk) for tensor in part.tensors) < MOST_KEPT:
                 kept.append(chunk)
-    calls = recorder.calls
-    if of.one_by_one or number == 0:  # the last pass was of a single sample
-        pairs = collector.collected()
-        calls = [pair.call for pair in pairs]
-    if of.one_by_one:
-        notes += _on_one_by_one(of.one_by_one, number, passes, samples, pairs, known)
+    if number and samples < options.n:
+        return None
+    every = collector.all_collected()
+    if subject.one_by_one:
+        notes += _on_one_by_one(subject.one_by_one, number, passes, samples, every[0], known)
     if recorder.blocks is not None:
         notes += recorder.blocks.notes
     if recorder.independent_of_input:
@@ -177,9 +240,11 @@ def run_batch(
     if recorder.elsewhere:
         notes.append(recorder.elsewhere)
     if not {"flatten", "published"} >= {several[0].reduction for several in options.passes}:
-        notes += _assumed_channels(calls)
-    right, unused, why = count_right(predicted, stream.classes, card.classes)
-    return Batch(notes + why, [], right, unused), collector
+        notes += _assumed_channels([pair.call for pair in every[0]])
+    right = count_right(predicted, stream.classes, subject.card.classes)
+    # an expert that a single sample reaches has no score
+    every = [[pair for pair in pairs if len(pair.reached) != 1] for pairs in every]
+    return Batch(every, [*notes, *right.notes, *on_refusals(every)], right)
 
 
 def _on_one_by_one(
@@ -190,7 +255,7 @@ def _on_one_by_one(
     some = sorted(count for count in reached.values() if count < samples)
     if number == 0 and passes < samples:
         price = f"{samples} passes in place of {passes} for a batch"
-        yield f"{ONE_AT_A_TIME} ({price}), since {why}"
+        yield f"{ONE_BY_ONE} ({price}), since {why}"
     if number == 0 and some:
         count = f"{some[0]} to {some[-1]}" if some[0] < some[-1] else some[0]
         which = f"{len(some)} of {len(pairs)} activations (of experts, say) are reached by {count}"

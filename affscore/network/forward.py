@@ -1,23 +1,38 @@
-"""One chunk of images through a network that is being recorded, and why none of its activations was seen."""
+"""One chunk of samples through a network that is being recorded: why none of its activations was seen; its accuracy."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, Result, first_line, guarded
+from affscore.errors import AffscoreError, Result, guarded
 from affscore.network.inputs import Inputs
 from affscore.recorder import Recorder
 from affscore.recorder.uncounted import BelowPython, Uncounted
 
+NO_LABELS = 2**31
+"""Stands for the outputs beyond the largest label where there is no label."""
 
-def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str) -> Any:
+Predictions = tuple[Tensor, Tensor, int]
+"""The outputs that are largest for some samples (-1 among NaN), their labels, and how many outputs there are."""
+
+
+def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str, advice: str = "") -> Any:
     """Send images through the network, while the recorder's listener hears of its activations.
+
+    Args:
+        network: The network.
+        recorder: Its recorder.
+        images: What goes into it.
+        name: Its name.
+        advice: What the message adds where the network itself fails.
 
     Returns:
         The network's output.
@@ -41,16 +56,7 @@ def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str) -
     profile = threading.getprofile()
     threading.setprofile(beside)
     try:
-        output = guarded(lambda: given.through(network), f"the network {name} fails on {given}")
-    except AffscoreError as error:
-        recorder.stop()
-        if error.__cause__ is not None and _runs_alone(network, fresh()):
-            raise AffscoreError(
-                f"the network {name} runs on {images} by itself, and not while it is followed "
-                f"({type(error.__cause__).__name__}: {first_line(error.__cause__)}), which is a fault of affscore; "
-                "declare the module where it happens as one block: activations=[...]"
-            ) from error.__cause__
-        raise
+        output = guarded(lambda: given.through(network), f"the network {name} fails on {given}", advice)
     finally:
         threading.setprofile(profile)
         recorder.stop()
@@ -63,13 +69,6 @@ def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str) -
             "part is an activation, declare its class: activations=[...])"
         )
     return output
-
-
-def _runs_alone(network: nn.Module, images: Inputs) -> bool:
-    with contextlib.suppress(AffscoreError):
-        guarded(lambda: images.through(network), "")
-        return True
-    return False
 
 
 def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) -> str:
@@ -111,3 +110,124 @@ def with_notes(probe: Callable[[], Result], recorder: Recorder) -> tuple[Result,
             "have no score; if a module is such an activation, declare its class: activations=[...]"
         )
     return found, notes
+
+
+def predictions(output: Any, labels: Tensor | None) -> Predictions | None:
+    """The classes that a network predicts for some samples; None without labels, or where the output has no classes.
+
+    Args:
+        output: What the network returned: (N, classes), or an object with such ``logits``.
+        labels: Tensor (N,) of integers, or None.
+    """
+    scores = getattr(output, "logits", output)
+    fits = isinstance(scores, Tensor) and scores.ndim == 2 and scores.shape[1] > 1 and scores.is_floating_point()
+    if labels is None or not fits or len(scores) != len(labels):
+        return None
+    largest = scores.argmax(dim=1).masked_fill(scores.isnan().any(dim=1), -1)
+    return largest, labels.long(), scores.shape[1]  # which waits for no GPU
+
+
+class Right(NamedTuple):
+    """How many samples of a batch are classified rightly.
+
+    Attributes:
+        number: How many; None where labels and output do not match.
+        unused: How many outputs lie beyond the largest label, where classes have no names: 0 if these match.
+        notes: Why there is no accuracy though there are labels, or that some outputs are NaN.
+    """
+
+    number: int | None = None
+    unused: int = NO_LABELS
+    notes: tuple[str, ...] = ()
+
+
+def count_right(
+    parts: Sequence[Predictions | None], data: Sequence[str] | None, network: Sequence[str] | None
+) -> Right:
+    """How many samples of a batch are classified rightly.
+
+    Args:
+        parts: What :func:`predictions` found of all its samples.
+        data: The names of the classes of the data, in the order of its labels; None where these are numbers only.
+        network: The names of the network's outputs, in their order; None where they are not known.
+
+    >>> count_right([predictions(torch.eye(3), torch.tensor([0, 1, 1]))], None, None)
+    Right(number=2, unused=1, notes=())
+    """
+    known = [part for part in parts if part is not None]
+    if not known or len(known) < len(parts):
+        return Right()
+    answers, given, (count, *_) = zip(*known, strict=True)
+    found, labels = torch.cat(answers).cpu(), torch.cat(given).cpu()
+    outputs = outputs_of_classes(data, network, count) or []
+    least, largest = (int(end) for end in labels.aminmax())
+    if least < 0 or largest >= len(outputs):
+        note = f"there is no accuracy: some labels are not from 0 to {count - 1}, the numbers of the outputs"
+        return Right(notes=(note,) if data is None else ())
+    nan = "some outputs of the network are NaN: these samples count as classified wrongly"
+    right = int((found == torch.tensor(outputs)[labels]).sum())
+    return Right(right, 0 if data else count - 1 - largest, (nan,) if bool((found < 0).any()) else ())
+
+
+def outputs_of_classes(data: Sequence[str] | None, network: Sequence[str] | None, outputs: int) -> list[int] | None:
+    """Which output of a network belongs to each class of the data.
+
+    Classes are matched by name, where the network has names. Where it has none, or where the classes are the
+    WordNet ids of ImageNet, as many classes as outputs are taken in their order.
+
+    Args:
+        data: The names of the classes of the data, in the order of its labels; None where these are numbers only.
+        network: The names of the outputs, in their order; None where they are not known.
+        outputs: How many outputs there are.
+
+    Returns:
+        An output for each class; None where the classes do not match the outputs.
+
+    >>> outputs_of_classes(["b", "a"], ["a", "b", "c"], 3), outputs_of_classes(["a", "d"], ["a", "b", "c"], 3)
+    ([1, 0], None)
+    """
+    if data is None:
+        return list(range(outputs))
+    names = list(network or ())
+    if len(names) == outputs and all(names.count(name) == 1 for name in data):
+        return [names.index(name) for name in data]
+    in_order = len(data) == outputs and (network is None or are_wordnet_ids(data))
+    return list(range(outputs)) if in_order else None
+
+
+def are_wordnet_ids(classes: Sequence[str]) -> bool:
+    """Whether classes are called as the folders of ImageNet are, whose order is that of the outputs.
+
+    >>> are_wordnet_ids(["n01440764", "n01443537"])
+    True
+    """
+    return all(re.fullmatch(r"n\d{8}", name) for name in classes)
+
+
+def accuracy_of(batches: Sequence[Right], samples: int) -> float | None:
+    """The share of so many samples that were classified rightly; None where that is not known of all of them."""
+    right = [batch.number for batch in batches if batch.number is not None]
+    if len(right) < len(batches) or min(batch.unused for batch in batches) > 0:
+        return None
+    return sum(right) / samples
+
+
+def on_accuracy(
+    accuracy: float | None, batches: Sequence[Right], data: str, classes: Sequence[str], named: bool
+) -> Iterator[str]:
+    """Which classes were taken for those of a network that does not name its own; or that there are more outputs.
+
+    Args:
+        accuracy: What :func:`accuracy_of` found.
+        batches: Of these.
+        data: The name of the data.
+        classes: The names of its classes.
+        named: Whether the network names its own.
+    """
+    if accuracy is None and 0 < (unused := min(batch.unused for batch in batches)) < NO_LABELS:
+        yield (
+            f"there is no accuracy: {unused} of the outputs of the network lie beyond the largest label of the samples "
+            "that were used; use more samples, with one of the last class among them"
+        )
+    if accuracy is not None and data.startswith("folder:") and not named and not are_wordnet_ids(classes):
+        yield "the accuracy takes the folders, in sorted order, for the classes of the network (attribute classes)"

@@ -1,28 +1,33 @@
-"""Whatever a caller calls data, as a stream of chunks of images, or of windows of token ids."""
+"""Whatever a caller calls data, as a stream of chunks of samples: images, windows of token ids, rows of a table."""
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import math
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from operator import length_hint
+from operator import itemgetter, length_hint
 from typing import Any
+from zlib import adler32, crc32
 
 import numpy as np
 import pandas as pd
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset
+from tqdm import tqdm
 
 from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ModelCard
 from affscore.models.data import ImageSet, NamedData, UnreadableImageError, load_data
-from affscore.models.preprocessing import assumed_preprocessing
+from affscore.models.preprocessing import IMAGENET, Preprocessing, assumed_preprocessing
 from affscore.models.text import Expected, TextPreprocessing
-from affscore.network.feeding import Feeding
-from affscore.network.inputs import Inputs, Pictures, as_tensors, inputs_of, is_table
+from affscore.network.inputs import Feeding, Inputs
+from affscore.network.notes import Note, on_values
+from affscore.network.reading import Pictures, as_tensors, inputs_of, is_table
 from affscore.options import Options
 
 NAMED_AT_MOST = 5
@@ -34,22 +39,25 @@ MOST_BATCHES = 100
 
 @dataclass
 class ImageStream:
-    """Images in chunks; for a network of token ids, windows of them.
+    """Samples in chunks, and what was seen of them.
 
     Attributes:
         name: The name that results carry: a SPEC without its path, or what kind of object it was.
-        chunks: What goes into the network for at most batch_size images at a time, on the CPU.
-        total: How many images the chunks hold together, or None where that is not known beforehand;
+        card: What is known of the network.
+        chunks: What goes into the network for at most batch_size samples at a time, on the CPU.
+        total: How many samples the chunks hold together, or None where that is not known beforehand;
             fewer, where images cannot be read and there are no others.
         preprocessing: What images were brought to, here; None where they are taken as they are.
         notes: Notes for the reader; complete when the chunks have been read.
         assumed: Whether that was assumed, since the network does not say it.
         classes: The names of the classes that labels stand for; None where these are numbers only.
         most: After how many no more are read, of data that does not say how long it is.
-        whole: All of the data, where they are tensors.
+        seen: How many samples went into the network.
+        items: What a sample is called, once the first ones have been read.
     """
 
     name: str
+    card: ModelCard
     chunks: Iterable[Inputs]
     total: int | None
     preprocessing: Expected | None = None
@@ -57,7 +65,93 @@ class ImageStream:
     assumed: bool = False
     classes: Sequence[str] | None = None
     most: float = math.inf
-    whole: Inputs | None = None
+    seen: int = field(default=0, init=False)
+    items: str = field(default="", init=False)
+    _digest: Any = field(default_factory=hashlib.sha256, init=False)
+    _sums: list[NDArray[np.uint32]] = field(default_factory=list, init=False)
+
+    def batches(self, n: int, progress: bool | None = False) -> Iterator[tuple[int, Iterator[Inputs]]]:
+        """The number and the chunks of each batch of n samples; chunks are cut where a batch ends.
+
+        Args:
+            n: Samples in a batch.
+            progress: Whether to show a bar; None for where there is a terminal.
+        """
+        hidden = None if progress is None else not progress
+        with tqdm(total=self.total, desc=self.card.name, unit="sample", disable=hidden) as bar:
+            for number, group in itertools.groupby(self._cut(n), key=itemgetter(0)):
+                yield number, self.counted((part for _, part in group), bar)
+
+    def _cut(self, n: int) -> Iterator[tuple[int, Inputs]]:
+        seen = 0
+        for chunk in self.chunks:
+            while len(chunk):
+                part = chunk[: n - seen % n]
+                chunk = chunk[len(part) :]
+                yield seen // n, part
+                seen += len(part)
+
+    def counted(self, chunks: Iterable[Inputs], bar: Any = None) -> Iterator[Inputs]:
+        """The same chunks; what the first samples show is noted, and every one counts for the fingerprint."""
+        for chunk in chunks:
+            if not self.seen:
+                self.items = chunk.items
+                self._digest.update(chunk.form.encode())
+                if not self.preprocessing:
+                    self.notes += on_values(chunk.tensors, self.card.preprocessing, self.card.preprocessing_known)
+            self._sums.append(_checksums(chunk.numbers))
+            self._digest.update(self._sums[-1][:, 0].tobytes())
+            self.seen += len(chunk)
+            yield chunk
+            if bar is not None:
+                bar.update(len(chunk))
+
+    @property
+    def digest(self) -> bytes:
+        """A hash of the samples so far."""
+        return bytes(self._digest.digest())
+
+    @property
+    def fingerprint(self) -> str:
+        """What results carry of it."""
+        return f"crc32:{self.digest.hex()[:16]}"
+
+    def repeats(self, samples: int) -> Iterator[str]:
+        """How many of the first samples are the same as an earlier one, to the last bit."""
+        repeats = samples - len(np.unique(np.concatenate(self._sums)[:samples], axis=0))
+        why = "an IterableDataset gives every worker of a DataLoader the same samples, unless it uses get_worker_info"
+        if repeats:
+            yield f"{repeats} of {samples} {self.items} ({repeats / samples:.1%}) are repeats of earlier ones ({why})"
+
+    def assumptions(self, network: nn.Module) -> list[Note]:
+        """What was assumed of the network's input: the size of the data, or ImageNet's where that says nothing.
+
+        A network of torchvision that says nothing was most likely made for ImageNet's.
+        """
+        if not self.assumed or not isinstance(self.preprocessing, Preprocessing):
+            return []
+        size = f"{self.preprocessing.size} x {self.preprocessing.size} pixels"
+        says = "the network does not say what it expects of images"
+        advice = "give it an attribute preprocessing = affscore.models.Preprocessing(...)"
+        if self.preprocessing != IMAGENET:
+            return [Note(f"{says}: they went in with {size}, normalised as for ImageNet; {advice}")]
+        note = (
+            f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on the size; {advice}, or size=..."
+        )
+        return [Note(note, "note" if type(network).__module__.startswith("torchvision.") else "warning")]
+
+
+def _checksums(numbers: Tensor) -> NDArray[np.uint32]:
+    """The CRC-32 of the numbers of each sample, and the Adler-32 of some of them: the first is the fingerprint.
+
+    Every byte counts, at the speed of memory: hashing all of them costs as much as a tenth of a small network. Among a
+    million samples a few share their CRC-32 by chance, and none share both.
+
+    Returns:
+        Array (N, 2).
+    """
+    samples = numbers.detach().cpu()[:, None].flatten(1).contiguous().view(torch.uint8).numpy()
+    return np.array([(crc32(s), adler32(s[:: 1 + len(s) // 256].tobytes())) for s in samples], "<u4").reshape(-1, 2)
 
 
 def image_stream(
@@ -107,7 +201,7 @@ def image_stream(
         (inputs,) = inputs_of([tensors], preprocessing, feeding, options.mask)
         total = _enough(len(inputs), images)
         parts = (inputs[start : min(start + batch_size, total)] for start in range(0, total, batch_size))
-        return ImageStream(type(data).__name__.lower(), parts, total, notes=feeding.notes, whole=inputs)
+        return ImageStream(type(data).__name__.lower(), card, parts, total, notes=feeding.notes)
     pictures = Pictures(preprocessing, card.preprocessing_known, options.size)
     loader, source, size = data, data.dataset if isinstance(data, DataLoader) else data, None
     if isinstance(data, (DataLoader, IterableDataset)):
@@ -121,14 +215,13 @@ def image_stream(
     else:
         raise AffscoreError(
             "data must be the name of a data set, a tensor or array (N, ...), a tuple or dictionary of these, a table, "
-            f"a Dataset or a DataLoader, got {type(data).__name__}"
-            + (f"; for a folder of images give the text 'folder:{data}'" if isinstance(data, os.PathLike) else "")
+            f"a Dataset or a DataLoader, got {type(data).__name__} (a folder of images is the text 'folder:PATH')"
         )
     classes = getattr(inner, "classes", None)  # as the data sets of torchvision name them
     named = classes if isinstance(classes, (list, tuple)) and all(isinstance(name, str) for name in classes) else ()
     name = source.name if isinstance(source, NamedData) else type(source).__name__
     known = min((number for number in (size, images) if number is not None), default=None)
-    stream = ImageStream(name, (), known, notes=feeding.notes, classes=list(named) or None)
+    stream = ImageStream(name, card, (), known, notes=feeding.notes, classes=list(named) or None)
     if images is None and guarded(lambda: length_hint(loader, -1), "the data does not say how long it is") < 0:
         stream.most = MOST_BATCHES * options.n
     stream.chunks = _limited(stream, inputs_of(loader, preprocessing, feeding, options.mask), images, pictures)
@@ -144,7 +237,7 @@ def _named(data: NamedData, card: ModelCard, options: Options, batch_size: int, 
         preprocessing = assumed_preprocessing(size, options.size)
     prepared = data.prepared_for(data.preprocessing or preprocessing)
     candidates = prepared.order(None, options.seed, default=len(chosen))  # begins with the chosen ones
-    stream = ImageStream(data.name, (), len(chosen), prepared.preprocessing, list(prepared.notes), assumed)
+    stream = ImageStream(data.name, card, (), len(chosen), prepared.preprocessing, list(prepared.notes), assumed)
     used: list[int] = []
     read = _readable(prepared, candidates, len(chosen), batch_size, stream.notes, used)
     stream.chunks = chunks = inputs_of(read, preprocessing, feeding, options.mask)
@@ -173,15 +266,13 @@ def _readable(
         left -= len(batch)
         used[:] = [index for index, _ in batch]
         yield torch.stack([image for _, image in batch])
-    if not unreadable:
-        return
-    if left == wanted:
+    if unreadable and left == wanted:
         raise AffscoreError(f"none of the {len(unreadable)} images of {data.name} can be read; {unreadable[0]}")
-    named = ", ".join([error.file for error in unreadable[:NAMED_AT_MOST]])
-    count, more = len(unreadable), max(0, len(unreadable) - NAMED_AT_MOST)
-    named += f" and {more} more" if more else ""
-    rest = f"{wanted - left} images are left of the {wanted}" if left else "the next ones took their places"
-    notes.append(f"{count} image{'s' * (count > 1)} of {data.name} could not be read: {named}; {rest}")
+    if unreadable:
+        count, named = len(unreadable), ", ".join(error.file for error in unreadable[:NAMED_AT_MOST])
+        named += f" and {count - NAMED_AT_MOST} more" if count > NAMED_AT_MOST else ""
+        rest = f"{wanted - left} images are left of the {wanted}" if left else "the next ones took their places"
+        notes.append(f"{count} image{'s' * (count > 1)} of {data.name} could not be read: {named}; {rest}")
 
 
 def _limited(stream: ImageStream, chunks: Iterable[Inputs], images: int | None, pictures: Pictures) -> Iterator[Inputs]:

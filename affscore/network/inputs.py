@@ -1,34 +1,29 @@
-"""What goes into a network: what a data set, a loader or a table gives, as batches of one input or several.
-
-The inputs of a batch are cut, moved and checked together.
-"""
+"""What goes into a network, and which entries of the data these are: one input or several, cut and moved together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Number
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import torch
-from PIL import Image
 from torch import Tensor, nn
-from torch.utils.data import default_collate
 
 from affscore.errors import AffscoreError, guarded
-from affscore.models.preprocessing import Preprocessing, assumed_preprocessing
-from affscore.models.text import Expected, TextPreprocessing, check_token_ids
-from affscore.network.padding import tokens_of_text, unread_masks
-from affscore.options import MASK
 from affscore.recorder.dataflow import mapped, tensors_in
-from affscore.transport.plain import check_plain
 
 Forward = Callable[[nn.Module, Any], Any]
 
-_END = object()
+KNOWN_INPUTS = ("pixel_values", "input_ids")
+"""What transformers call the tensor that goes into a network."""
+
+FOR_A_LOSS = ("label", "labels")
+"""Parameters from which networks compute a loss: an entry of this name is fed only where it is required."""
+
+Chosen = tuple[tuple[Tensor, ...], dict[str, Tensor], dict[str, Any]]
+"""Positional arguments, keyword arguments, and the entries that are neither."""
 
 
 @dataclass(eq=False)
@@ -39,7 +34,6 @@ class Inputs:
         batch: Positional and keyword arguments of the network, or whatever ``forward`` takes.
         forward: ``forward(network, batch)`` runs the network; None for ``network(*batch[0], **batch[1])``.
         labels: The class of each sample, tensor (N,) of integers, where the data has it.
-        source: Which entry of the data was taken, where no name said so.
         text: Which tokens are of the text, tensor (N, length) of booleans, where others are padding.
         doubt: A sentence on padding that may count; empty where there is none.
 
@@ -51,7 +45,6 @@ class Inputs:
     batch: Any
     forward: Forward | None = None
     labels: Tensor | None = None
-    source: str = ""
     text: Tensor | None = None
     doubt: str = ""
 
@@ -100,8 +93,7 @@ class Inputs:
 
     def __str__(self) -> str:
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in self.tensors)
-        source = f", from {self.source}" if self.source else ""
-        return f"{self.items} of shape {shapes}{source}" if len(self.tensors) == 1 else f"inputs of shapes {shapes}"
+        return f"{self.items} of shape {shapes}" if len(self.tensors) == 1 else f"inputs of shapes {shapes}"
 
 
 def joined(parts: Sequence[Inputs]) -> Inputs:
@@ -120,150 +112,152 @@ def has_decoder(network: nn.Module) -> bool:
     return bool(getattr(getattr(network, "config", None), "is_encoder_decoder", False))
 
 
-def check_inputs(inputs: Inputs, expected: Expected) -> Inputs:
-    """The inputs, if a network that expects this can be fed with them.
+def on_backbone(network: nn.Module) -> list[str]:
+    """What to do with a network that takes lists of images and returns as many boxes as it finds."""
+    advice = "of a detector, measure the backbone: forward=lambda network, batch: network.backbone(batch)"
+    return [advice] * isinstance(getattr(network, "backbone", None), nn.Module)
+
+
+class Feeding:
+    """Matches the entries of a batch with the parameters of a network's forward.
+
+    The rules are those of :func:`affscore.signature`; where they allow two ways, or none, it is an error.
 
     Args:
-        inputs: Images (N, ...), or token ids (N, length). Of several inputs, or where the caller's function
-            feeds them, any tensors (N, ...) of real numbers, integers or booleans.
-        expected: What the network expects.
-
-    Returns:
-        The inputs; token ids as int64.
-
-    Raises:
-        AffscoreError: Another shape or type, NaN or infinity, or ids outside the vocabulary.
-    """
-    named = inputs.batch[1] if inputs.forward is None else {}
-    embedded = bool(named) and "input_ids" not in named and inputs.tensors[0].is_floating_point()
-    if len(inputs.tensors) == 1 and inputs.forward is None and not embedded:
-        return inputs.each(lambda images: _check_images(images, expected))
-    for tensor in inputs.tensors:
-        check_plain(tensor)
-        _check_finite(tensor)
-    lengths = {tuple(tensor.shape[:1]) for tensor in inputs.tensors}
-    if len(lengths) > 1 or () in lengths:
-        raise AffscoreError(f"every input needs the samples along its first axis, as many of each; got {inputs}")
-    if isinstance(expected, TextPreprocessing) and inputs.forward is None and "input_ids" in inputs.batch[1]:
-        check_token_ids(inputs.batch[1]["input_ids"], expected)
-    return inputs
-
-
-def _check_images(images: Tensor, expected: Expected) -> Tensor:
-    if isinstance(expected, TextPreprocessing):
-        check_token_ids(images, expected)
-        return images.long()
-    check_plain(images)
-    if images.ndim < 2:
-        raise AffscoreError(
-            f"samples must have shape (N, ...), got {tuple(images.shape)}: of one number a sample it is (N, 1); a "
-            "sample x alone is x[None], and a score needs many"
-        )
-    if not images.is_floating_point() or images.element_size() < 2:  # PyTorch stores in 8 bits, and computes nothing
-        advice = "scale and normalise them first"
-        if images.ndim == 2 and images.dtype in (torch.int64, torch.int32):
-            advice += (
-                ", or .astype(float) where they are plain numbers, or give a network of token ids an attribute "
-                "preprocessing = affscore.models.TextPreprocessing(...)"
-            )
-        raise AffscoreError(
-            f"the data must be floating point numbers as the network expects them, got {images.dtype}; {advice}"
-        )
-    _check_finite(images)
-    return images
-
-
-def _check_finite(tensor: Tensor) -> None:
-    # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
-    if not bool(torch.isfinite(tensor.sum())) and (bad := int((~torch.isfinite(tensor)).sum())):
-        raise AffscoreError(f"the data holds {bad} NaN or infinite values; remove those samples")
-
-
-class Pictures:
-    """Puts items of a data set into a batch; pictures are brought to what the network expects.
-
-    Args:
-        expected: What the network expects.
-        known: Whether the network says so; else it is taken to expect the size of the first picture.
-        size: Or this size.
+        network: The network.
+        forward: ``forward(network, batch)``, which takes the place of the rules.
 
     Attributes:
-        sizes: The sizes of the pictures so far.
+        notes: Which entries do not go into the network; complete after the first batch.
 
-    >>> images, labels = Pictures(Preprocessing(size=8, resize=8))([(Image.new("L", (5, 5)), 3)] * 2)
-    >>> images.shape, labels
-    (torch.Size([2, 3, 8, 8]), tensor([3, 3]))
+    Raises:
+        AffscoreError: ``forward`` cannot be called.
+
+    >>> import torch
+    >>> inputs = Feeding(nn.Linear(3, 2))([torch.zeros(4, 3), torch.tensor([0, 1, 1, 0])])
+    >>> inputs.form, inputs.labels
+    ('(3,) torch.float32', tensor([0, 1, 1, 0]))
     """
 
-    def __init__(self, expected: Expected, known: bool = True, size: int | None = None) -> None:
-        self.expected, self.known, self.size = expected, known, size
-        self.sizes: set[tuple[int, int]] = set()
+    def __init__(self, network: nn.Module, forward: Forward | None = None) -> None:
+        if forward is not None and not callable(forward):
+            raise AffscoreError(f"forward must be a function of (network, batch), got {type(forward).__name__}")
+        self.forward = forward
+        self.notes: list[str] = []
+        self._main = getattr(network, "main_input_name", None)  # of networks of transformers
+        try:
+            parameters = list(inspect.signature(network.forward).parameters.values())
+        except (TypeError, ValueError):  # a function of C
+            parameters = [inspect.Parameter("input", inspect.Parameter.POSITIONAL_ONLY)]
+        written = ", ".join(str(parameter.replace(annotation=parameter.empty)) for parameter in parameters)
+        self._written = f"{type(network).__name__}.forward({written})"
+        named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        placed = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        self._known, self._advice = [p.name for p in named], on_backbone(network)
+        self._required = {p.name for p in [*placed, *named] if p.default is p.empty}
+        self._least = sum(p.default is p.empty for p in placed)
+        self._most = 99 if any(p.kind is p.VAR_POSITIONAL for p in parameters) else len(placed)
 
-    def __call__(self, items: list[Any]) -> Any:
-        """The batch."""
-        return default_collate([self._prepared(item) for item in items])
+    def __call__(self, batch: Any) -> Inputs:
+        """What goes into the network of a batch.
 
-    def _prepared(self, item: Any) -> Any:
-        if isinstance(item, Image.Image):
-            if not isinstance(self.expected, Preprocessing):
-                raise AffscoreError("the network expects token ids, and the data holds pictures")
-            if not self.known and not self.sizes:
-                self.expected = assumed_preprocessing(item.width if item.width == item.height else None, self.size)
-            self.sizes.add(item.size)
-            return self.expected(item)
-        if isinstance(item, Mapping):
-            return {name: self._prepared(value) for name, value in item.items()}
-        if isinstance(item, (tuple, list)) and any(isinstance(value, Image.Image) for value in item):
-            return [self._prepared(value) for value in item]
-        check_plain(item)  # before they are put into a batch, which drops masks
-        return item
+        Args:
+            batch: A tensor, or a tuple, list or dictionary of tensors.
 
+        Raises:
+            AffscoreError: There is no tensor, or the entries fit the parameters in two ways, or in none.
+        """
+        if not tensors_in(batch) or not isinstance(batch, (Tensor, tuple, list, Mapping)):
+            raise AffscoreError(f"the data must give tensors, got a {type(batch).__name__} without any")
+        if self.forward is not None:
+            return Inputs(mapped(batch, lambda tensor: tensor), self.forward)  # None for what holds no tensor
+        arguments, named, rest = self._choose(batch)
+        inputs = Inputs((arguments, named))
+        labels = [name for name, value in rest.items() if _is_label(value) and len(value) == len(inputs)]
+        if len(labels := [name for name in labels if name in FOR_A_LOSS] or labels) == 1:
+            inputs.labels = rest[labels[0]].reshape(-1)
+        if not self.notes and rest and (isinstance(batch, Mapping) or list(rest) != labels):
+            self.notes.append(f"entries of the data that do not go into the network: {', '.join(rest)}")
+        return inputs
 
-def is_table(data: Any) -> bool:
-    """Whether these are lists of numbers in a list, and not a list of samples."""
+    def _choose(self, batch: Any) -> Chosen:
+        if isinstance(batch, Mapping):
+            return self._by_name(batch)
+        if isinstance(batch, (tuple, list)):
+            return self._by_position(batch)
+        return self._alone(batch, {"one tensor": batch})
 
-    def numbers(row: Any) -> bool:
-        return isinstance(row, Number) or (isinstance(row, (list, tuple)) and len(row) > 0 and all(map(numbers, row)))
+    def _alone(self, tensor: Any, batch: Mapping[str, Any] | Sequence[Any]) -> Chosen:
+        """The network's only input."""
+        if isinstance(tensor, Tensor) and isinstance(self._main, str):
+            return (), {self._main: tensor}, {}
+        if isinstance(tensor, Tensor) and len(self._required) <= 1:
+            if self._most:
+                return (tensor,), {}, {}
+            if len(names := self._required or self._known) == 1:
+                return (), {next(iter(names)): tensor}, {}
+        raise self._unclear(batch)
 
-    return isinstance(data, list) and len(data) > 0 and isinstance(data[0], (list, tuple)) and numbers(data[0])
+    def _by_position(self, values: Sequence[Any]) -> Chosen:
+        """Inputs in the order of the parameters, and then what is no input."""
+        nested = len(values) > 0 and not isinstance(values[0], Tensor)  # the inputs in a tuple of their own
+        least, most = (1, 1) if nested else (max(self._least, 1), self._most)
+        count = len(values)
+        while count > least and _is_no_input(values[count - 1], taken=count <= most):
+            count -= 1
+        given, rest = tuple(values[:count]), {f"entry {number}": values[number] for number in range(count, len(values))}
+        if count == 1:
+            arguments, named, inner = self._choose(values[0])
+            return arguments, named, inner | rest
+        if given and count == self._least == len(self._required) and all(isinstance(value, Tensor) for value in given):
+            return given, {}, rest
+        raise self._unclear(values)
 
+    def _by_name(self, entries: Mapping[str, Any]) -> Chosen:
+        """Inputs under the names of the parameters; or the only entry that can be one."""
+        taken = [name for name in self._known if name in self._required or name not in FOR_A_LOSS]
+        fed = [name for name, value in entries.items() if name in taken and isinstance(value, Tensor)]
+        rest = {name: value for name, value in entries.items() if name not in fed}
+        if fed and self._required <= set(fed):
+            return (), {name: entries[name] for name in fed}, rest
+        usual = [name for name in KNOWN_INPUTS if isinstance(entries.get(name), Tensor)][:1]
+        possible = usual or [name for name, value in rest.items() if not _is_no_input(value, taken=True)]
+        if fed or len(possible) != 1:
+            raise self._unclear(entries)
+        arguments, named, _ = self._alone(rest.pop(possible[0]), entries)
+        return arguments, named, rest
 
-def as_tensors(data: Any) -> Any:
-    """Tensors for arrays and tables, in a dictionary or a tuple too."""
-    if isinstance(data, Mapping):
-        return {name: as_tensors(value) for name, value in data.items()}
-    if isinstance(data, tuple):
-        return tuple(as_tensors(value) for value in data)
-    check_plain(data)
-    if isinstance(data, Tensor):
-        return data.detach()
-    if isinstance(data, pd.DataFrame):
-        numeric = pd.api.types.is_numeric_dtype
-        if others := [str(name) for name, kind in data.dtypes.items() if not numeric(kind) or kind.kind == "c"]:
-            raise AffscoreError(f"the columns of a table must be numbers, {', '.join(others)} are not; leave them out")
-        data = data.to_numpy(np.float64, na_value=np.nan)
-    if not isinstance(data, (np.ndarray, pd.Series, list)):
-        raise AffscoreError(
-            f"data in a tuple or dictionary must be tensors, arrays or tables (N, ...), got {type(data).__name__}; "
-            "a data set of samples is a list"
+    def _unclear(self, batch: Mapping[str, Any] | Sequence[Any]) -> AffscoreError:
+        entries = batch.items() if isinstance(batch, Mapping) else ((f"entry {i}", one) for i, one in enumerate(batch))
+        shown = ", ".join(f"{name} ({_described(value)})" for name, value in entries)
+        missing = sorted(self._required - {*batch}) if isinstance(batch, Mapping) and "one tensor" not in batch else []
+        lacks = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing, and " if missing else ""
+        return AffscoreError(
+            f"it is not clear which entries of the data go where in {self._written}: {lacks}the data holds {shown}; "
+            "give a dictionary with the names of the parameters, or say it: forward=lambda network, batch: network(...)"
+            + "".join(f"; {advice}" for advice in self._advice)
         )
-    try:
-        array = np.array(data, order="C")  # a copy: PyTorch takes no negative strides, and warns of read-only memory
-    except ValueError as error:
-        raise AffscoreError(f"the rows of a table must have the same length ({error})") from error
-    if array.dtype.kind not in "biuf":
-        raise AffscoreError(f"the data must be floating point numbers, got an array of type {array.dtype}")
-    return torch.from_numpy(array)
 
 
-def inputs_of(
-    loader: Iterable[Any], expected: Expected, feeding: Callable[[Any], Inputs], mask: str | None = MASK
-) -> Iterator[Inputs]:
-    """What goes into the network, batch by batch of a loader of tensors, or tuples or dictionaries of tensors."""
-    what = "the data cannot be read in batches"  # the data set's own errors, or PyTorch's of items of several sizes
-    items = guarded(lambda: iter(loader), what)
-    while (item := guarded(lambda: next(items, _END), what)) is not _END:
-        inputs = feeding(item)
-        entries = inputs.batch if inputs.forward is not None else inputs.batch[1]
-        inputs.text, inputs.doubt = tokens_of_text(entries, item, mask), unread_masks(entries, mask)
-        yield check_inputs(inputs, expected)
+def _is_no_input(value: Any, taken: bool) -> bool:
+    """Whether an entry is a label, a target or a description.
+
+    Args:
+        value: The entry of a batch.
+        taken: Whether the network has a parameter for it; then only one integer a sample is a label.
+    """
+    if not isinstance(value, Tensor):
+        return not taken or not tensors_in(value)
+    return _is_label(value) or (not taken and (_is_single(value) or not value.is_floating_point()))
+
+
+def _is_single(value: Tensor) -> bool:
+    return value.ndim == 1 or value.shape[1:] == (1,)
+
+
+def _is_label(value: Any) -> bool:
+    return isinstance(value, Tensor) and _is_single(value) and not (value.is_floating_point() or value.is_complex())
+
+
+def _described(value: Any) -> str:
+    return f"{value.dtype} of shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__

@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 from torch import nn
 
+from affscore.errors import AffscoreError
+from affscore.network.batch import subject_of
 from affscore.network.inputs import Forward
-from affscore.network.measurement import Measurement
-from affscore.network.multiverse_result import Multiverse
-from affscore.network.note import give_warnings
-from affscore.network.notes import on_input
-from affscore.network.reduction import ReductionName
-from affscore.options import MASK, BiasName, Execution, Options, check_reductions
+from affscore.network.notes import Note, give_warnings, lines
+from affscore.network.parquet import alike, read_description, read_parquet, write_parquet
+from affscore.network.result import Signature, check_signature, load_signature
+from affscore.network.signature import signatures
+from affscore.options import DEFAULT, MASK, BiasName, Execution, Options, ReductionName, Specification, check_reductions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 REDUCTIONS: tuple[ReductionName, ...] = ("mean", "sample")
 """The reductions of a multiverse, if no others are asked for."""
 
+_MEASURED = ["reduction", "order", "covariance"]
+_ACTIVATION = ["index", "layer", "call", "activation", "kind", "depth"]
+_COLUMNS = {
+    ("exact", "none"): "score",
+    ("paired", "none"): "paired",
+    ("exact", "extrapolated"): "extrapolated",
+    ("paired", "extrapolated"): "paired_extrapolated",
+}
 
-def multiverse(
+
+def multiverse(  # the others are those of signature
     model: nn.Module | str,
     data: Any,
     n: int = 512,
@@ -39,27 +56,16 @@ def multiverse(
 ) -> Multiverse:
     """The signature of a network under every combination of reduction, order, covariance and coupling.
 
+    As for :func:`affscore.signature`: model, data, n, images, device, batch_size, seed, progress, activations, forward,
+    data_name, positions, size, mask.
+
     The network runs once. Each score is that of a separate :func:`affscore.signature` call, to the last bit on the
     CPU. ``sample``, ``positions`` and ``flatten`` have one order, "activate-first": both are the same there.
 
     Args:
-        model: As in :func:`affscore.signature`.
-        data: As there.
-        n: As there.
-        images: As there.
-        device: As there.
-        batch_size: As there.
-        seed: As there.
-        progress: As there.
         reductions: Which reductions: "mean" and "sample", unless others are named.
         bias: "extrapolated" adds, for each specification, scores that are corrected for the bias of a finite n
-            (:mod:`affscore.transport.extrapolation`).
-        activations: As there.
-        forward: As there.
-        data_name: As there.
-        positions: As there, for the reduction "positions".
-        size: As there.
-        mask: As there.
+            (:func:`affscore.transport.extrapolated_affinity_scores`).
 
     Returns:
         The multiverse: ``.table``, a row for each activation and specification, and ``.summary``, a row for each
@@ -85,8 +91,255 @@ def multiverse(
         size=size, mask=mask,
     )  # fmt: skip
     how = Execution(device, batch_size, progress)
-    measurement = Measurement(model, data, options, how, activations, forward, data_name)
-    give_warnings(early := on_input(measurement.stream, measurement.network), stacklevel=2)
-    result = Multiverse.of(measurement.signatures(), measurement.options)
+    subject = subject_of(model, data, options, how, activations, forward, data_name)
+    give_warnings(early := subject.stream.assumptions(subject.network), stacklevel=2)
+    result = Multiverse.of(signatures(subject), subject.options)
     give_warnings([note for note in result.notes if note not in early], stacklevel=2)
     return result
+
+
+@dataclass(frozen=True, eq=False)
+class Multiverse:
+    """The scores of a network's activations under every specification: reduction, order, covariance, coupling.
+
+    Attributes:
+        rows: A row for every activation, batch, reduction, order and covariance, with the columns of a signature's
+            table; the score under the pairing is the column ``paired``.
+        metadata: How it was made, as of a signature; ``multiverse`` lists the reductions.
+        notes: What the reader should know, in sentences.
+
+    >>> from affscore import multiverse
+    >>> found = multiverse("mini:digitsnet", "digits", n=64, images=64)
+    >>> len(found.choices), len(found.table), list(found.summary.columns[-4:])
+    (12, 108, ['mean', 'spread', 'minimum', 'rank_correlation'])
+    """
+
+    rows: pd.DataFrame
+    metadata: dict[str, Any]
+    notes: list[Note] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, signatures: Sequence[Signature], options: Options) -> Multiverse:
+        """The multiverse of signatures of one network on the same samples.
+
+        It has the notes of all of them, and of the expected errors of their scores the largest. Each specification
+        keeps its own (:meth:`signature`).
+        """
+        first = signatures[0]
+        left_out = (*_MEASURED, "coupling", "positions")
+        metadata = {name: value for name, value in first.metadata.items() if name not in left_out}
+        notes = {_way(one.metadata): [note.stored() for note in one.notes] for one in signatures}
+        metadata |= {"multiverse": list(options.multiverse), "bias": options.bias, "notes": notes}
+        if "positions" in options.multiverse:
+            metadata["positions"] = options.positions
+        return cls(pd.concat([one.table for one in signatures], ignore_index=True), metadata, notes_of_all(notes))
+
+    def narrowed(self, reductions: Sequence[str]) -> Multiverse:
+        """The multiverse of some of its reductions, in their order."""
+        if list(reductions) == self.metadata["multiverse"]:
+            return self
+        parts = [self.rows[self.rows["reduction"] == name] for name in reductions]
+        metadata, notes = {**self.metadata, "multiverse": list(reductions)}, self.notes
+        if "positions" not in reductions:
+            metadata.pop("positions", None)
+        if "notes" in metadata:
+            kept = {way: own for way, own in metadata["notes"].items() if way.split(", ")[0] in reductions}
+            metadata["notes"], notes = kept, notes_of_all(kept)
+        return Multiverse(pd.concat(parts, ignore_index=True), metadata, list(notes))
+
+    @property
+    def name(self) -> str:
+        """Network, weights and data."""
+        return f"{self.metadata['model']} ({self.metadata['weights']}) on {self.metadata['dataset']}"
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        """Mean scores over the batches, a row for each activation (``index``), a column for each specification.
+
+        Where the score itself is that of the pairing (more than 2,048 points), there is no column for the exact one.
+        """
+        return self._scores.copy()
+
+    @cached_property
+    def _scores(self) -> pd.DataFrame:
+        columns = dict[Specification, pd.Series]()
+        for (*measured, way), rows in self.rows.groupby([*_MEASURED, "coupling"], sort=False):
+            means = rows.groupby("index")[[name for name in _COLUMNS.values() if name in rows]].mean()
+            for (coupling, bias), name in _COLUMNS.items():
+                if name in means and (coupling == "paired" or way == "exact"):
+                    columns[Specification(*map(str, (*measured, coupling, bias)))] = means[name]
+        first = sorted(columns, key=lambda one: (one.bias != "none", one != DEFAULT))
+        return pd.DataFrame(columns).rename_axis(columns=list(Specification._fields))[first]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row for each activation and specification, with the mean score over the batches.
+
+        The columns are ``index``, ``layer``, ``call``, ``activation``, ``kind``, ``depth``, the five words of the
+        specification, and ``score``.
+        """
+        activations = self.rows[_ACTIVATION].drop_duplicates("index").set_index("index")
+        parts = [activations.assign(**choice._asdict(), score=self._scores[choice]) for choice in self.choices]
+        return pd.concat(parts).rename_axis("index").reset_index()
+
+    @property
+    def choices(self) -> list[Specification]:
+        """The specifications, the default first where it was measured."""
+        return [Specification(*choice) for choice in self._scores.columns]
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """A row for each specification.
+
+        Beside its five words: ``activations`` (how many have a score), ``mean``, ``spread`` (maximum - minimum) and
+        ``minimum`` of the scores, and ``rank_correlation``, Spearman's, with the scores of the default specification
+        (of the first where the default was not measured) over the activations that have both
+        (:func:`rank_correlation`).
+        """
+        scores = self._scores
+        first = scores.iloc[:, 0]
+        numbers = pd.DataFrame({
+            "activations": scores.count(),
+            "mean": scores.mean(),
+            "spread": scores.max() - scores.min(),
+            "minimum": scores.min(),
+            "rank_correlation": scores.apply(rank_correlation, args=(first,)),
+        })  # fmt: skip
+        return numbers.reset_index()
+
+    def signature(
+        self,
+        reduction: str = "mean",
+        order: str = "activate-first",
+        covariance: str = "ledoit-wolf",
+        coupling: str = "exact",
+        bias: str = "none",
+    ) -> Signature:
+        """The signature under one specification, as :func:`affscore.signature` measures it (without its costs).
+
+        Of the pairing, and of extrapolated scores, the raw score is the score itself, and ``paired`` at most that.
+
+        Raises:
+            AffscoreError: It was not measured.
+
+        >>> from affscore import multiverse
+        >>> found = multiverse("mini:digitsnet", "digits", n=64, images=64)
+        >>> paired = found.signature(coupling="paired").scores
+        >>> bool((paired <= found.signature().scores).all())
+        True
+        """
+        asked = Specification(*map(str, (reduction, order, covariance, coupling, bias)))
+        if asked not in self.choices:
+            known = "; ".join(map(", ".join, self.choices))
+            raise AffscoreError(f"{', '.join(asked)} was not measured; there are: {known}")
+        column = _COLUMNS[asked.coupling, asked.bias]
+        wanted = self.rows[_MEASURED].eq([reduction, order, covariance]).all(axis=1)
+        rows = self.rows[wanted].reset_index(drop=True)
+        table = rows.drop(columns=["extrapolated", "paired_extrapolated"], errors="ignore")
+        if column != "score":
+            table = table.assign(score=rows[column], raw=rows[column], coupling=coupling, decided_by="")
+            table["pairing_optimal"] = pd.Series(None, table.index, dtype="boolean")
+            extrapolated = rows.get("paired_extrapolated", rows["paired"])
+            table["paired"] = (rows["paired"] if bias == "none" else extrapolated).clip(upper=table["score"])
+        metadata = {**self.metadata, **asked._asdict(), "criteria": []}
+        for name in {"multiverse", "positions", "notes"} - {reduction}:
+            metadata.pop(name, None)
+        own = self.metadata.get("notes", {}).get(_way(asked._asdict()), self.notes)
+        return Signature(table, metadata, list(map(Note.of, own)))
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the mean scores of all specifications, sorted, over the dots of their choices.
+
+        Args:
+            title: None for network, weights and data.
+        """
+        from affscore.plots.multiverse import specification_curve  # upwards, as Signature.plot
+
+        quartiles = self.scores.quantile([0.25, 0.75]).T.reset_index(drop=True).set_axis(["low", "high"], axis=1)
+        return specification_curve(
+            self.summary.join(quartiles), low="low", high="high",
+            ylabel="affinity score\n(mean and quartiles)",
+            title=self.name if title is None else title,
+        )  # fmt: skip
+
+    def save(self, file: str | Path) -> Path:
+        """Write it to a Parquet file, which :func:`affscore.load_multiverse` reads.
+
+        Raises:
+            AffscoreError: Another ending, or a place that cannot be written.
+        """
+        return write_parquet(self.rows, self.metadata, self.notes, file)
+
+    def __eq__(self, other: object) -> bool:
+        return alike(self, other, "rows") if isinstance(other, Multiverse) else NotImplemented
+
+    def __repr__(self) -> str:
+        means = self.scores.mean()
+        first = means.iloc[0]
+        head = (
+            f"Multiverse of {self.name}: {len(self.scores)} activations, {len(self.choices)} specifications, "
+            f"mean scores {means.min():.2f} to {means.max():.2f}, {first:.2f} under {', '.join(self.choices[0][:4])}"
+        )
+        return "\n".join([head, *lines(self.notes)])
+
+
+def load_multiverse(file: str | Path) -> Multiverse:
+    """The multiverse in a Parquet file that :meth:`Multiverse.save`, the command or a survey wrote.
+
+    Raises:
+        AffscoreError: No such file, not Parquet, no multiverse, of a newer version, or damaged since.
+
+    >>> import tempfile
+    >>> from affscore import multiverse
+    >>> found = multiverse("mini:digitsnet", "digits", n=64, images=64)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load_multiverse(found.save(f"{folder}/digits.parquet")) == found
+    True
+    """
+    return Multiverse(*read_parquet(file, "multiverse", _check))
+
+
+def load_result(file: str | Path) -> Signature | Multiverse:
+    """The signature or the multiverse in a file of a store.
+
+    Raises:
+        AffscoreError: As :func:`load_multiverse`.
+    """
+    return load_multiverse(file) if "multiverse" in read_description(Path(file)) else load_signature(file)
+
+
+def _check(rows: pd.DataFrame, metadata: dict[str, Any]) -> None:
+    """Refuse a table that holds no multiverse, whose rows say what the metadata of a signature does."""
+    check_signature(rows, {**dict.fromkeys((*_MEASURED, "coupling")), **metadata})
+
+
+def _way(words: Mapping[str, Any]) -> str:
+    """Reduction, order and covariance of a signature, in words."""
+    return ", ".join(str(words[name]) for name in _MEASURED)
+
+
+def notes_of_all(notes: Mapping[str, Sequence[Any]]) -> list[Note]:
+    """The notes of a multiverse, given those of each specification as its metadata hold them.
+
+    Each is there once, and of those with a value only the one with the largest.
+
+    >>> few, many = (Note(f"{bias} too high", "warning", bias).stored() for bias in (0.1, 0.3))
+    >>> notes_of_all({"mean": ["dropped", few], "sample": ["dropped", "many points", many]})
+    ['dropped', 'many points', '0.3 too high']
+    """
+    found = dict.fromkeys(Note.of(note) for own in notes.values() for note in own)
+    largest = max((note for note in found if note.value is not None), key=lambda note: note.value or 0.0, default=None)
+    return [note for note in found if note.value is None or note == largest]
+
+
+def rank_correlation(one: pd.Series, other: pd.Series) -> float:
+    """Spearman's rank correlation over the activations that have both scores.
+
+    Missing where there are fewer than three of these, or all scores of one are the same.
+
+    >>> round(rank_correlation(pd.Series([0.5, 0.6, 0.9]), pd.Series([0.4, 0.3, 1.0])), 3)
+    0.5
+    """
+    both = pd.DataFrame({"one": one, "other": other}).dropna()
+    varied = len(both) > 2 and bool((both.max() > both.min()).all())
+    return float(both["one"].corr(both["other"], method="spearman")) if varied else float("nan")

@@ -2,96 +2,93 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor, nn
+import pandas as pd
+from torch import Tensor
 
-from affscore.errors import AffscoreError, guarded
-from affscore.models.card import ModelCard
-from affscore.models.preprocessing import IMAGENET, Preprocessing
+from affscore.errors import AffscoreWarning
+from affscore.models.preprocessing import Preprocessing
 from affscore.models.text import Expected
-from affscore.network.accuracy import NO_LABELS, are_wordnet_ids
-from affscore.network.note import Note
+from affscore.network.scoring import Pair
 from affscore.options import MOST_COUPLED, Options
-from affscore.transport.sample_size import points_needed
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from affscore.network.images import ImageStream
-    from affscore.network.pair import Pair
-    from affscore.network.result import Signature
-
-WARNED_OF, NOTED = 0.02, 0.01
-"""Biases of a score that are worth a warning, or a note."""
+_OLDER = "warning: "
+"""How a warning began in files of version 1."""
 
 FEWEST = 8
 """Fewer samples say next to nothing of a distribution, whatever the estimate of the bias is: two are always mapped."""
-
-LONGEST_SAMPLE = 1024
-"""More rows are no sample whose first axis was forgotten: attention over all of them might fill the memory."""
 
 LARGEST_NORMALISED = 64.0
 """Images that were scaled and normalised hold no number as large as this."""
 
 
-def on_input(stream: ImageStream, network: nn.Module) -> list[Note]:
-    """What was assumed of the network's input: the size of the data, or ImageNet's where that says nothing.
+class Note(str):
+    """A sentence on a result, which is a text, and knows whether it is a warning.
 
-    A network of torchvision that says nothing was most likely made for ImageNet's.
+    Attributes:
+        kind: "warning" where a number of the result is likely wrong, else "note".
+        value: By how much scores are expected to be wrong, where the sentence is about that; else None.
+
+    >>> few = Note("32 images are few", "warning", 0.1)
+    >>> few, few.kind, few.value
+    ('32 images are few', 'warning', 0.1)
     """
-    if not stream.assumed or not isinstance(stream.preprocessing, Preprocessing):
-        return []
-    size = f"{stream.preprocessing.size} x {stream.preprocessing.size} pixels"
-    says = "the network does not say what it expects of images"
-    advice = "give it an attribute preprocessing = affscore.models.Preprocessing(...)"
-    if stream.preprocessing != IMAGENET:
-        return [Note(f"{says}: they went in with {size}, normalised as for ImageNet; {advice}")]
-    note = f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on the size; {advice}, or size=..."
-    return [Note(note, "note" if type(network).__module__.startswith("torchvision.") else "warning")]
+
+    kind: Literal["warning", "note"]
+    value: float | None
+
+    def __new__(cls, sentence: str, kind: Literal["warning", "note"] = "note", value: float | None = None) -> Note:
+        """The note of this sentence."""
+        note = super().__new__(cls, sentence)
+        note.kind, note.value = kind, value
+        return note
+
+    @classmethod
+    def of(cls, given: str | dict[str, Any]) -> Note:
+        """A note as it is; the note of a text, or of what a file holds of it, which in version 1 is the text alone.
+
+        >>> Note.of("n is small").kind, Note.of("warning: n is small").kind
+        ('note', 'warning')
+        """
+        if isinstance(given, Note):
+            return given
+        if isinstance(given, dict):
+            return cls(**given)
+        return cls(given.removeprefix(_OLDER), "warning" if given.startswith(_OLDER) else "note")
+
+    def stored(self) -> dict[str, Any]:
+        """The note in the types that JSON knows.
+
+        >>> Note("n is small", "warning").stored()
+        {'sentence': 'n is small', 'kind': 'warning', 'value': None}
+        """
+        return {"sentence": str(self), **vars(self)}
 
 
-def on_backbone(network: nn.Module) -> str:
-    """What to do with a network that takes lists of images and returns as many boxes as it finds."""
-    advice = "; of a detector, measure the backbone: forward=lambda network, batch: network.backbone(batch)"
-    return advice * isinstance(getattr(network, "backbone", None), nn.Module)
+def lines(notes: Sequence[str]) -> list[str]:
+    """How a result prints its notes: each warning in full, and one line for the rest.
+
+    >>> lines(["the last 2 images were dropped", Note("the images hold values from 0 to 255", "warning")])
+    ['warning: the images hold values from 0 to 255', '1 note: .notes']
+    """
+    found = [f"warning: {note}" for note in notes if Note.of(note).kind == "warning"]
+    rest = len(notes) - len(found)
+    return [*found, f"{rest} note{'s' * (rest > 1)}: .notes"] if rest else found
 
 
-@contextmanager
-def adding_assumptions(stream: ImageStream, network: nn.Module) -> Iterator[None]:
-    """Where the network itself fails, the message goes on with what was assumed, or is wrong, of its input."""
-    try:
-        yield
-    except AffscoreError as error:
-        error.args = (f"{error}{on_backbone(network)}",)
-        more: list[str] = [] if error.__cause__ is None else [*on_input(stream, network)]
-        if _is_one_sample(stream, network):
-            more.append("the network takes all of the data as one sample x: give x[None], and better many samples")
-        if not more:
-            raise
-        raise AffscoreError("; ".join([str(error), *more])) from error.__cause__
+def give_warnings(notes: Iterable[str], stacklevel: int = 1) -> None:
+    """Give those of the notes that are warnings as :class:`affscore.AffscoreWarning`.
 
-
-def _is_one_sample(stream: ImageStream, network: nn.Module) -> bool:
-    """Whether the network takes the data with one more axis in front, and not the first part of them alone."""
-    weights = next(network.parameters(), torch.zeros(()))
-
-    def takes(whole: Any, part: Any) -> bool:
-        inputs = whole.each(lambda x: x[part].to(weights.device, weights.dtype if x.is_floating_point() else None))
-        with suppress(AffscoreError):
-            guarded(lambda: inputs.through(network), "")
-            return True
-        return False
-
-    whole = stream.whole
-    fits = whole is not None and len(whole) <= LONGEST_SAMPLE
-    return fits and takes(whole, None) and not takes(whole, slice(2))
+    Args:
+        notes: Notes.
+        stacklevel: 1 for the line that calls this function, 2 for the caller of that one, ...
+    """
+    for note in notes:
+        if Note.of(note).kind == "warning":
+            warnings.warn(str(note), AffscoreWarning, stacklevel=stacklevel + 1)
 
 
 def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True) -> Iterator[str]:
@@ -100,6 +97,7 @@ def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True)
     Values from 0 to 1 are noted where it is known that the network expects others, some of them below 0.
 
     >>> import torch
+    >>> from affscore.models.preprocessing import IMAGENET
     >>> len(list(on_values([torch.linspace(0, 255, 48).view(1, 3, 4, 4)], IMAGENET)))
     1
     """
@@ -120,39 +118,6 @@ def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True)
             "network was trained",
             "warning",
         )
-
-
-def on_repeats(sums: NDArray[np.uint32], items: str) -> Iterator[str]:
-    """How many samples are the same as an earlier one, to the last bit.
-
-    Args:
-        sums: Checksums of each sample, array (N, 2).
-        items: What samples are called.
-
-    >>> next(on_repeats(np.array([[1, 2], [3, 4], [1, 2], [1, 2]], np.uint32), "images"))[:49]
-    '2 of 4 images (50.0%) are repeats of earlier ones'
-    """
-    why = "an IterableDataset gives every worker of a DataLoader the same samples, unless it uses get_worker_info"
-    if repeats := len(sums) - len(np.unique(sums, axis=0)):
-        yield f"{repeats} of {len(sums)} {items} ({repeats / len(sums):.1%}) are repeats of earlier ones ({why})"
-
-
-def on_weights(card: ModelCard) -> Iterator[str]:
-    """Where nobody named any weights, the network may be untrained."""
-    if card.weights == "as built":
-        yield f"the weights are as {card.name} builds them: untrained, unless it loads them itself (NAME@FILE does)"
-
-
-def on_accuracy(accuracy: float | None, stream: ImageStream, card: ModelCard, unused: int) -> Iterator[str]:
-    """Which classes were taken for those of a network that does not name its own; or that there are more outputs."""
-    if accuracy is None and 0 < unused < NO_LABELS:
-        yield (
-            f"there is no accuracy: {unused} of the outputs of the network lie beyond the largest label of the samples "
-            "that were used; use more samples, with one of the last class among them"
-        )
-    folders = stream.name.startswith("folder:") and card.classes is None
-    if accuracy is not None and folders and not are_wordnet_ids(stream.classes or ()):
-        yield "the accuracy takes the folders, in sorted order, for the classes of the network (attribute classes)"
 
 
 def on_rows(table: pd.DataFrame, units: str = "activations") -> Iterator[str]:
@@ -206,31 +171,3 @@ def too_few(used: int, items: str) -> str:
         f"{used} {items} in a batch are too few for any score (two are always mapped exactly, and score 1): "
         f"give at least {FEWEST}, and better hundreds"
     )
-
-
-def on_n(result: Signature) -> Iterator[Note]:
-    """What n does to the scores: there were fewer samples, or so few that the scores are expected to be too high."""
-    units = result.metadata.get("units", "activations")
-    asked, items = result.metadata["n"], result.metadata["items"]
-    used = result.metadata["images"] // result.table["batch"].nunique()
-    if used < asked:
-        yield Note(f"n is {used}: there are no more {items} ({asked} were asked for in a batch)")
-    if (least := min(used, int(result.table["n"].min()))) < FEWEST:  # not all reach every expert
-        yield Note(too_few(least, items), "warning")
-    bias = np.nan_to_num(result.expected_bias)
-    tolerance = WARNED_OF if bias.max() > WARNED_OF else NOTED
-    many = bias > tolerance
-    if many.any():
-        widths = result.summary.get("effective_width", result.summary["width"])[many]
-        points_a_sample = result.table.groupby("index")["n"].max()[many] / used
-        needed = max(
-            math.ceil(points_needed(math.ceil(width), tolerance) / each)
-            for width, each in zip(widths, points_a_sample, strict=True)
-        )
-        yield Note(
-            f"{used} {items} in a batch are few for {many.sum()} of {len(bias)} {units}: their scores are expected "
-            f"to be up to {bias.max():.2g} too high, and the mean score by {bias.mean():.2g}; "
-            f"n={needed} keeps this below {tolerance} (with shrinkage, up to twice as many)",
-            "warning" if tolerance == WARNED_OF else "note",
-            float(bias.max()),
-        )

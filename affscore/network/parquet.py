@@ -7,9 +7,11 @@ values have Parquet's own checksums, one for each page of the file.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
@@ -17,8 +19,10 @@ import pyarrow.parquet as pq
 
 from affscore.errors import AffscoreError, os_errors
 from affscore.models.naming import check_destination, readable_file
-from affscore.network.files import atomic_write
-from affscore.network.note import Note
+from affscore.network.notes import Note
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Contents = tuple[pd.DataFrame, dict[str, Any], list[Note]]
 """A table, its metadata, and notes."""
@@ -36,13 +40,68 @@ class ForeignError(Exception):
     """What a table of ours has, and this one has not."""
 
 
+@contextmanager
+def atomic_write(path: Path) -> Iterator[Path]:
+    """A name to write to, hidden beside the file; what is there gets the file's name if the context ends without error.
+
+    On an error nothing is left behind, and what was there before is as it was.
+
+    Args:
+        path: The name in the end.
+
+    Raises:
+        OSError: It cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     with atomic_write(Path(place) / "x.txt") as temporary:
+    ...         _ = temporary.write_text("all of it")
+    ...     [file.name for file in Path(place).iterdir()]
+    ['x.txt']
+    """
+    # not by tempfile, whose files nobody else may read, whatever the umask
+    temporary = path.absolute().parent / f".{path.name[:40]}.{secrets.token_hex(8)}.part"
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        with suppress(OSError):  # a folder that takes no file may not let one be removed either
+            temporary.unlink(missing_ok=True)
+
+
+def write_table(table: pd.DataFrame, file: Path, draw: Callable[[], Figure] | None = None) -> Path:
+    """Write a table without its index to a .csv or .parquet file, or draw it, as a whole or not at all.
+
+    Args:
+        table: The table.
+        file: Where to; already checked (:func:`affscore.models.paths.check_destination`).
+        draw: Draws it, for another ending.
+
+    Raises:
+        AffscoreError: It cannot be written.
+    """
+    refused = os_errors(lambda reason: f"{file.name!r} could not be written: {reason}")
+    with refused, atomic_write(file) as temporary:
+        if file.suffix == ".csv":
+            table.to_csv(temporary, index=False)
+        elif draw is None:
+            table.to_parquet(temporary, index=False)
+        else:
+            import matplotlib.pyplot as plt  # slow to load
+
+            figure = draw()
+            figure.savefig(temporary, format=file.suffix[1:], dpi=200)
+            plt.close(figure)
+    return file
+
+
 def write_parquet(table: pd.DataFrame, metadata: dict[str, Any], notes: Sequence[str], file: str | Path) -> Path:
     """Write a table to a Parquet file that pandas, DuckDB and R read, under a temporary name first.
 
     Args:
         table: The table.
         metadata: Its description, in the types that JSON knows.
-        notes: Sentences; each keeps its kind and value (:class:`affscore.network.note.Note`).
+        notes: Sentences; each keeps its kind and value (:class:`affscore.network.Note`).
         file: A name that ends in .parquet.
 
     Returns:
@@ -95,20 +154,24 @@ def read_parquet(
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             table = file.read(use_threads=False)
         problem = f"is Parquet, but not a {what} that affscore wrote"
-        rows, metadata, notes = _contents(table, path.name)
+        about = json.loads(table.schema.metadata[_KEY])
+        if _numbers(stated := about.get("format", FORMAT)) > _numbers(FORMAT):
+            problem = f"was written by a newer affscore (its format is {stated}, this version reads {FORMAT})"
+            raise ForeignError("update affscore")
+        rows, metadata = table.to_pandas(ignore_metadata=True), dict(about["metadata"])
         kind = next((kind for entry, kind in _KINDS.items() if entry in metadata), what)
         if kind != what and what in _KINDS.values():
             raise ForeignError(f"it holds a {kind} (affscore.load_{kind})")
         if check is not None:
             check(rows, metadata)
-    except AffscoreError:
-        raise
+        return rows, metadata, [Note.of(stored) for stored in about["notes"]]
     except Exception as error:  # pyarrow's own or Python's: a damaged or foreign file can hold anything in any place
-        if isinstance(error, PermissionError):
-            problem = "may not be read (Permission denied)"
-        reason = f": {error}" if isinstance(error, ForeignError) else ""
+        reason = f": {error}" if isinstance(error, (ForeignError, OSError)) else ""
         raise AffscoreError(f"the file {path.name!r} {problem}{reason}") from error
-    return rows, metadata, notes
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".")]
 
 
 def read_description(path: Path) -> dict[str, Any]:
@@ -118,19 +181,3 @@ def read_description(path: Path) -> dict[str, Any]:
     except Exception:  # noqa: BLE001  # anything, of a foreign or damaged file; reading its rows will raise
         return {}
     return metadata if isinstance(metadata, dict) else {}
-
-
-def _contents(table: pa.Table, name: str) -> Contents:
-    """What a table holds; anything may be raised where the file is foreign."""
-    about = json.loads((table.schema.metadata or {})[_KEY])
-    stated = about.get("format", FORMAT)
-    if [int(part) for part in stated.split(".")] > [int(part) for part in FORMAT.split(".")]:
-        raise AffscoreError(
-            f"the file {name!r} was written by a newer affscore (its format is {stated}, this version reads {FORMAT}); "
-            "update affscore"
-        )
-    metadata, notes = about["metadata"], [Note.of(stored) for stored in about["notes"]]
-    rows: pd.DataFrame = table.to_pandas(ignore_metadata=True)
-    if not isinstance(metadata, dict):
-        raise ForeignError("the entry affscore of its metadata holds something else")
-    return rows, metadata, notes

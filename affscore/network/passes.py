@@ -4,68 +4,45 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves, tree_map
 
 from affscore.errors import AffscoreError
-from affscore.network.apart import audit
-from affscore.network.collect import Collector
-from affscore.network.forward import forward
-from affscore.network.inputs import Inputs
-from affscore.network.notes import FEWEST
 from affscore.network.reduction import reduced
-from affscore.options import Options
-from affscore.recorder import ActivationCall, Listener, recording
+from affscore.network.scoring import Pair
+from affscore.recorder import ActivationCall, Listener
 from affscore.recorder.layout import Place
-from affscore.recorder.model_state import device_of, in_training, random_states_kept
 
 
-@dataclass
-class Part:
-    """The reduced input and output of an activation in one pass, with their graphs.
-
-    Attributes:
-        x: Tensor (n, c).
-        y: Tensor (n, c); x until the activation has run.
-        has_gradients: Whether gradients were enabled when it ran.
-    """
-
-    x: Tensor
-    y: Tensor
-    has_gradients: bool
-
-
-class Pass(Listener):
-    """A listener that keeps what the chosen activations of one forward pass saw and returned.
+class TrainingPass(Listener):
+    """A listener that keeps what the chosen activations of one forward pass saw and returned, with their graphs.
 
     Args:
         layers: Names and places of the chosen ones; None for all.
-        text: Which tokens are none of padding, as in :func:`affscore.network.padding.tokens_of_text`.
+        text: Which tokens are none of padding, as in :func:`affscore.network.reading.tokens_of_text`.
 
     Attributes:
         images: How many samples go through the network; to be set before the first activation.
-        dtype: The type of the reduced numbers.
         calls: All activations.
-        pairs: For each of them its input and output, or None where it was not chosen.
+        pairs: For each of them its reduced input and output, or None where it was not chosen.
     """
 
     def __init__(self, layers: Sequence[str | int] | None, text: Tensor | None = None) -> None:
-        self.images, self.dtype = 0, torch.float32
+        self.images = 0
         self.calls: list[ActivationCall] = []
-        self.pairs: list[Part | None] = []
+        self.pairs: list[Pair | None] = []
         self._layers, self._text = layers, text
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """Reduce the input, before an in-place activation overwrites it."""
-        wanted, pair = self._layers is None or call.layer in self._layers or call.index in self._layers, None
-        if wanted:
+        pair = None
+        if self._layers is None or call.layer in self._layers or call.index in self._layers:
             points = self._reduced(call, x)
-            pair, self.dtype = Part(points, points, torch.is_grad_enabled()), points.dtype
+            without = "" if torch.is_grad_enabled() else "it runs without gradients"
+            pair = Pair(call, points.dtype, apply, points, points, refused=without)
         self.calls.append(call)
         self.pairs.append(pair)
 
@@ -81,7 +58,7 @@ class Pass(Listener):
     def _reduced(self, call: ActivationCall, features: Tensor, output: Place | None = None) -> Tensor:
         # what this saves is no part of the network: a checkpoint, which would look for it when it runs again, has hooks
         with torch.autograd.graph.saved_tensors_hooks(_as_it_is, _as_it_is):
-            return reduced(call, features, self.images, "mean", text=self._text, output=output)
+            return reduced(call, features, self.images, "mean", text=self._text, output=output)[0]
 
     def chosen(self) -> list[int]:
         """The places of the chosen activations, in the order of ``layers``; several calls of a layer in their order.
@@ -128,50 +105,6 @@ def checked_layers(layers: Any) -> tuple[str | int, ...] | None:
     if len(set(found)) < len(found):
         raise AffscoreError(f"layers must name each activation once, got {layers!r}")
     return found
-
-
-def mixing(model: nn.Module, args: Any, kwargs: Any, text: Tensor | None, activations: Any) -> str:
-    """How a network mixes samples: what the audit of a signature finds (:func:`affscore.network.apart.audit`).
-
-    A few of them run in evaluation mode (:func:`in_training`), and random numbers are as before.
-
-    Args:
-        model: The network.
-        args: Its arguments; of the tensors those that are as long as the first one count the samples.
-        kwargs: Those that have a name.
-        text: As of :class:`Pass`.
-        activations: As of :class:`affscore.AffinityPenalty`.
-
-    Returns:
-        The sentence; empty where it keeps them apart, cannot run so, or several processes train together.
-
-    >>> mixing(nn.ReLU(), (torch.randn(4, 3),), {}, None, ())
-    ''
-    """
-    tensors = [one for one in tree_leaves((args, kwargs)) if isinstance(one, Tensor) and one.ndim]
-    of_samples = [tensor for tensor in tensors if len(tensor) == len(tensors[0])]
-    together = torch.distributed.is_available() and torch.distributed.is_initialized()  # could wait for each other
-    if not of_samples or together or torch.compiler.is_compiling():
-        return ""
-
-    def through(network: nn.Module, few: Any) -> Any:
-        parts = {id(whole): part for whole, part in zip(of_samples, few, strict=True)}
-        some, named = tree_map(lambda value: parts.get(id(value), value), (args, kwargs))
-        return network(*some, **named)
-
-    device, name, listener = device_of(model), type(model).__name__, Collector(Options(criteria=()))
-    kept = torch.no_grad(), random_states_kept(device), in_training(model, device)
-    with kept[0], kept[1], kept[2], recording(model, listener, activations) as recorder:
-        few = Inputs(of_samples, through, text=text)[:FEWEST]
-        try:
-            forward(model, recorder, few, name)
-        except AffscoreError:
-            return ""
-        try:
-            audit(model, recorder, listener, few, name)
-        except AffscoreError as error:
-            return str(error)
-    return ""
 
 
 class Watched:

@@ -5,29 +5,25 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import torch
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, AffscoreWarning, first_line
-from affscore.network.criteria.declaration import naming
+from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.network.inputs import has_decoder
 from affscore.network.notes import FEWEST, too_few
-from affscore.network.padding import named_arguments, tokens_of_text, unread_masks
-from affscore.network.passes import Pass, Watched, checked_layers, mixing
-from affscore.network.target import Target
-from affscore.options import MASK, is_number
+from affscore.network.passes import TrainingPass, Watched, checked_layers
+from affscore.network.reading import named_arguments, tokens_of_text, unread_masks
+from affscore.network.result import Signature
+from affscore.network.scoring import naming
+from affscore.options import MASK, CovarianceName, is_number
 from affscore.recorder import recording
 from affscore.recorder.functions import Declared
 from affscore.recorder.model_state import check_whole, unwrapped
-from affscore.transport.covariance import CovarianceName
 from affscore.transport.differentiable import HeldCoupling, differentiable_affinity
-
-if TYPE_CHECKING:
-    from affscore.network.result import Signature
 
 
 class AffinityPenalty:
@@ -54,10 +50,8 @@ class AffinityPenalty:
     encoder with a decoder is refused.
 
     Each sample must go through the network by itself, apart from statistics of training (batch norm): a mixture of
-    experts that sorts the tokens of all samples has no score. So at the first pass up to 8 of its samples also run in
-    evaluation mode, together and alone, if the network can; this leaves the network and all random numbers as
-    :func:`affscore.track` does. Where several processes train together it is not checked: measure a signature first,
-    which refuses such a network.
+    experts that sorts the tokens of all samples has no score. This is not checked: measure a signature first, which
+    refuses such a network.
 
     Args:
         model: The network.
@@ -71,11 +65,9 @@ class AffinityPenalty:
         layers: Which activations, by the names of their layers or by their places from 0, as the columns ``layer`` and
             ``index`` of a signature have them, each once; None for all. One name stands for all calls of its layer, in
             the order of the calls.
-        covariance: As in :func:`affscore.signature`.
         coupling: As in :func:`affscore.transport.differentiable_affinity`. "paired" is quicker, but a network can lower
             it by permuting samples alone; "fixed" pulls the exact score (chapter 17 of the book).
-        activations: As in :func:`affscore.signature`.
-        mask: As there.
+        covariance, activations, mask: As for :func:`affscore.signature`.
 
     Attributes:
         weight: As above.
@@ -91,7 +83,7 @@ class AffinityPenalty:
 
     Warns:
         AffscoreWarning: Once where it is called with fewer than 8 samples; once where padding may count, as another
-            entry than ``mask`` marks it; once where the network mixes samples.
+            entry than ``mask`` marks it.
 
     >>> _ = torch.manual_seed(0)
     >>> net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
@@ -131,16 +123,16 @@ class AffinityPenalty:
         self.weight = weight
         self.scores: Tensor | None = None
         self._layers, self._warned = checked_layers(layers), set[str]()
-        self._looked = False  # at whether the network mixes samples
         self._score = functools.partial(differentiable_affinity, covariance=covariance, coupling=coupling, clip=False)
         # these know what they take
         self._checked_weight()
         self._score(torch.eye(2), torch.eye(2))
-        self._target = Target(target, covariance, coupling)
+        self._of_signature = isinstance(target, Signature)
+        self._target = _checked(_scores_of(target, covariance, coupling) if isinstance(target, Signature) else target)
         self._activations = getattr(self.model, "declared_activations", ()) if activations is None else activations
         Declared(self._activations)
         self._mask = mask
-        self._passes = list[Pass]()
+        self._passes = list[TrainingPass]()
         self.model.forward = Watched(self.model, self._run)
 
     def __call__(self) -> Tensor:
@@ -149,14 +141,14 @@ class AffinityPenalty:
         if not passes:
             raise AffscoreError(
                 "there was no forward pass since the last call, or the penalty was removed: call it after model(x), "
-                "with the network in training mode and gradients enabled; a network of which others call only parts "
-                "has no pass of its own: give the one whose forward runs, and choose by layers=[...]"
+                "in training mode with gradients enabled; of a network whose parts others call give the one that runs"
             )
         scores, target = self._scores(passes)
         self.scores = scores.detach()
         if target.ndim == 0:
             scores = scores.mean()
-        return (weight * (scores - target).square().mean()).to(passes[0].dtype)
+        pair = next(pair for pair in passes[0].pairs if pair is not None)
+        return (weight * (scores - target).square().mean()).to(pair.dtype)
 
     def reset(self) -> None:
         """Forget the passes since the last call."""
@@ -183,24 +175,17 @@ class AffinityPenalty:
         if torch._C._current_graph_task_id() != -1:  # a checkpoint runs it again, within backward()
             return forward(*args, **kwargs)
         text = self._tokens_of_text(named_arguments(forward, args, kwargs))
-        if not self._looked and (doubt := mixing(self.model, args, kwargs, text, self._activations)):
-            self._warn_once("samples", doubt, stacklevel=6)
-        seen = Pass(self._layers, text)
-        with ExitStack() as stack:
-            try:
-                recorder = stack.enter_context(recording(self.model, seen, self._activations))
-            except RuntimeError as error:  # PyTorch's, where the network was compiled after all
-                raise AffscoreError(f"a network with a penalty cannot be compiled ({first_line(error)})") from error
+        seen = TrainingPass(self._layers, text)
+        with recording(self.model, seen, self._activations) as recorder:  # which refuses a network that was compiled
             recorder.start((args, kwargs))
             seen.images = recorder.layout.images or 0
             output = forward(*args, **kwargs)
         if not recorder.calls:
             raise AffscoreError("no activation was seen in this network; activations=[...] declares them")
         self._passes.append(seen)
-        self._looked = True
         return output
 
-    def _scores(self, passes: list[Pass]) -> tuple[Tensor, Tensor]:
+    def _scores(self, passes: list[TrainingPass]) -> tuple[Tensor, Tensor]:
         """The raw scores of the chosen activations, and their target."""
         first = passes[0]
         places = [[(call.layer, call.call) for call in one.calls] for one in passes]
@@ -210,7 +195,7 @@ class AffinityPenalty:
         for index in chosen:
             parts = [pair for one in passes if (pair := one.pairs[index]) is not None]
             call, x, y = first.calls[index], torch.cat([one.x for one in parts]), torch.cat([one.y for one in parts])
-            if not all(part.has_gradients for part in parts):
+            if any(part.refused for part in parts):
                 raise AffscoreError(
                     f"{call} runs without gradients (torch.no_grad, or a checkpoint with use_reentrant=True): "
                     "set use_reentrant=False, or name the other layers"
@@ -224,7 +209,23 @@ class AffinityPenalty:
                 "the penalty has no gradient, since no weight in front of its activations is trained: set "
                 "requires_grad, or choose later activations by layers=[...]"
             )
-        return found, self._target.of_activations(chosen, len(first.calls)).to(found)
+        return found, self._target_of(chosen, len(first.calls)).to(found)
+
+    def _target_of(self, chosen: Sequence[int], count: int) -> Tensor:
+        """A number for the mean, or one for each of the chosen activations among so many, in their order.
+
+        As many numbers as are chosen are theirs, in their order. As many as there are activations in the network are
+        those of the network's order; of a signature this comes first.
+        """
+        numbers = self._target
+        if numbers.ndim == 0 or (len(numbers) == len(chosen) and not (self._of_signature and len(chosen) == count)):
+            return numbers
+        if len(numbers) == count:
+            return numbers[list(chosen)]
+        raise AffscoreError(
+            f"the target has {len(numbers)} scores for {len(chosen)} activations; give as many, or bring them to that "
+            f"length: affscore.network.resampled(scores, {len(chosen)})"
+        )
 
     def _check_size(self, n: int) -> None:
         advice = "leave out a last batch that is shorter: DataLoader(..., drop_last=True)"
@@ -254,3 +255,64 @@ class AffinityPenalty:
         if not is_number(self.weight) or not 0 <= self.weight < float("inf"):
             raise AffscoreError(f"weight must be a number of at least 0, got {self.weight!r}")
         return float(self.weight)
+
+
+def resampled(scores: ArrayLike, length: int) -> NDArray[np.float64]:
+    """The signature of a network brought to the length of another one, by straight lines between its scores.
+
+    Args:
+        scores: In the order of the activations, (L,), L >= 1.
+        length: Of the result, at least 1. The first and the last score stay, where it has more than one.
+
+    Returns:
+        Array (length,).
+
+    Raises:
+        AffscoreError: No scores, or no length.
+
+    >>> resampled([0.5, 0.9], 3).tolist()
+    [0.5, 0.7, 0.9]
+    """
+    known = np.asarray(scores, dtype=float)
+    if known.ndim != 1 or not len(known) or length < 1:
+        raise AffscoreError(f"expected a row of scores and a length, got shape {known.shape} and {length!r}")
+    return np.interp(np.linspace(0, 1, length), np.linspace(0, 1, len(known)), known)
+
+
+def _checked(target: Any) -> Tensor:
+    """Numbers in [0, 1], one or several."""
+    try:
+        values = np.asarray(target.detach().cpu() if isinstance(target, Tensor) else target)
+    except (TypeError, ValueError, RuntimeError):  # not of numbers, or of tensors
+        values = np.array([])
+    listed = target if isinstance(target, (list, tuple)) else [values.dtype == bool or target]
+    fits = values.ndim < 2 and values.size and values.dtype.kind in "iuf" and ((values >= 0) & (values <= 1)).all()
+    if not fits or any(isinstance(one, (bool, np.bool_)) for one in listed):
+        raise AffscoreError(
+            f"target must be a Signature, a number in [0, 1], or one for each activation, got {target!r}"
+        )
+    return torch.from_numpy(values.astype(float))
+
+
+def _scores_of(signature: Signature, covariance: CovarianceName, coupling: HeldCoupling) -> Any:
+    """Those of its scores that a penalty computes, if it has them."""
+    metadata, summary = signature.metadata, signature.summary
+    own = {"units": "activations", "reduction": "mean", "order": "activate-first", "covariance": covariance}
+    own |= {"bias": "none", "coupling": "exact"} if coupling == "fixed" else {"bias": "none"}
+    for name, value in own.items():
+        if (other := metadata.get(name, value)) != value:
+            raise AffscoreError(
+                f"the target is a signature with {name}={other!r}, and the penalty's scores are of {name}={value!r}: "
+                "measure it in the same way (target.scores takes its numbers as they are)"
+            )
+    column = "score" if coupling == "fixed" or metadata.get("coupling") == "paired" else "paired"
+    if column not in summary:
+        raise AffscoreError("the target is a signature of an old version without paired scores: measure it anew")
+    scores = summary[column]
+    if (lacking := summary[scores.isna()]).size:
+        names = ", ".join(f"{row.activation} of layer {row.layer!r} ({row.flag})" for row in lacking.itertuples())
+        raise AffscoreError(
+            f"the target is a signature without a score of {names}: choose others by layers=[...], and give a list of "
+            "their scores"
+        )
+    return scores.to_numpy(dtype=float)

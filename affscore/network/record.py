@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import pyarrow as pa
 
 from affscore.errors import AffscoreError
-from affscore.network.columns import ANYWHERE, column, misfits
+from affscore.network.columns import ANYWHERE, Column, misfits
 from affscore.network.criteria import SCHEMA
-from affscore.network.note import Note, lines
+from affscore.network.notes import Note, lines
 from affscore.network.parquet import ForeignError, alike, read_parquet, write_parquet
 
 if TYPE_CHECKING:
@@ -28,19 +26,19 @@ NOT_FINITE = "not finite"
 """The flag of an activation that holds NaN or infinity, as in a training that has diverged."""
 
 
-COLUMNS = pa.schema([
-    column("step", "integer", "how many optimisation steps had been made", (0, float("inf"))),
+COLUMNS = (
+    Column("step", "integer", "how many optimisation steps had been made", (0, float("inf"))),
     *(one for one in SCHEMA if one.name not in (*_ELSEWHERE, *_OMITTED)),
-    column("accuracy", "number", "share of the probe that is classified rightly; missing where that is not known",
+    Column("accuracy", "number", "share of the probe that is classified rightly; missing where that is not known",
            (0, 1), missing=(ANYWHERE,)),
-])  # fmt: skip
+)  # fmt: skip
 """The columns of a record that has all criteria; any number may be missing, with the flag :data:`NOT_FINITE`."""
 
 
-def table_of_record(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
+def table_of_record(rows: pd.DataFrame | list[dict[str, Any]]) -> pd.DataFrame:
     """The table of a record, a row for every measured step and activation, columns in their order."""
     table = pd.DataFrame(rows)
-    return table[[name for name in COLUMNS.names if name in table]]
+    return table[[column.name for column in COLUMNS if column.name in table]]
 
 
 @dataclass(frozen=True, eq=False)

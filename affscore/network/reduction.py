@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.network.padding import reduce_text, unsaid
-from affscore.options import BiasName as BiasName
-from affscore.options import OrderName as OrderName
 from affscore.options import ReductionName, check_word
 from affscore.recorder.axes import channels_last
 
@@ -73,7 +70,7 @@ def reduce(
 
     Raises:
         AffscoreError: An unknown name, N that is no multiple of the number of images, complex numbers, or no
-            ``positions`` where they are needed; as :func:`affscore.network.padding.reduce_text`.
+            ``positions`` where they are needed; as :func:`reduce_text`.
 
     Source: definition 3.1 and "Dimensionality reduction" in appendix E.
 
@@ -114,6 +111,71 @@ def reduce(
     return total / math.prod(features.shape[axis] for axis in others) if reduction == "mean" else total
 
 
+def without_padding(tokens: Tensor, text: Tensor) -> Tensor:
+    """The channels of the tokens that are of the text, (tokens, c).
+
+    Args:
+        tokens: Tensor (N, positions, c).
+        text: Which positions are of the text, tensor (N, positions) of booleans.
+
+    Raises:
+        AffscoreError: The positions are not the tokens.
+    """
+    return tokens[_fitting(tokens, text)]
+
+
+def reduce_text(
+    tokens: Tensor, text: Tensor, reduction: str, positions: Callable[[Any], Tensor] | None = None
+) -> Tensor:
+    """As :func:`reduce`, of the tokens that are of the text alone.
+
+    ``mean`` is the average over these; ``sample`` and ``positions`` draw among these.
+
+    Args:
+        tokens: Tensor (N, positions, c).
+        text: Which positions are of the text, tensor (N, positions) of booleans, at least one of each sample.
+        reduction: Its name.
+        positions: Given how many tokens of text each sample has, an array (N,), which of them to take.
+
+    Raises:
+        AffscoreError: The positions are not the tokens, or a reduction that mixes positions and channels.
+
+    >>> tokens = torch.tensor([[[1.0], [3.0], [50.0]]])
+    >>> reduce_text(tokens, torch.tensor([[True, True, False]]), "mean").item()
+    2.0
+    """
+    text = _fitting(tokens, text)
+    if reduction in ("flatten", "published"):
+        raise AffscoreError(f"reduction={reduction!r} would take in padding; use mean, sum, sample or positions")
+    counts = text.sum(dim=1)
+    if reduction in ("sample", "positions"):
+        order = text.int().argsort(dim=1, descending=True, stable=True)  # those of the text first
+        where = order.gather(1, (positions or unsaid)(counts.cpu().numpy()).to(order.device))
+        return tokens.gather(1, where[:, :, None].expand(-1, -1, tokens.shape[2])).flatten(0, 1)
+    total = torch.where(text[:, :, None], tokens, 0).sum(dim=1)  # padding may hold NaN: no product with zeros
+    return total / counts[:, None] if reduction == "mean" else total
+
+
+def unsaid(count: Any) -> Tensor:
+    """Stands for the positions that a reduction draws, where nobody says them: an AffscoreError."""
+    raise AffscoreError("the reductions sample and positions need positions=, which chooses among so many")
+
+
+def _fitting(tokens: Tensor, text: Tensor) -> Tensor:
+    if tokens.shape[:2] != text.shape:
+        raise AffscoreError(
+            f"it has {tokens.shape[1]} positions a sample, and the mask marks padding among {text.shape[1]} tokens; "
+            f"give windows of the same length without padding, or mask=None, and padding counts"
+        )
+    return text.to(tokens.device)
+
+
+_NOT_COUNTED = (
+    "the first axis of a feature map must count the {} samples, or parts of them, got shape {} (a sample x alone is "
+    "x[None])"
+)
+
+
 def reduced(
     call: ActivationCall,
     features: Tensor,
@@ -122,21 +184,26 @@ def reduced(
     positions: Callable[[Any], Tensor] | None = None,
     text: Tensor | None = None,
     output: Place | None = None,
-) -> Tensor:
-    """The input or the output of an activation, reduced (:func:`affscore.network.reduce`), wherever its channels lie.
+) -> tuple[Tensor, Tensor | float]:
+    """The input or the output of an activation, reduced (:func:`reduce`) wherever its channels lie; all of a network.
 
     Args:
         call: The activation.
         features: Its input or output.
-        images: As there.
-        reduction: As there, but all that a whole network sees is kept.
-        positions: As there.
-        text: As there.
+        images: Number of images in the batch.
+        reduction: How to reduce them.
+        positions: The positions of each image, for ``sample`` and ``positions``.
+        text: Which tokens are of the text and none of padding.
         output: Where the channels of the output of a block lie, where that is elsewhere.
+
+    Returns:
+        The reduced features; and the size of the terms that the reduction adds up, per channel, tensor (c,) in float64,
+        or 0 where nothing is added up: after an instance norm they cancel up to rounding. It is the reduced magnitude
+        of the first image, which costs next to nothing.
 
     Raises:
         ScatteredError: No axis counts the images.
-        AffscoreError: As :func:`affscore.network.reduce`; the message names the activation.
+        AffscoreError: As :func:`reduce`; the message names the activation.
     """
     if call.kind == "network":
         reduction = "flatten"
@@ -146,47 +213,18 @@ def reduced(
         why = f"they cannot be followed to {call}, which sees shape {shape}"
         raise ScatteredError(f"{call}: {_NOT_COUNTED.format(images, shape)}", why)
     try:
-        return reduce(first, images, channel_axis, reduction, positions, text)
+        found = reduce(first, images, channel_axis, reduction, positions, text)
     except AffscoreError as error:
         raise AffscoreError(f"{call}: {error}") from None
-
-
-_NOT_COUNTED = "the first axis of a feature map must count the {} samples, or parts of them, got shape {}"
+    if reduction not in ("mean", "sum", "published"):
+        return found, 0.0
+    magnitude, text = first[: len(first) // images].detach().abs(), None if text is None else text[:1]
+    return found, reduce(magnitude, 1, channel_axis, reduction, text=text)[0].double()
 
 
 def _counts(features: Tensor, images: int) -> bool:
     """Whether the first axis counts so many images, or parts of them."""
     return features.ndim > 0 and len(features) > 0 and len(features) % images == 0
-
-
-def size_of_terms(
-    call: ActivationCall,
-    features: Tensor,
-    images: int,
-    reduction: ReductionName,
-    text: Tensor | None = None,
-    output: Place | None = None,
-) -> Tensor | float:
-    """The size of the terms that a reduction adds up, per channel; after an instance norm they cancel up to rounding.
-
-    It is the reduced magnitude of the first image, which costs next to nothing.
-
-    Args:
-        call: The activation.
-        features: Its input or output.
-        images: As in :func:`reduced`.
-        reduction: As there.
-        text: As there.
-        output: As there.
-
-    Returns:
-        Tensor (c,), float64; 0 where nothing is added up.
-    """
-    if reduction not in ("mean", "sum", "published") or call.kind == "network":
-        return 0.0
-    features, channel_axis = images_first(output or call, features, published=reduction == "published")
-    first = features[: len(features) // images].abs()
-    return reduce(first, 1, channel_axis, reduction, text=None if text is None else text[:1])[0].double()
 
 
 def images_first(place: Place, features: Tensor, published: bool = False) -> tuple[Tensor, int]:

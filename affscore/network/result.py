@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
 from numbers import Integral
@@ -15,13 +15,21 @@ from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError
 from affscore.models.naming import check_destination, near
-from affscore.network.note import Note, lines
-from affscore.network.parquet import alike, read_parquet, write_parquet
-from affscore.network.table import brief, check_signature, summary_of, write_table
-from affscore.transport.sample_size import expected_bias
+from affscore.network.columns import ALWAYS, misfits
+from affscore.network.criteria import SCHEMA
+from affscore.network.notes import Note, lines
+from affscore.network.parquet import ForeignError, alike, read_parquet, write_parquet, write_table
+from affscore.transport.bias import expected_bias
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+METADATA = ("model", "weights", "dataset", "reduction", "order", "covariance", "coupling", "n", "images", "seed",
+            "criteria", "versions", "created", "fingerprint_weights", "fingerprint_data")  # fmt: skip
+"""What the metadata of every signature holds."""
+
+_ACTIVATION = ["layer", "call", "activation", "kind", "depth", "width"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +75,19 @@ class Signature:
 
         The standard deviation (n - 1 in the denominator) is missing for a single batch.
         """
-        return summary_of(self.table)
+        groups = self.table.groupby("index", sort=True)
+        numbers = [c.name for c in SCHEMA if c.kind == "number" and c.name in {*self.table} - {"score", "seconds"}]
+        shares = ["pairing_optimal", "bound_exceeded"]  # of the batches; missing where not looked at
+        return pd.concat(
+            [
+                groups[_ACTIVATION].first(),
+                groups["score"].agg(score="mean", score_std="std"),
+                groups[numbers].mean(),
+                self.table[shares].astype("Float64").groupby(self.table["index"]).mean().astype(float),
+                groups["flag"].max(),
+            ],
+            axis=1,
+        )
 
     @property
     def scores(self) -> NDArray[np.float64]:
@@ -240,6 +260,17 @@ class Signature:
         return f"<p><strong>{title}</strong></p>\n{summary}" + (f"\n<ul>{listed}</ul>" if notes else "")
 
 
+def brief(summary: pd.DataFrame, more: Iterable[str] = ()) -> pd.DataFrame:
+    """The columns of a summary that a reader looks at first.
+
+    Args:
+        summary: The summary.
+        more: Further columns.
+    """
+    flag = ["flag"] if summary["flag"].any() else []
+    return summary[[*_ACTIVATION, "score", "score_std", *more, *flag]]
+
+
 def load_signature(file: str | Path) -> Signature:
     """The signature in a Parquet file that :meth:`Signature.save`, the command or a survey wrote.
 
@@ -260,3 +291,13 @@ def load_signature(file: str | Path) -> Signature:
     True
     """
     return Signature(*read_parquet(file, "signature", check_signature))
+
+
+def check_signature(rows: pd.DataFrame, metadata: dict[str, Any]) -> None:
+    """Refuse a table that holds no signature."""
+    if "pairing_optimal" in rows:
+        rows["pairing_optimal"] = rows["pairing_optimal"].astype("boolean")  # true, false, or not looked at
+    lacking = (f"its metadata lacks {name!r}" for name in METADATA if name not in metadata)
+    empty = ["it has no row"] if rows.empty else []
+    for problem in (*misfits(rows, ALWAYS), *lacking, *empty):
+        raise ForeignError(problem)

@@ -1,21 +1,41 @@
-"""The non-linearity signature of a network on a data set."""
+"""The non-linearity signature of a network on a data set: batches, recorder, reduction, score, rows, result."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import itertools
+import math
+import platform
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import torch
 from torch import nn
 
-from affscore.network.criteria import choose_criteria
+import affscore
+from affscore.errors import AffscoreError
+from affscore.models.card import fingerprint
+from affscore.network.batch import Batch, Subject, recorded, run_batch, subject_of
+from affscore.network.criteria import COLUMNS, choose_criteria
+from affscore.network.experts import Key, key_of, numbered
+from affscore.network.forward import accuracy_of, on_accuracy
 from affscore.network.inputs import Forward
-from affscore.network.measurement import Measurement
-from affscore.network.note import give_warnings
-from affscore.network.notes import on_input
-from affscore.network.reduction import OrderName, ReductionName
+from affscore.network.notes import FEWEST, Note, give_warnings, on_positions, on_rows, too_few
 from affscore.network.result import Signature
-from affscore.options import MASK, Execution, Options, UnitsName
-from affscore.transport.covariance import CovarianceName
+from affscore.network.scoring import score_batch
+from affscore.options import MASK, CovarianceName, Execution, Options, OrderName, ReductionName, UnitsName
+from affscore.recorder import Recorder
+from affscore.transport.bias import points_needed
+
+WARNED_OF, NOTED = 0.02, 0.01
+"""Biases of a score that are worth a warning, or a note."""
+
+Rows = list[dict[str, Any]]
+"""The rows of a batch, without its number."""
 
 
 def signature(
@@ -139,8 +159,148 @@ def signature(
         criteria=choose_criteria(criteria, units), seed=seed, positions=positions, units=units, size=size, mask=mask,
     )  # fmt: skip
     how = Execution(device, batch_size, progress)
-    measurement = Measurement(model, data, options, how, activations, forward, data_name)
-    give_warnings(early := on_input(measurement.stream, measurement.network), stacklevel=2)
-    result = measurement.signature()
+    subject = subject_of(model, data, options, how, activations, forward, data_name)
+    give_warnings(early := subject.stream.assumptions(subject.network), stacklevel=2)
+    (result,) = signatures(subject)
     give_warnings([note for note in result.notes if note not in early], stacklevel=2)
     return result
+
+
+def signatures(subject: Subject) -> list[Signature]:
+    """Measure: one signature, or of a multiverse one for each specification.
+
+    No batch depends on those before it: the positions of ``sample`` belong to the number of a sample, and the
+    generators of random numbers are seeded anew for each batch.
+
+    Raises:
+        AffscoreError: As :func:`signature`.
+    """
+    options, stream = subject.options, subject.stream
+    batches, rows, known = list[Batch](), list[Rows](), list[Key]()
+    weights, data = fingerprint(subject.network), ""
+    with recorded(subject) as recorder:
+        for number, chunks in stream.batches(options.n, subject.execution.progress):
+            batch = run_batch(subject, recorder, number, chunks, known)
+            if batch is None:
+                break
+            rows.append(score_batch(batch.passes, options))
+            known = [pair.key for pair in batch.passes[0]]
+            batch = replace(batch, passes=[])  # whose memory the next one needs
+            batches.append(batch)
+            data = stream.fingerprint
+    return assemble(subject, recorder, batches, rows, {"fingerprint_weights": weights, "fingerprint_data": data})
+
+
+def assemble(
+    subject: Subject, recorder: Recorder, batches: Sequence[Batch], rows: Sequence[Rows], fingerprints: dict[str, str]
+) -> list[Signature]:
+    """The signatures that all batches make; of a multiverse one for each specification.
+
+    An activation that one batch does not allow under a specification is left out there, and a note says so.
+
+    Args:
+        subject: What was measured.
+        recorder: What watched the network.
+        batches: The batches.
+        rows: The rows of each.
+        fingerprints: Those of the weights, and of the samples of these batches.
+
+    Raises:
+        AffscoreError: There is no batch, since the data holds no sample.
+    """
+    if not batches:
+        raise AffscoreError("the data holds no sample; give at least 2")
+    if subject.one_by_one:  # not every batch reaches all activations
+        orders = [list(dict.fromkeys(map(key_of, some))) for some in rows]
+        rows = [numbered(some, orders) for some in rows]
+    if not subject.options.multiverse:
+        return [_signature(subject, recorder, batches, rows, fingerprints, subject.options)]
+    found = []
+    for number, options in enumerate(itertools.chain.from_iterable(subject.options.passes)):
+        own = [[row for row in some if row["specification"] == number] for some in rows]
+        everywhere = set.intersection(*({row["index"] for row in some} for some in own))
+        if everywhere:
+            own = [[row for row in some if row["index"] in everywhere] for some in own]
+            found.append(_signature(subject, recorder, batches, own, fingerprints, options))
+    return found
+
+
+def _signature(
+    subject: Subject, recorder: Recorder, batches: Sequence[Batch], rows: Sequence[Rows],
+    fingerprints: dict[str, str], options: Options,
+) -> Signature:  # fmt: skip
+    stream, card, items = subject.stream, subject.card, subject.stream.items
+    choices = {"model": card.name, "weights": card.weights, "dataset": subject.dataset, **options.as_columns()}
+    numbered_rows = [{**row, "batch": number} for number, some in enumerate(rows) for row in some]
+    costs = [row.pop("sample_costs") for row in numbered_rows]
+    table = pd.DataFrame(numbered_rows).assign(**choices).astype({"pairing_optimal": "boolean"})
+    table = table[[name for name in COLUMNS if name in table]]
+    dropped = stream.seen % options.n if stream.seen > options.n else 0
+    samples, declared = stream.seen - dropped, recorder.chosen.names
+    right = [batch.right for batch in batches]
+    accuracy = accuracy_of(right, samples)
+    notes = stream.assumptions(subject.network)
+    if card.weights == "as built":
+        notes.append(Note(f"the weights are as {card.name} builds them: untrained, unless it loads them itself "
+                          "(NAME@FILE does)"))  # fmt: skip
+    notes += map(Note.of, [
+        *on_accuracy(accuracy, right, stream.name, stream.classes or (), card.classes is not None),
+        *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes,
+        *on_positions(options), *on_rows(table, options.units), *stream.repeats(samples),
+    ])  # fmt: skip
+    if silent := [name for name in declared if name not in recorder.ran]:
+        notes.append(Note(f"declared as an activation, but never run: {', '.join(silent)}"))
+    if dropped:
+        notes.append(Note(f"the last {dropped} {items} were dropped: they do not fill a batch of {options.n} (choose n "
+                          f"to divide the number of {items})"))  # fmt: skip
+    forward, parameter = subject.forward, next(subject.network.parameters(), None)
+    metadata = {
+        **choices, "n": options.n, "images": samples, "seed": options.seed,
+        "criteria": list(options.criteria), "depth": int(table["depth"].max()), "items": items,
+        "batch_size": subject.execution.batch_size, "device": subject.device.type, "threads": torch.get_num_threads(),
+        "dtype": str(torch.get_default_dtype() if parameter is None else parameter.dtype), "activations": declared,
+        "forward": None if forward is None else getattr(forward, "__name__", type(forward).__name__),
+        "accuracy": accuracy, "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
+        **fingerprints, **provenance(),
+    }  # fmt: skip
+    metadata |= {"positions": options.positions} if options.reduction == "positions" else {}
+    metadata |= {"units": options.units} if options.units == "blocks" else {}
+    result = Signature(table, metadata, notes, [None if cost is None else cost.cpu().numpy() for cost in costs])
+    result.notes.extend(on_n(result))
+    return result
+
+
+def on_n(result: Signature) -> Iterator[Note]:
+    """What n does to the scores: there were fewer samples, or so few that the scores are expected to be too high."""
+    units = result.metadata.get("units", "activations")
+    asked, items = result.metadata["n"], result.metadata["items"]
+    used = result.metadata["images"] // result.table["batch"].nunique()
+    if used < asked:
+        yield Note(f"n is {used}: there are no more {items} ({asked} were asked for in a batch)")
+    if (least := min(used, int(result.table["n"].min()))) < FEWEST:  # not all reach every expert
+        yield Note(too_few(least, items), "warning")
+    bias = np.nan_to_num(result.expected_bias)
+    tolerance = WARNED_OF if bias.max() > WARNED_OF else NOTED
+    many = bias > tolerance
+    if many.any():
+        widths = result.summary.get("effective_width", result.summary["width"])[many]
+        points_a_sample = result.table.groupby("index")["n"].max()[many] / used
+        needed = max(
+            math.ceil(points_needed(math.ceil(width), tolerance) / each)
+            for width, each in zip(widths, points_a_sample, strict=True)
+        )
+        yield Note(
+            f"{used} {items} in a batch are few for {many.sum()} of {len(bias)} {units}: their scores are expected "
+            f"to be up to {bias.max():.2g} too high, and the mean score by {bias.mean():.2g}; "
+            f"n={needed} keeps this below {tolerance} (with shrinkage, up to twice as many)",
+            "warning" if tolerance == WARNED_OF else "note",
+            float(bias.max()),
+        )
+
+
+def provenance() -> dict[str, Any]:
+    """The versions that a result depends on, and when it was made."""
+    versions = {"affscore": affscore.__version__, "python": platform.python_version(), "torch": torch.__version__}
+    others = ("torchvision", "numpy", "scipy", "pandas", "scikit-learn", "pillow")
+    versions |= {name: version(name) for name in others}
+    return {"versions": versions, "created": datetime.now(UTC).isoformat(timespec="seconds")}

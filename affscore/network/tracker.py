@@ -6,29 +6,47 @@ import json
 import math
 import warnings
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 import torch
 from torch import nn
 
 from affscore.errors import AffscoreError, AffscoreWarning, first_line, guarded
+from affscore.models.card import fingerprint
+from affscore.models.data import load_data
+from affscore.network.batch import Batch, Subject, recorded, run_batch, subject_of
 from affscore.network.criteria import choose_criteria
+from affscore.network.experts import Key, first_difference, numbered
+from affscore.network.forward import accuracy_of
 from affscore.network.inputs import Forward
-from affscore.network.note import Note, give_warnings
-from affscore.network.probe import Probe, places_of
-from affscore.network.record import COLUMNS, NOT_FINITE, TrainingRecord, check_record, table_of_record
-from affscore.network.reduction import OrderName, ReductionName
-from affscore.options import MASK, CouplingName, Execution, Options, UnitsName, check_integer, checked
-from affscore.recorder.model_state import check_whole, device_of, unwrapped
-from affscore.transport.covariance import CovarianceName
+from affscore.network.notes import Note, give_warnings
+from affscore.network.probe import keep_samples, keys_of, structure_of
+from affscore.network.record import NOT_FINITE, TrainingRecord, check_record, table_of_record
+from affscore.network.scoring import NotFiniteError, Pair, columns_of_call, score_batch, score_pair
+from affscore.network.signature import assemble
+from affscore.options import (
+    MASK,
+    CouplingName,
+    CovarianceName,
+    Execution,
+    Options,
+    OrderName,
+    ReductionName,
+    UnitsName,
+    check_integer,
+    checked,
+)
+from affscore.recorder import Recorder
+from affscore.recorder.model_state import check_whole, device_of, in_training, unwrapped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def track(
+def track(  # the others are those of signature
     model: nn.Module,
     probe: Any,
     every: int = 100,
@@ -51,6 +69,9 @@ def track(
 ) -> Tracker:
     """Measure a network while it trains: the affinity scores of all activations, every so many optimisation steps.
 
+    As for :func:`affscore.signature`: reduction, order, covariance, criteria (but none by default), batch_size, seed,
+    activations, forward, data_name, units, size, mask.
+
     The network is measured at once, before its first step, and then by :meth:`Tracker.step`, which is called after each
     step of the optimiser. As a context, the tracker measures the last step, too.
 
@@ -58,32 +79,19 @@ def track(
     computes the same twice. The network runs in evaluation mode, where batch norms keep their statistics, without
     gradients, and outside of any autocast; flags, gradients and the states of random generators are as before. What a
     module of yours writes in evaluation mode (a cache, a counter) stays, and hooks of yours run, as in any validation.
-    Of a network in DataParallel, DistributedDataParallel or
-    ``torch.compile`` the inner module is measured, uncompiled. Where several processes train together, process 0
-    measures, and the others only count.
+    Of a network in DataParallel, DistributedDataParallel or ``torch.compile`` the inner module is measured, uncompiled.
+    Where several processes train together, process 0 measures, and the others only count.
 
     Args:
         model: The network that is being trained, on the device where it is.
         probe: Samples, as the data of :func:`affscore.signature`. They are read once, now, and kept in memory.
         every: How many steps lie between two measurements.
         n: How many samples of the probe to use, at most: one batch of the statistic. The others are not read.
-        reduction: As in :func:`affscore.signature`.
-        order: As there.
-        covariance: As there.
         coupling: "paired" for the pairing of each input with its own output, which solves no assignment problem and
             gives a lower bound of the exact score; "exact" for the score of a signature.
-        criteria: As there.
-        batch_size: Samples that go through the network at once (a DataLoader decides for itself).
-        seed: As there.
-        activations: As there.
-        forward: As there.
-        data_name: As there.
         start: How many steps the network has made already, where its training goes on without a state of the tracker.
         state: What :meth:`Tracker.state_dict` returned in a training that goes on: its record is taken up, as by
             :meth:`Tracker.load_state_dict`, and nothing is measured now.
-        units: As in :func:`affscore.signature`.
-        size: As there.
-        mask: As there.
 
     Returns:
         The tracker: ``.step()``, ``.table``, ``.plot()``, ``.save(file)``, ``.state_dict()``.
@@ -96,15 +104,9 @@ def track(
             several processes.
 
     >>> from affscore import load_model
-    >>> network = load_model("mini:digitsnet")
-    >>> optimiser = torch.optim.SGD(network.parameters(), lr=0.1)
-    >>> images, labels = torch.randn(64, 1, 8, 8), torch.randint(10, (64,))
-    >>> with track(network, "digits", every=2, n=128) as tracker:
+    >>> with track(load_model("mini:digitsnet"), "digits", every=2, n=128) as tracker:
     ...     for _ in range(5):
-    ...         optimiser.zero_grad()
-    ...         torch.nn.functional.cross_entropy(network(images), labels).backward()
-    ...         optimiser.step()
-    ...         _ = tracker.step()
+    ...         _ = tracker.step()  # after optimiser.step()
     >>> tracker.table["step"].unique().tolist(), len(tracker.table) // 9
     ([0, 2, 4, 5], 4)
     """
@@ -114,9 +116,12 @@ def track(
         n=n, reduction=reduction, order=order, covariance=covariance, coupling=coupling,
         criteria=choose_criteria(criteria, units), seed=seed, units=units, size=size, mask=mask,
     ))  # fmt: skip
-    how = Execution(str(device_of(network)), batch_size, progress=False)
-    measures = Probe(network, probe, options, how, activations, forward, data_name) if _is_first_process() else None
-    tracker = Tracker(measures, options, every, start)
+    tracker, distributed = Tracker(options, every, start), torch.distributed
+    if not (distributed.is_available() and distributed.is_initialized()) or distributed.get_rank() == 0:
+        probe = load_data(probe, seed=options.seed) if isinstance(probe, str) else probe
+        how = Execution(str(device_of(network)), batch_size, progress=False)
+        tracker.subject = subject_of(network, probe, options, how, activations, forward, data_name)
+        tracker.identity = keep_samples(tracker.subject, probe)
     if state is None:
         tracker.measure()
     else:
@@ -127,19 +132,18 @@ def track(
 class Tracker:
     """Measures a network in training; :func:`track` makes one, and measures at once.
 
-    Args:
-        probe: What measures it; None where another process does.
-        options: What is measured.
-        every: As in :func:`track`.
-        start: As there.
-
     Attributes:
         steps: How many optimisation steps there were.
         every: How many lie between two measurements.
+        subject: The network and the samples of the probe; None where another process measures.
+        identity: A hash of these samples.
     """
 
-    def __init__(self, probe: Probe | None, options: Options, every: int, start: int = 0) -> None:
-        self._probe, self._options, self.every, self._start, self.steps = probe, options, every, start, start
+    def __init__(self, options: Options, every: int, start: int = 0) -> None:
+        self.every, self.steps, self._options, self._start = every, start, options, start
+        self.subject: Subject | None = None
+        self.identity: str | None = None
+        self._keys = list[Key]()  # layer, call and name of each activation, once they are known
         self._rows: list[dict[str, Any]] = []
         self._failed: list[list[Any]] = []  # step and sentence
         self._metadata, self._notes = dict[str, Any](), list[Note]()
@@ -166,13 +170,13 @@ class Tracker:
             Whether it was measured.
         """
         last = max((self._rows[-1]["step"] if self._rows else -1), (self._failed[-1][0] if self._failed else -1))
-        if self._probe is None or last == self.steps:
+        if self.subject is None or last == self.steps:
             return False
         if not self._metadata:
-            self._begin(self._probe)
+            self._begin(self.subject)
             return True
         try:
-            rows = guarded(self._probe.again, "the measurement failed")
+            rows = guarded(self._again, "the measurement failed")
         except AffscoreError as error:
             sentence = str(error)
             if sentence not in [before for _, before in self._failed]:
@@ -180,21 +184,58 @@ class Tracker:
             self._failed.append([self.steps, sentence])
             return False
         known = any(row["flag"] == NOT_FINITE for row in self._rows)
-        self._rows += [{"step": self.steps, **row} for row in rows]
+        self._rows += rows
         if not known:
             give_warnings(self._on_infinity(), stacklevel=3)
         return True
 
-    def _begin(self, probe: Probe) -> None:
-        signature = probe.first()
+    def _begin(self, subject: Subject) -> None:
+        """The first measurement, with all that the samples and the structure of the network have to say."""
+        if not subject.stream.seen:
+            raise AffscoreError("the probe holds no sample; give at least 2, and better hundreds")
+        recorder, batch = self._run(subject)
+        rows = score_batch(batch.passes, subject.options)
+        self._keys = keys_of(rows)
+        about = {"fingerprint_weights": fingerprint(subject.network), "fingerprint_data": subject.stream.fingerprint}
+        (signature,) = assemble(subject, recorder, [batch], [rows], about)
         accuracy = signature.metadata.pop("accuracy")
         table = signature.table.assign(step=self.steps, accuracy=math.nan if accuracy is None else accuracy)
-        self._rows = _rows({name: column.tolist() for name, column in table.items() if name in COLUMNS.names})
-        self._metadata = {**signature.metadata, "probe": probe.identity, "every": self.every, "start": self._start}
+        self._rows = _rows(table_of_record(table))
+        self._metadata = {**signature.metadata, "probe": self.identity, "every": self.every, "start": self._start}
         self._notes = list(signature.notes)
         if self._start:
             self._notes.append(Note(f"the record begins at step {self._start}: the network had been trained before"))
         give_warnings(self._notes, stacklevel=4)
+
+    def _again(self) -> list[dict[str, Any]]:
+        """The rows of the network as it is now; NaN or infinity in an activation leave it without a score."""
+        subject = cast("Subject", self.subject)
+        _, batch = self._run(subject, checked=True)
+        if difference := first_difference(self._keys, keys_of(columns_of_call(pair.call) for pair in batch.passes[0])):
+            raise AffscoreError(
+                f"the network has another structure than in the first measurement: {difference}; begin a new record"
+            )
+        accuracy = accuracy_of([batch.right], subject.stream.seen)
+        about = {"step": self.steps, "accuracy": math.nan if accuracy is None else accuracy}
+        return [{**self._row(pair), **about} for pair in batch.passes[0]]
+
+    def _row(self, pair: Pair) -> dict[str, Any]:
+        try:
+            return score_pair(pair, self._options)
+        except NotFiniteError:
+            n, width = pair.x.shape
+            return columns_of_call(pair.call) | {"n": n, "width": width, "bound_exceeded": False, "flag": NOT_FINITE}
+
+    def _run(self, subject: Subject, checked: bool = False) -> tuple[Recorder, Batch]:
+        subject.device = device_of(subject.network)  # it may have moved since
+        with recorded(subject, in_training) as recorder:
+            batch = cast("Batch", run_batch(subject, recorder, 0, subject.stream.chunks, (), checked))
+        if subject.one_by_one:
+            pairs = batch.passes[0]
+            rows = numbered([columns_of_call(pair.call) for pair in pairs], [[pair.key for pair in pairs]])
+            for pair, row in zip(pairs, rows, strict=True):
+                pair.call = replace(pair.call, index=row["index"], call=row["call"])
+        return recorder, batch
 
     @property
     def record(self) -> TrainingRecord:
@@ -212,11 +253,11 @@ class Tracker:
         return table_of_record(self._rows)
 
     def plot(self, title: str | None = None) -> Figure:
-        """As :meth:`TrainingRecord.plot`."""
+        """Draw the record (:meth:`TrainingRecord.plot`)."""
         return self.record.plot(title)
 
     def save(self, file: str | Path) -> Path:
-        """As :meth:`TrainingRecord.save`."""
+        """Write the record to a file (:meth:`TrainingRecord.save`)."""
         return self.record.save(file)
 
     def state_dict(self) -> dict[str, Any]:
@@ -231,7 +272,7 @@ class Tracker:
             "table": {str(name): column.tolist() for name, column in self.table.items()},
             "metadata": json.loads(json.dumps(self._metadata)),
             "notes": [note.stored() for note in self._notes],
-            "one_by_one": "" if self._probe is None else self._probe.one_by_one,
+            "one_by_one": "" if self.subject is None else self.subject.one_by_one,
             "failed": [list(one) for one in self._failed],
         }
 
@@ -252,24 +293,23 @@ class Tracker:
         own = self.state_dict()
         try:
             given = json.loads(json.dumps({name: {"one_by_one": "", **state}[name] for name in own}))  # a copy
-            rows, notes = _rows(given["table"]), list(map(Note.of, given["notes"]))
-            if self._probe is not None:
+            rows, notes = _rows(pd.DataFrame(given["table"])), list(map(Note.of, given["notes"]))
+            if self.subject is not None:
                 check_record(table_of_record(rows), given["metadata"])
         except Exception as error:
             raise AffscoreError(f"this is no state of a tracker: {first_line(error)}") from error
-        if self._probe is not None:
-            stored = {"network": own["asked"]["network"], **given["asked"]}  # states of 1.0 do not say which network
-            for name, value in own["asked"].items():
-                if (other := stored.get(name)) != value:
-                    raise AffscoreError(
-                        f"the state is of a tracker with {name}={other!r}, and this tracker has {name}={value!r}; make "
-                        "the tracker as it was made before, or begin a new record"
-                    )
-            places = places_of(row for row in rows if row["step"] == rows[0]["step"])
-            if self._probe.places not in ([], places):
+        if self.subject is not None:
+            asked, stored = own["asked"], {"network": own["asked"]["network"], **given["asked"]}  # 1.0 has no network
+            if other := [name for name in asked if stored.get(name) != asked[name]]:
+                name = other[0]
+                raise AffscoreError(
+                    f"the state is of a tracker with {name}={stored.get(name)!r}, and this tracker has "
+                    f"{name}={asked[name]!r}; make the tracker as it was made before, or begin a new record"
+                )
+            keys = keys_of(row for row in rows if row["step"] == rows[0]["step"])
+            if self._keys not in ([], keys):
                 raise AffscoreError("the state is of a network with other activations; begin a new record")
-            self._rows, self._probe.places = rows, places
-            self._probe.one_by_one = given["one_by_one"]
+            self._rows, self._keys, self.subject.one_by_one = rows, keys, given["one_by_one"]
         self.steps, self._start, self._failed = given["steps"], given["start"], given["failed"]
         self._metadata, self._notes = given["metadata"], notes
 
@@ -287,28 +327,20 @@ class Tracker:
 
     def _asked(self) -> dict[str, Any]:
         """What decides the numbers of the record, beside the numbers in the network."""
-        options = {"n": self._options.n, **self._options.as_columns(), "seed": self._options.seed}
-        options |= {"every": self.every, "criteria": list(self._options.criteria)}
-        known = {"probe": "identity", "network": "structure"}
-        return options | {name: getattr(self._probe, attribute, None) for name, attribute in known.items()}
+        options = self._options
+        return {
+            "n": options.n, **options.as_columns(), "seed": options.seed, "every": self.every,
+            "criteria": list(options.criteria), "probe": self.identity,
+            "network": None if self.subject is None else structure_of(self.subject.network),
+        }  # fmt: skip
 
     def _on_infinity(self) -> Iterator[Note]:
         """A warning on activations that hold NaN or infinity, if one does."""
         steps = [row["step"] for row in self._rows if row["flag"] == NOT_FINITE]
+        says = f"activations hold NaN or infinity at step {min(steps, default=0)} or later, and have no score there"
         if steps:
-            yield Note(
-                f"activations hold NaN or infinity at step {steps[0]} or later, and have no score there (flag "
-                f"{NOT_FINITE!r}): the training has diverged",
-                "warning",
-            )
+            yield Note(f"{says} (flag {NOT_FINITE!r}): the training has diverged", "warning")
 
 
-def _rows(columns: Mapping[Any, list[Any]]) -> list[dict[str, Any]]:
-    """A dictionary for each row of these columns."""
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _is_first_process() -> bool:
-    """Whether this is process 0 of those that train together, or the only one."""
-    distributed = torch.distributed
-    return not (distributed.is_available() and distributed.is_initialized()) or distributed.get_rank() == 0
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return cast("list[dict[str, Any]]", table.to_dict("records"))

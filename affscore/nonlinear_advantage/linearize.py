@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,24 +13,20 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from affscore.errors import AffscoreError, guarded
 from affscore.models.data import load_data
 from affscore.models.sources import card_of, load_model
-from affscore.network.accuracy import NO_LABELS, accuracy_of
-from affscore.network.batch import run_batch
-from affscore.network.feeding import Feeding
+from affscore.network.batch import recorded, run_batch, subject_of
+from affscore.network.forward import NO_LABELS, accuracy_of, on_accuracy
 from affscore.network.images import ImageStream, image_stream
-from affscore.network.measurement import Measurement
-from affscore.network.note import Note, give_warnings
-from affscore.network.notes import adding_assumptions, on_accuracy, on_input
-from affscore.network.pair import Pair
-from affscore.network.reduction import check_word
+from affscore.network.inputs import Feeding
+from affscore.network.notes import Note, give_warnings
+from affscore.network.scoring import Pair
 from affscore.nonlinear_advantage.prelu import sloped_copy, slopes
 from affscore.nonlinear_advantage.surgery import ROOT
 from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU
-from affscore.options import Execution, Options, checked, is_number
+from affscore.options import Execution, Options, check_word, checked, is_number
 from affscore.recorder.model_state import device_of, random_states_kept, unwrapped
 from affscore.transport.samples import centred
 
@@ -172,8 +169,10 @@ def _with_slopes(
         return guarded(lambda: copy.deepcopy(unwrapped(model)), "the network cannot be copied"), []
     if example_input is None:
         example, stream = _first_samples(unwrapped(model), data, options)
-        with adding_assumptions(stream, unwrapped(model)):
+        try:
             made, notes = sloped_copy(model, example)
+        except AffscoreError as error:
+            raise AffscoreError("; ".join([str(error), *stream.assumptions(unwrapped(model))])) from error.__cause__
     else:
         made, notes = sloped_copy(model, example_input)
     if not slopes(made):
@@ -193,36 +192,27 @@ def _first_samples(model: nn.Module, data: Any, options: Options) -> tuple[Any, 
     return named or arguments, stream
 
 
-class _Whole(Measurement):
-    """A network and all samples, as one batch."""
-
-    def run(self, notes: list[str]) -> tuple[float, list[Pair]]:
-        hidden = None if self.execution.progress is None else not self.execution.progress
-        with (
-            tqdm(total=self.stream.total, desc=self.card.name, unit="sample", disable=hidden) as bar,
-            self._recorded() as recorder,
-        ):
-            batch, collector = run_batch(self, recorder, 0, self._looked_at(self.stream.chunks, bar), ())
-            pairs = collector.collected()
-        accuracy = accuracy_of([batch], self._seen) if self._seen else None
-        found = [*self._notes, *on_input(self.stream, self.network), *batch.notes]
-        found += on_accuracy(accuracy, self.stream, self.card, batch.unused)
-        notes += [*found, *self.stream.notes]
-        if batch.unused == NO_LABELS:
-            notes.append(
-                "there is no accuracy: the data has no labels that fit the outputs; give (inputs, labels), with an "
-                "integer from 0 on for each sample"
-            )
-        return math.nan if accuracy is None else accuracy, pairs
-
-
 def _run(
     sloped: nn.Module, data: Any, options: Options, execution: Execution, model: nn.Module, notes: list[str]
 ) -> tuple[float, list[Pair]]:
     """The accuracy, and input and output of each activation, averaged over positions."""
-    whole = _Whole(sloped, data, options, execution)
-    whole.card = card_of(unwrapped(model))  # what is known of the original's outputs holds for the copy
-    return whole.run(notes)
+    subject = subject_of(sloped, data, options, execution)
+    subject.card = card_of(unwrapped(model))  # what is known of the original's outputs holds for the copy
+    stream, pairs, accuracy, right = subject.stream, list[Pair](), None, []
+    with recorded(subject) as recorder:
+        for number, chunks in stream.batches(sys.maxsize, execution.progress):  # all of them
+            if (batch := run_batch(subject, recorder, number, chunks)) is None:
+                break
+            pairs, right, accuracy = batch.passes[0], [batch.right], accuracy_of([batch.right], stream.seen)
+            notes += [*stream.assumptions(subject.network), *batch.notes]
+            notes += on_accuracy(accuracy, right, stream.name, stream.classes or (), subject.card.classes is not None)
+    notes += stream.notes
+    if not right or right[0].unused == NO_LABELS:
+        notes.append(
+            "there is no accuracy: the data has no labels that fit the outputs; give (inputs, labels), with an "
+            "integer from 0 on for each sample"
+        )
+    return math.nan if accuracy is None else accuracy, pairs
 
 
 @torch.no_grad()

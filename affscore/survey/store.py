@@ -11,7 +11,7 @@ import pandas as pd
 
 from affscore.errors import AffscoreError, AffscoreWarning, os_errors
 from affscore.network.criteria import COLUMNS
-from affscore.network.multiverse_result import Multiverse, load_result
+from affscore.network.multiverse import Multiverse, load_result
 from affscore.network.parquet import read_description, write_parquet
 from affscore.network.result import Signature
 

@@ -18,8 +18,8 @@ from tqdm import tqdm
 from affscore.errors import AffscoreError
 from affscore.models.data import identity_of_data
 from affscore.models.sources import identity_of_model, registered
-from affscore.network.multiverse_result import load_result
-from affscore.network.note import Note
+from affscore.network.multiverse import load_result
+from affscore.network.notes import Note
 from affscore.options import BiasName, Execution, UnitsName, check_integer, checked_execution
 from affscore.survey.job import Job, describe, is_of_job, named_options, plan
 from affscore.survey.store import Store, superseded

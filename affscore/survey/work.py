@@ -19,10 +19,11 @@ from affscore.errors import AffscoreError, first_line
 from affscore.models.card import ONE_AT_A_TIME
 from affscore.models.naming import switched
 from affscore.models.sources import Source, register
-from affscore.network.measurement import Measurement
-from affscore.network.multiverse_result import Multiverse
-from affscore.network.note import Note
+from affscore.network.batch import subject_of
+from affscore.network.multiverse import Multiverse
+from affscore.network.notes import Note
 from affscore.network.result import Signature
+from affscore.network.signature import signatures
 from affscore.options import Execution
 from affscore.survey.job import DescribedJob, Job, describe
 from affscore.survey.store import Store
@@ -96,9 +97,8 @@ def outcome_of_error(number: int, error: BaseException) -> Outcome:
 def _measured(job: Job, execution: Execution) -> Signature | Multiverse:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what is worth saying is in the notes
-        measurement = Measurement(job.model, job.dataset, job.options, replace(execution, progress=False))
-        signatures = measurement.signatures()
-    return Multiverse.of(signatures, job.options) if job.options.multiverse else signatures[0]
+        found = signatures(subject_of(job.model, job.dataset, job.options, replace(execution, progress=False)))
+    return Multiverse.of(found, job.options) if job.options.multiverse else found[0]
 
 
 def _lock_of_threads() -> None:

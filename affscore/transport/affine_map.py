@@ -10,9 +10,8 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.transport.covariance import Covariance, CovarianceName, estimate
+from affscore.transport.decompositions import quarter_root, regular_factor, resolved
 from affscore.transport.samples import Samples, as_samples, centre, centred
-from affscore.transport.span import resolved
-from affscore.transport.square_root import quarter_root, regular_factor
 
 WELL_CONDITIONED = 1e10
 """Up to this condition number a Cholesky factor loses at most six of float64's sixteen digits."""

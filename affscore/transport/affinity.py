@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 import torch
@@ -12,10 +12,9 @@ from torch import Tensor
 from affscore.errors import AffscoreError
 from affscore.transport.affine_map import transport
 from affscore.transport.assignment import DecidedBy, optimal_coupling
-from affscore.transport.covariance import Covariance, CovarianceName, check_name, estimate
-from affscore.transport.sample_size import effective_width
+from affscore.transport.covariance import Covariance, CovarianceName, check_covariance, estimate
+from affscore.transport.decompositions import joint_span, resolved
 from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
-from affscore.transport.span import joint_span, resolved
 
 ROUNDING = 1e-12
 """A raw score this little below zero is zero, and not a bound that was exceeded."""
@@ -108,7 +107,7 @@ def affinity_score(
         covariance: "ledoit-wolf" (the papers' choice: scores stay comparable where d > n) or
             "empirical" (raw is then in [0, 1], and 1 exactly for positive semi-definite affine maps; directions in
             which a cloud varies by no more than the rounding of its type, as 48 units of 20 channels do in 28, do not
-            count, see :func:`affscore.transport.span.resolved`).
+            count, see :func:`affscore.transport.decompositions.resolved`).
         ridge: Ridge on both covariances, relative to tr(S)/d.
         rounding: Unit of rounding of the arithmetic that made x and y, where their type does not tell
             (float16 activations that were averaged in float32, say).
@@ -135,7 +134,7 @@ def affinity_score(
     >>> mirrored.value > mirrored.paired, mirrored.paired
     (True, 0.0)
     """
-    check_name(covariance)
+    check_covariance(covariance)
     if coupling not in ("exact", "paired"):
         raise AffscoreError(f'coupling must be "exact" or "paired", got {coupling!r}')
     if rounding is not None and not 0 <= rounding < 1:
@@ -164,34 +163,57 @@ def affinity_score(
     moved = float(transported.square().sum()) / n
     costs = torch.stack([(transported - partners).square().sum(dim=1), partners.square().sum(dim=1)], dim=1)
     cost = float(costs[:, 0].mean())
-    score = _score(cost, moved, pairing_optimal, covariance_x, covariance_y, n, target.scale)
+    raw = _raw(cost, covariance_y)
     # of a coupling that is not cheaper, however the two sums are rounded
     paired = _raw(max(cost, pairing_cost), covariance_y)
-    return replace(score, paired=max(paired, 0.0), sample_costs=costs, decided_by=decided_by)
-
-
-def _score(
-    cost: float, moved: float, pairing_optimal: bool | None, x: Covariance, y: Covariance, samples: int, scale: float
-) -> AffinityScore:
-    raw = _raw(cost, y)
-    value = max(raw, 0.0)
     return AffinityScore(
-        value=value,
+        value=max(raw, 0.0),
         raw=raw,
-        w2=cost**0.5 * scale,
+        w2=cost**0.5 * target.scale,
         pairing_optimal=pairing_optimal,
         bound_exceeded=raw < -ROUNDING,
-        covariance=x.name,
+        covariance=covariance,
         constant_output=False,
-        intensity=(x.intensity, y.intensity),
-        samples=samples,
-        width=x.dimension,
-        degenerate_input=x.floor == 0.0 and abs(moved / y.trace - 1.0) > UNREACHED,
-        effective_width=max(effective_width(one.scatter, samples, one.dimension) for one in (x, y)),
-        paired=value,
+        intensity=(covariance_x.intensity, covariance_y.intensity),
+        samples=n,
+        width=d,
+        degenerate_input=covariance_x.floor == 0.0 and abs(moved / covariance_y.trace - 1.0) > UNREACHED,
+        effective_width=max(effective_width(one.scatter, n, d) for one in (covariance_x, covariance_y)),
+        paired=max(paired, 0.0),
+        sample_costs=costs,
+        decided_by=decided_by,
     )
 
 
 def _raw(cost: float, y: Covariance) -> float:
     """The score before it is cut at 0, of a coupling with this mean squared distance."""
     return 1.0 - cost**0.5 / (2.0 * y.trace) ** 0.5
+
+
+DIRECTIONS = 4.0
+"""How many times the participation ratio counts: a fit to trained networks, and no bound (chapter 3)."""
+
+
+def effective_width(scatter: Tensor, samples: int, width: int) -> float:
+    r"""The width that the bias of few samples goes with: directions that hardly vary do not count.
+
+    .. math:: \min\Bigl(d,\; 4\, \frac{(\operatorname{tr} C)^2}{\|C\|_F^2 - (\operatorname{tr} C)^2/n}\Bigr)
+
+    The fraction is the participation ratio of the eigenvalues: d for independent coordinates of equal variance, k for
+    k such directions in d coordinates. What n samples add to the norm of C is subtracted.
+
+    Args:
+        scatter: C, the empirical covariance, tensor (k, k), in a basis that spans the samples.
+        samples: n.
+        width: d.
+
+    Returns:
+        A number in [1, d].
+
+    >>> import torch
+    >>> round(effective_width(torch.diag(torch.tensor([1.0, 1.0, 0.0, 0.0])), 10**9, 10), 3)  # two of ten directions
+    8.0
+    """
+    trace = float(scatter.trace())
+    rest = float(scatter.square().sum()) - trace**2 / samples
+    return float(width) if DIRECTIONS * trace**2 >= width * rest else max(DIRECTIONS * trace**2 / rest, 1.0)

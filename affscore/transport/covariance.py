@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
+from affscore.transport.decompositions import eigenvectors
 from affscore.transport.samples import Samples, as_samples, centre, power_of_two_above, second_moments
-from affscore.transport.square_root import eigenvectors
 
 CovarianceName = Literal["ledoit-wolf", "empirical"]
 
@@ -147,7 +147,7 @@ def estimate(
     >>> estimate(points, "empirical").trace
     1.0
     """
-    check_name(name)
+    check_covariance(name)
     if not isinstance(ridge, Real) or not 0 <= ridge < float("inf"):
         raise AffscoreError(f"the ridge must be a number >= 0 (relative to tr(S)/d), got {ridge!r}")
     dimension = centred.shape[1] if dimension is None else dimension
@@ -157,7 +157,7 @@ def estimate(
     return Covariance(name, scatter, dimension, intensity, (intensity + ridge) * level, centred)
 
 
-def check_name(name: str) -> None:
+def check_covariance(name: str) -> None:
     """Raise an AffscoreError unless ``name`` is a covariance that we know."""
     if name not in get_args(CovarianceName):
         known = " or ".join(f'"{known}"' for known in get_args(CovarianceName))

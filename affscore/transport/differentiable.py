@@ -12,9 +12,9 @@ from affscore.errors import AffscoreError
 from affscore.transport.affine_map import WELL_CONDITIONED
 from affscore.transport.affinity import ROUNDING, ConstantInputError
 from affscore.transport.assignment import optimal_coupling
-from affscore.transport.covariance import CovarianceName, check_name
+from affscore.transport.covariance import CovarianceName, check_covariance
+from affscore.transport.decompositions import TINY, joint_basis, resolved_basis
 from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
-from affscore.transport.span import TINY, joint_basis, resolved_basis
 
 HeldCoupling = Literal["paired", "fixed"]
 
@@ -72,7 +72,7 @@ def differentiable_affinity(
     >>> x.grad.sum().item()  # it does not change under a translation
     0.0
     """
-    check_name(covariance)
+    check_covariance(covariance)
     if coupling not in get_args(HeldCoupling):
         raise AffscoreError(f'coupling must be "paired" or "fixed" here, got {coupling!r}')
     for sample in (x, y):

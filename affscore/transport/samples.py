@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -11,9 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
+from torch.masked import MaskedTensor
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+from torch.utils._pytree import tree_leaves
 
 from affscore.errors import AffscoreError
-from affscore.transport.plain import check_plain
 
 Samples: TypeAlias = ArrayLike | Tensor
 """What the public functions take: anything of shape (n, d) that NumPy or PyTorch understands."""
@@ -29,6 +32,14 @@ ERROR_OF_ONE_ROUNDING = 12.0**-0.5
 
 SAFE = (1e-60, 1e60)
 """Numbers between these have squares, and sums of fourth powers, that float64 holds."""
+
+_KINDS: dict[str, tuple[Callable[[Tensor], bool], str]] = {
+    "meta": (lambda x: x.is_meta, "it has a shape and no numbers: make it on the CPU"),
+    "masked": (lambda x: isinstance(x, MaskedTensor), "the mask would be lost: drop its rows, the same of all arrays"),
+    "nested": (lambda x: x.is_nested, "pad it (.to_padded_tensor), or cut all samples to one length"),
+    "quantised": (lambda x: x.is_quantized, "use .dequantize()"),
+    "sparse": (lambda x: x.layout != torch.strided, "make it dense first (.to_dense())"),
+}
 
 
 @dataclass(frozen=True)
@@ -286,3 +297,51 @@ def _as_tensor(x: Any, name: str) -> Tensor:
     if tensor.is_complex() or tensor.dtype == torch.bool:
         raise AffscoreError(f"{name} must hold real numbers, got {tensor.dtype}; convert it, as by .float() or .abs()")
     return tensor
+
+
+def kind_of(part: Any) -> str:
+    """How a tensor or array keeps its numbers, where that is not one by one in memory: meta (nowhere), masked, ...
+
+    >>> kind_of(torch.eye(2)), kind_of(torch.eye(2).to_sparse()), kind_of(torch.eye(2, device="meta"))
+    ('', 'sparse', 'meta')
+    """
+    if isinstance(part, np.ma.MaskedArray):
+        return "masked" * bool(np.ma.getmaskarray(part).ravel().view(bool).any())
+    return next((kind for kind, (is_one, _) in _KINDS.items() if is_one(part)), "") if isinstance(part, Tensor) else ""
+
+
+def check_plain(data: Any, name: str = "the data") -> None:
+    """Refuse tensors without plain numbers, and arrays in which some are masked.
+
+    Args:
+        data: A tensor or an array, or several in a list; anything else passes.
+        name: What to call it.
+
+    Raises:
+        AffscoreError: It is sparse, nested, quantised, masked, or without numbers.
+
+    >>> check_plain(torch.zeros(2))
+    """
+    for part in data if isinstance(data, (list, tuple)) else (data,):
+        if kind := kind_of(part):
+            what = "tensor" if isinstance(part, Tensor) else "array"
+            raise AffscoreError(f"{name} must be plain numbers in memory, got a {kind} {what}; {_KINDS[kind][1]}")
+
+
+def plain_parts(tensor: Tensor) -> list[Tensor]:
+    """The plain tensors that hold the numbers of one: itself, or its indices and values, or what it stands for.
+
+    Args:
+        tensor: Any; one without numbers ("meta") has no parts.
+
+    >>> [part.tolist() for part in plain_parts(torch.eye(2).to_sparse())]
+    [[[0, 1], [0, 1]], [1.0, 1.0]]
+    """
+    tensor = tensor.detach()
+    if tensor.is_quantized or tensor.is_mkldnn:
+        return [tensor.dequantize() if tensor.is_quantized else tensor.to_dense()]
+    if not kind_of(tensor) and not is_traceable_wrapper_subclass(tensor):
+        return [tensor]
+    tensor = tensor.coalesce() if tensor.layout == torch.sparse_coo else tensor
+    leaves = tree_leaves(tensor.__reduce_ex__(2))  # what pickle would store
+    return [part for leaf in leaves if isinstance(leaf, Tensor) for part in plain_parts(leaf)]

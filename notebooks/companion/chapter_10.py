@@ -26,7 +26,7 @@ def effects_of_choices(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         A row for each network and choice: ``network``, ``choice`` (which one was changed), ``to`` (its other value),
         ``activations`` (that have both scores), ``mean_change``, ``largest_fall`` and ``largest_rise`` (the
         smallest and the largest change) of the scores, and ``rank_correlation`` of both signatures
-        (:func:`affscore.network.table.rank_correlation`).
+        (:func:`affscore.network.multiverse.rank_correlation`).
 
     Raises:
         AffscoreError: A table without the default specification.
@@ -36,7 +36,7 @@ def effects_of_choices(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     >>> found.round(2).to_dict("records")[0]["mean_change"], float(found["rank_correlation"].round(2)[0])
     (-0.1, 0.5)
     """
-    from affscore.network.table import rank_correlation  # brings PyTorch
+    from affscore.network.multiverse import rank_correlation  # brings PyTorch
 
     rows = []
     for network, table in scores.items():

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from torch import Tensor
 
-from affscore.network.padding import reduce_text
+from affscore.network.reduction import reduce_text
 from affscore.options import Specification
 from affscore.plots.signature import FEW
 from affscore.plots.style import MARKERS, house_style, legend_below, literal, page, score_axis

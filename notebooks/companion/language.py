@@ -16,19 +16,17 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError
 from affscore.models import card_of, load_model
 from affscore.network.collect import Collector
-from affscore.network.criteria.declaration import BatchSamples
-from affscore.network.feeding import Feeding
 from affscore.network.forward import forward as through
 from affscore.network.images import image_stream
-from affscore.network.inputs import Forward
-from affscore.network.scoring import score_pair
+from affscore.network.inputs import Feeding, Forward
+from affscore.network.scoring import BatchSamples, score_pair
 from affscore.options import Options, checked
 from affscore.recorder import recording
 from affscore.recorder.calls import ActivationCall
 from affscore.recorder.model_state import choose_device, prepared, random_states_kept, unwrapped
 from affscore.transport.covariance import CovarianceName
+from affscore.transport.decompositions import TINY
 from affscore.transport.samples import CentredSample
-from affscore.transport.span import TINY
 
 _COLUMNS = ("index", "layer", "call", "activation", "kind", "depth", "width", "n", "score", "paired", "flag")
 
@@ -40,7 +38,7 @@ class _AtPositions(Collector):
     at: tuple[int, ...] = ()
     having: set[int] = field(default_factory=set)  # the activations that have positions
 
-    def _positions(self, call: ActivationCall, count: int | NDArray[np.int64]) -> Tensor:
+    def _positions(self, call: ActivationCall, each: int, count: int | NDArray[np.int64]) -> Tensor:
         self.having.add(call.index)
         counts = np.broadcast_to(count, self.images)
         if max(max(self.at) + 1, -min(self.at)) > counts.min():

@@ -223,7 +223,7 @@ def ledger(
     torchvision's pretrained networks (their default weights) on imagenet:DIR in a store, --results DIR fills it; the
     column command says what to measure. Studies are read from the folder studies in the store.
     """
-    from affscore.network.table import write_table
+    from affscore.network.parquet import write_table
     from companion.all_results import AllResults, studies_of_papers
     from companion.claims import DEPENDS
     from companion.specifications import claims_by_specification, gathered_multiverses

@@ -9,9 +9,8 @@ import pandas as pd
 
 from affscore.errors import AffscoreError
 from affscore.models.naming import near
-from affscore.network.reduction import OrderName, ReductionName
 from affscore.network.result import Signature, load_signature
-from affscore.options import Options, checked
+from affscore.options import Options, OrderName, ReductionName, checked
 from affscore.survey.store import Store
 
 RESULTS = Path(__file__).parent / "data" / "results"

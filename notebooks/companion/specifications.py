@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.network.multiverse_result import Multiverse
+from affscore.network.multiverse import Multiverse
 from affscore.network.result import Signature
 from affscore.options import Specification
 from affscore.survey import stored_multiverses

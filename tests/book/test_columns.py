@@ -10,7 +10,7 @@ from pandas.api import types
 from stage_book import columns_page
 
 import affscore
-from affscore.network.columns import details, misfits
+from affscore.network.columns import misfits
 from affscore.network.criteria import CRITERIA, SCHEMA
 from affscore.network.record import COLUMNS
 
@@ -35,7 +35,7 @@ def test_the_table(result: affscore.Signature) -> None:
     assert [name for name, _ in described("The table")] == list(result.table.columns)
     assert not list(misfits(result.table, SCHEMA))
     for field in SCHEMA:
-        if words := details(field)["words"]:
+        if words := field.words:
             assert set(result.table[field.name]) <= set(words), field.name
 
 
@@ -50,8 +50,8 @@ def test_the_summary(result: affscore.Signature) -> None:
     assert summary.index.name == "index"
     more = dict(described("The summary"))
     assert list(more) == [name for name in summary if name in more]
-    assert set(summary) - set(more) <= set(SCHEMA.names)
-    numbers = [field.name for field in SCHEMA if details(field)["kind"] == "number" and field.name != "seconds"]
+    assert set(summary) - set(more) <= {field.name for field in SCHEMA}
+    numbers = [field.name for field in SCHEMA if field.kind == "number" and field.name != "seconds"]
     for name in [*numbers, *(name for name, kind in more.items() if kind == "number")]:
         assert types.is_float_dtype(summary[name]), name
 
@@ -66,9 +66,9 @@ def test_a_training() -> None:
     tracker = affscore.track(affscore.load_model("mini:digitsnet"), "digits", n=64, criteria="all")
     record = tracker.record
     new = {name: kind for name, kind in described("A training") if name in ("step", "accuracy")}
-    about = {field.name: details(field)["kind"] for field in COLUMNS}
-    assert new == {name: about[name] for name in set(about) - set(SCHEMA.names)}
-    assert list(record.table) == COLUMNS.names
+    about = {field.name: field.kind for field in COLUMNS}
+    assert new == {name: about[name] for name in set(about) - {field.name for field in SCHEMA}}
+    assert list(record.table) == [field.name for field in COLUMNS]
     assert not list(misfits(record.table, COLUMNS))
     metadata = [name for name, _ in described("The metadata") if name != "accuracy"]
     more = [(key, JSON[type(record.metadata[key])]) for key in ("probe", "every", "start", "steps")]

@@ -4,8 +4,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from companion.analysis import linkage
 
+from companion.clustering import linkage
 from companion.figures import dendrogram, distance_heatmap
 
 NAMES = [r"$\frac{1$", "cost$_a$", "_hidden", r"a_b^c\d", "$5", "100 % # & ~ {}"]

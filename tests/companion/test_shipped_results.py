@@ -7,7 +7,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import affscore
-from affscore.network.columns import details
 from affscore.network.criteria import SCHEMA
 from affscore.survey.job import describe, is_of_job, plan
 from affscore.survey.store import Store
@@ -25,11 +24,10 @@ A_PATH = re.compile(r"(?<![\w.])/(?:[\w.-]+/)*[\w.-]+|[A-Za-z]:\\|~/|\.\./")
 def test_every_file_is_whole():
     table = affscore.load_results(RESULTS)  # reads every one
     for field in (one for one in SCHEMA if one.name in table):
-        about = details(field)
-        if about["kind"] in ("integer", "number"):
-            assert table[field.name].dropna().between(*about["within"]).all(), field.name
-        elif about["words"]:
-            assert set(table[field.name].dropna()) <= set(about["words"]), field.name
+        if field.kind in ("integer", "number"):
+            assert table[field.name].dropna().between(*field.within).all(), field.name
+        elif field.words:
+            assert set(table[field.name].dropna()) <= set(field.words), field.name
     assert sum(path.stat().st_size for path in RESULTS.iterdir()) < 5e6
 
 

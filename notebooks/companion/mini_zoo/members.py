@@ -20,8 +20,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from affscore import load_model, signature
 from affscore.models.card import parameter_count
 from affscore.models.weight_files import load_state_dict
-from affscore.network.files import atomic_write
 from affscore.network.multiverse import REDUCTIONS
+from affscore.network.parquet import atomic_write
 from affscore.options import Options
 from affscore.survey import survey
 from affscore.survey.job import describe, is_of_job, plan

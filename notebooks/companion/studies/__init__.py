@@ -10,7 +10,7 @@ import pandas as pd
 
 from affscore.errors import AffscoreError
 from affscore.network.criteria import CRITERIA
-from affscore.network.multiverse_result import Multiverse
+from affscore.network.multiverse import Multiverse
 from affscore.network.parquet import ForeignError, read_parquet
 from affscore.network.result import Signature
 from affscore.options import DEFAULT, Specification

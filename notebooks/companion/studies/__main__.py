@@ -35,7 +35,7 @@ from tqdm import tqdm
 
 from affscore import AffscoreError
 from affscore.network.parquet import read_description, write_parquet
-from affscore.network.table import provenance
+from affscore.network.signature import provenance
 from companion.studies import STUDIES as SHIPPED
 from companion.studies.measuring import along, by_position, course, measure, of_slopes
 from companion.studies.plans import STUDIES, STUDIES_OF_PAPERS, Study

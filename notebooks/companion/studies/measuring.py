@@ -24,11 +24,11 @@ from affscore.models import card_of
 from affscore.models.naming import needs
 from affscore.models.sources import identity_of_model
 from affscore.models.text import TextPreprocessing, tokenizer_file
-from affscore.network.measurement import Measurement
+from affscore.network.batch import subject_of
 from affscore.network.multiverse import REDUCTIONS
 from affscore.network.parquet import read_description, write_parquet
-from affscore.network.reduction import ReductionName
-from affscore.options import DEFAULT, MOST_IN_A_BATCH, Execution, Options, Specification
+from affscore.network.signature import signatures
+from affscore.options import DEFAULT, MOST_IN_A_BATCH, Execution, Options, ReductionName, Specification
 from affscore.survey import load_or_measure
 from affscore.transport.covariance import CovarianceName
 from companion.docstrings import all_docstrings, fingerprint_of_docstrings, is_held_out
@@ -156,7 +156,7 @@ def under_the_pairing(models: Sequence[str], dataset: str, options: Options, job
 
 def paired(model: str, dataset: str, options: Options) -> Signature:
     """The signature with these options."""
-    return Measurement(model, dataset, options, Execution(progress=False)).signature()
+    return signatures(subject_of(model, dataset, options, Execution(progress=False)))[0]
 
 
 def with_criteria(study: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:

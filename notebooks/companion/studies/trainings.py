@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from affscore import Tracker, load_model, track
 from affscore.models import card_of
 from affscore.models.weight_files import load_state_dict
-from affscore.network.files import atomic_write
+from affscore.network.parquet import atomic_write
 from companion.mini_zoo.training import Recipe, accuracy, half, layout, one_thread, prepared, recipe_of
 from companion.studies.ways import ALL_WAYS, NOISES, SETTINGS, wrong_labels
 

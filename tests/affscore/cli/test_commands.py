@@ -211,7 +211,7 @@ def test_bad_input_gives_one_sentence_and_no_file(words, message, files, run):
 @pytest.mark.parametrize("name", ["x.jpg", "none/x.parquet", "empty"])
 def test_a_place_that_cannot_be_written_is_found_out_before_anything_is_computed(name, files, run, monkeypatch):
     monkeypatch.setattr(
-        importlib.import_module("affscore.network.measurement"), "load_model", lambda *_: pytest.fail("work was begun")
+        importlib.import_module("affscore.network.batch"), "load_model", lambda *_: pytest.fail("work was begun")
     )
     code, out, err = run("signature", "mini:digitsnet", *QUICK, "--out", files / name)
     assert (code, out) == (1, "")

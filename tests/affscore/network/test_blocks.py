@@ -1,7 +1,6 @@
 """Blocks: which modules are some, and what their scores are where a formula says it."""
 
 import copy
-import math
 
 import numpy as np
 import pytest
@@ -11,10 +10,8 @@ from torch import nn
 from torchvision.models.swin_transformer import ShiftedWindowAttention
 
 from affscore import AffscoreError, affinity_score, load_model, load_signature, signature, track
-from affscore.network.criteria.affine_fit import affine_fit
+from affscore.network.criteria import affine_fit
 from affscore.options import Options, checked
-from affscore.survey.job import Job, describe, named_options
-from tests.affscore.recorder.seen import seen_in
 
 
 def data(*shape, seed=0):
@@ -52,30 +49,7 @@ class Twice(nn.Module):
         return self.inner(self.inner(x))
 
 
-class SelfAttention(nn.Module):
-    """One that takes three inputs and returns a tuple, as PyTorch's."""
-
-    def __init__(self, width, before=3):
-        super().__init__()
-        self.project, self.attend = nn.Linear(before, width), nn.MultiheadAttention(width, 2, batch_first=True)
-
-    def forward(self, x):
-        z = self.project(x)
-        return self.attend(z, z, z)[0].relu()
-
-
 # Closed forms.
-
-
-def test_a_batch_norm_that_is_trained_is_a_diagonal_affine_map():
-    norm = nn.BatchNorm2d(6)
-    norm.running_mean.copy_(data(6))
-    norm.running_var.copy_(data(6, seed=1).square() + 0.5)
-    norm.weight.data = data(6, seed=2).abs() + 0.5
-    row = declared(norm, data(200, 6, 3, 3), criteria="affine_fit", covariance="empirical")
-    assert (row.kind, row.activation, row.width) == ("normalisation", "batchnorm2d", 6)
-    assert row.score == pytest.approx(1, abs=1e-5)
-    assert row.affine_fit == pytest.approx(1, abs=1e-5)
 
 
 def test_a_layer_norm_of_what_is_normalised_does_nothing():
@@ -83,13 +57,6 @@ def test_a_layer_norm_of_what_is_normalised_does_nothing():
     x = (x - x.mean(1, keepdim=True)) / x.std(1, keepdim=True, correction=0)
     assert declared(nn.LayerNorm(8, eps=0), x).score == pytest.approx(1, abs=1e-5)
     assert declared(nn.LayerNorm(8, eps=0), x * data(300, 1, seed=1).exp()).score < 0.9
-
-
-def test_average_pooling_is_the_identity_of_the_means():
-    row = declared(nn.AvgPool2d(2), data(100, 5, 8, 8))
-    assert row.score == pytest.approx(1, abs=1e-5)
-    assert row["norm"] == pytest.approx(0, abs=1e-4)
-    assert declared(nn.AdaptiveMaxPool2d(1), data(100, 5, 8, 8)).score < 0.95
 
 
 class TokenPool(nn.Module):
@@ -123,29 +90,6 @@ def test_a_linear_layer_is_affine_though_its_score_is_low():
     assert (rows.kind, rows.flag) == ("linear", "")
     assert rows.score < 0.4
     assert rows.affine_fit == pytest.approx(1, abs=1e-5)
-
-
-def test_a_network_of_linear_layers_is_affine_as_a_whole():
-    torch.manual_seed(0)
-    network = nn.Sequential(nn.Flatten(), nn.Linear(48, 20), nn.Linear(20, 5))
-    row = blocks_of(network, data(200, 3, 4, 4)).loc["(root)"]
-    assert (row.kind, row.width, row.flag) == ("network", 48, "other width")
-    assert math.isnan(row.score)
-    assert row.affine_fit == pytest.approx(1, abs=1e-5)
-
-
-def test_the_reduced_input_and_output_are_those_of_the_block():
-    """By hand, of attention: it takes its input three times, and returns a tuple."""
-    torch.manual_seed(0)
-    network, x = SelfAttention(6).eval(), data(80, 5, 3)
-    for options in ({"activations": [nn.MultiheadAttention]}, {"units": "blocks"}):
-        result = signature(network, x, n=80, criteria="affine_fit", progress=False, **options)
-        row = result.table[result.table["kind"] == "attention"].iloc[0]
-        with torch.no_grad():
-            z = network.project(x)
-            before, after = z.mean(1), network.attend(z, z, z)[0].mean(1)
-        assert row["score"] == pytest.approx(affinity_score(before, after).value, abs=1e-5)
-        assert row["affine_fit"] == pytest.approx(affine_fit(before, after), abs=1e-5)
 
 
 # The first block, whose input nothing in front of it has made.
@@ -235,23 +179,6 @@ def test_a_first_convolution_of_another_width_and_what_stays_a_guess():
         assert "the axis of the channels is a guess for" in " ".join(result.notes)
 
 
-@pytest.mark.parametrize("first", FIRST.values(), ids=FIRST)
-def test_so_does_a_first_module_that_is_declared(first):
-    check_first(first, activations=[type(first[0]())])
-
-
-def test_images_with_channels_last_that_are_permuted():
-    class Permuting(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.conv = nn.Conv2d(3, 3, 3)
-
-        def forward(self, x):
-            return self.conv(x.permute(0, 3, 1, 2)).relu()
-
-    assert blocks_of(Permuting(), data(64, 8, 8, 3)).loc["conv"].width == 3
-
-
 class Mixing(nn.Module):
     """A linear layer over tokens, behind one over channels."""
 
@@ -314,19 +241,6 @@ def test_nothing_inside_a_declared_block_counts_and_each_of_its_runs_does():
     assert inner.summary[["layer", "call"]].values.tolist() == [["0.inner", 0], ["0.inner", 1], ["1", 0]]
 
 
-def test_what_takes_no_real_numbers_is_no_block():
-    class Looking(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.table = nn.Embedding(9, 4)
-
-        def forward(self, x):
-            return self.table(x.argmax(-1)).relu()
-
-    with pytest.raises(AffscoreError, match="takes no real numbers that depend on the samples"):
-        signature(Looking(), data(20, 5, 9), n=20, activations=[nn.Embedding], progress=False)
-
-
 # Which modules are blocks.
 
 
@@ -340,14 +254,6 @@ def test_blocks_within_blocks_are_all_found_in_the_order_in_which_they_begin():
         ["1.inner.1.0", "linear"], ["1.inner.1.1", "activation"], ["1.inner.1.2", "linear"],
     ]  # fmt: skip
     assert table["depth"].tolist() == [1, 1, 1, 1, 1, 1, 1, 1]
-
-
-def test_activations_have_the_numbers_that_they_have_without_blocks():
-    options = {"n": 128, "images": 128, "reduction": "sample", "criteria": "r2", "progress": False}
-    alone, among = (signature("mini:resnet18", "digits", **options, **more) for more in ({}, {"units": "blocks"}))
-    activations = among.table[among.table["kind"] == "activation"].reset_index(drop=True)
-    same = ["layer", "call", "activation", "depth", "width", "n", "score", "raw", "paired", "r2", "effective_width"]
-    assert activations[same].equals(alone.table[same])
 
 
 class Adding(nn.Module):
@@ -386,45 +292,6 @@ def test_what_a_residual_block_is():
     }  # fmt: skip
 
 
-class WindowAttentionLayer(nn.Module):
-    """As of MaxViT: two residual sums, whose shape is not that of the output, around attention and an MLP."""
-
-    def __init__(self):
-        super().__init__()
-        self.inner = SelfAttention(4, 4)
-        self.mlp = nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 4))
-
-    def forward(self, x):
-        tokens = x.flatten(2).transpose(1, 2)
-        tokens = tokens + self.inner(tokens)
-        tokens = tokens + self.mlp(tokens)
-        return tokens.transpose(1, 2).unflatten(2, x.shape[2:])
-
-
-class RotaryAttention(nn.Module):
-    """It adds two products of its queries, and is attention all the same."""
-
-    def __init__(self):
-        super().__init__()
-        self.project, self.back = nn.Linear(4, 8), nn.Linear(8, 4)
-
-    def forward(self, x):
-        z = self.project(x)
-        z = z * torch.cos(torch.arange(8.0)) + z.roll(1, -1) * torch.sin(torch.arange(8.0))
-        return self.back(nn.functional.scaled_dot_product_attention(z, z, z))
-
-
-def test_what_adds_in_another_shape_is_no_attention_but_what_is_inside():
-    found = blocks_of(nn.Sequential(nn.Conv2d(1, 4, 1), WindowAttentionLayer()), data(30, 1, 3, 3))["kind"]
-    found = found[found.isin(["attention", "mlp", "residual"])]
-    assert found.to_dict() == {"1.inner": "attention", "1.mlp": "mlp"}
-
-
-def test_rotary_positions_are_no_residual_sum():
-    found = blocks_of(nn.Sequential(nn.Linear(4, 4), RotaryAttention(), nn.ReLU()), data(30, 5, 4))["kind"]
-    assert found["1"] == "attention"
-
-
 def kinds(table):
     return table["kind"].value_counts().to_dict()
 
@@ -444,16 +311,6 @@ def test_blocks_of_torchvision(name, expected):
     with pytest.warns(match="are few"):
         table = blocks_of(network, data(8, 3, 64, 64), n=8)
     assert kinds(table) == expected
-
-
-@pytest.mark.slow
-def test_blocks_of_a_vision_transformer_of_torchvision():
-    torch.manual_seed(0)
-    network = torchvision.models.VisionTransformer(32, 8, 2, 2, 16, 32, num_classes=5)
-    found = kinds(blocks_of(network, data(64, 3, 32, 32)))
-    assert found == {
-        "network": 1, "residual": 2, "attention": 2, "mlp": 2, "normalisation": 5, "linear": 6, "activation": 2
-    }  # fmt: skip
 
 
 def of_transformers(name):
@@ -476,13 +333,6 @@ def of_transformers(name):
 def test_blocks_of_transformers(name, expected):
     tokens = {"input_ids": torch.randint(0, 50, (64, 12), generator=torch.Generator().manual_seed(0))}
     assert kinds(signature(of_transformers(name), tokens, n=64, units="blocks", progress=False).summary) == expected
-
-
-def test_blocks_of_the_small_networks():
-    found = signature("mini:vit_b_16", "digits", n=64, images=64, units="blocks", progress=False).summary
-    assert kinds(found) == {
-        "network": 1, "residual": 6, "attention": 6, "mlp": 6, "normalisation": 13, "linear": 14, "activation": 6
-    }  # fmt: skip
 
 
 # Options, files and the rest.
@@ -512,23 +362,6 @@ def test_batch_size_changes_nothing_and_files_keep_everything(tmp_path):
     assert one.metadata["criteria"][-1] == "affine_fit"
 
 
-def test_a_stored_result_of_blocks_is_another_one():
-    usual, blocks = (describe(Job("mini:digitsnet", "digits", named_options({"units": units}))) for units in
-                     ("activations", "blocks"))  # fmt: skip
-    assert usual.key != blocks.key
-    assert "units" not in usual.description["options"]
-    assert blocks.description["options"]["units"] == "blocks"
-    assert blocks.file_name.endswith("-blocks")
-
-
-def test_a_large_input_is_no_map_and_few_samples_know_no_affine_fit():
-    result = signature(nn.Sequential(nn.Conv2d(3, 40, 5, stride=2), nn.ReLU()), data(30, 3, 40, 40), n=30,
-                       units="blocks", progress=False)  # fmt: skip
-    assert "network" not in set(result.summary["kind"])
-    assert "the network as a whole has no row: its input has 4800 numbers a sample" in " ".join(result.notes)
-    assert "the best affine map of 1 of 2 blocks is not known" in " ".join(result.notes)
-
-
 def test_it_is_tracked_and_leaves_no_trace():
     network = load_model("mini:vit_b_16")
     before = copy.deepcopy(network.state_dict())
@@ -539,37 +372,6 @@ def test_it_is_tracked_and_leaves_no_trace():
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in network.modules())
 
 
-def test_a_module_that_fails_and_is_caught_leaves_nothing_behind():
-    class Trying(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.broken, self.last = Broken(), nn.Linear(4, 4)
-
-        def forward(self, x):
-            try:
-                return self.broken(x)
-            except ValueError:
-                return self.last(x).relu()
-
-    class Broken(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.norm = nn.LayerNorm(4)
-
-        def forward(self, x):
-            raise ValueError(str(self.norm(x).shape))
-
-    found = blocks_of(nn.Sequential(nn.Linear(4, 4), Trying()), data(30, 4))
-    assert found.index.tolist() == ["(root)", "0", "1.broken.norm", "1.last", "1"]
-    assert found["kind"].tolist() == ["network", "linear", "normalisation", "linear", "activation"]
-
-
-def test_without_units_nobody_hears_of_blocks():
-    listener, recorder = seen_in(nn.Sequential(nn.Linear(3, 3), nn.LayerNorm(3), nn.ReLU()), data(5, 3))
-    assert [call.activation for call in listener.calls] == ["relu"]
-    assert recorder.blocks is None
-
-
 def test_weights_that_are_nan_are_found_in_the_innermost_layer():
     torch.manual_seed(0)
     inner = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
@@ -577,36 +379,3 @@ def test_weights_that_are_nan_are_found_in_the_innermost_layer():
     network = nn.Sequential(nn.Linear(4, 4), Residual(inner), nn.ReLU(), nn.Linear(4, 4))
     with pytest.raises(AffscoreError, match=r"the output of linear of layer '1.inner.2' \(call 0\) holds 64 NaN"):
         signature(network, data(64, 4), n=64, units="blocks", progress=False)
-
-
-def test_notes_count_blocks_where_these_are_measured():
-    network, x = nn.Sequential(nn.Linear(8, 8), nn.ReLU()), data(12, 8)
-    for units, text in (("blocks", "of 3 blocks: their scores"), ("activations", "of 1 activations: their scores")):
-        with pytest.warns(match="are few"):
-            notes = signature(network, x, n=12, units=units, progress=False).notes
-        assert text in " ".join(notes)
-
-
-def test_the_input_of_a_block_is_what_depends_on_the_data():
-    class Residual(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.inner = nn.Linear(6, 6)
-
-        def forward(self, shift, x):
-            return x + torch.relu(self.inner(x)) + shift
-
-    class Net(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first, self.residual = nn.Linear(4, 6), Residual()
-
-        def forward(self, x):
-            return self.residual(torch.full((64, 6), 2.0), self.first(x))
-
-    net, images = Net().eval(), torch.randn(64, 4)
-    found = signature(net, images, n=64, units="blocks", criteria=False, progress=False)
-    x = net.first(images).detach()
-    expected = affinity_score(x, net.residual(torch.zeros(1), x).detach()).value
-    (score,) = found.summary.query("kind == 'residual'")["score"]
-    assert score == pytest.approx(expected, abs=1e-5)

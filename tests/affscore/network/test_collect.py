@@ -8,8 +8,8 @@ from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.network.collect import Collector
-from affscore.network.pair import LARGEST, joined
 from affscore.network.reduction import reduce
+from affscore.network.scoring import joined
 from affscore.options import Options
 from affscore.recorder import recording
 from tests.affscore.recorder import hard_networks as hard
@@ -61,15 +61,6 @@ def test_reduce_first_applies_the_activation_to_the_reduced_input(network, reduc
     assert not all(torch.equal(pair.y, pair.x) for pair in pairs)
 
 
-@pytest.mark.parametrize("network", [*NETWORKS, hard.Conv1dAndTokens, hard.PermutedBackAndForth])
-def test_sample_gives_true_pairs_of_the_activation(network, images):
-    for pair in collected(network(), images, "sample", batch_size=3):
-        # to the last bit for ReLU; others are computed differently in long and in short vectors
-        rtol = 0.0 if pair.call.activation == "relu" else 1e-6
-        torch.testing.assert_close(pair.y, apply(pair.call.activation, pair.x), rtol=rtol, atol=rtol)
-        assert len(pair.x) == len(images)
-
-
 def test_sample_gives_the_channels_of_one_position(images):
     model = hard.ChannelsLastMLP()
     listener, _ = seen_in(model, images)
@@ -115,36 +106,10 @@ def test_entries_next_to_zero_are_counted_over_the_full_feature_maps(batch_size,
     assert collected(model, images, sparsity=False)[0].sparse == (0, 0)
 
 
-def test_the_unit_of_rounding_is_that_of_the_network(images):
-    model = hard.ReusedReLU()
-    assert {pair.rounding for pair in collected(model, images)} == {2.0**-23}
-    assert {pair.rounding for pair in collected(model.double(), images.double())} == {2.0**-52}
-    assert {pair.rounding for pair in collected(model.bfloat16(), images.bfloat16())} == {2.0**-23}
-
-
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1)])
 def test_a_network_whose_activations_depend_on_the_image_is_refused(first, second, images):
     with pytest.raises(AffscoreError, match="must run the same activations for every sample"):
         collected(hard.Counting(first, second), images, batch_size=4)
-
-
-@pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1)])
-def test_a_network_whose_activations_depend_on_the_batch_is_refused(first, second, images):
-    model, known = hard.Counting(first, second).eval(), ()
-
-    def batch(chunk):
-        recorder.listener = collector = Collector(Options(), known=known)
-        collector.start(len(chunk))
-        recorder.start(chunk)
-        model(chunk)
-        assert collector.collected()
-        return collector.known
-
-    with torch.no_grad(), recording(model, Collector(Options())) as recorder:
-        known = batch(images)
-        assert len(known) == first
-        with pytest.raises(AffscoreError, match="must run the same activations for every sample"):
-            batch(images)
 
 
 def test_another_order_of_layers_is_refused(images):
@@ -200,17 +165,6 @@ def test_pytorchs_encoder_layer_scores_the_same_with_tokens_first():
     torch.testing.assert_close(ours.y, expected.y)
 
 
-def test_images_behind_the_tokens_of_one_axis(images):
-    class Merged(nn.Module):
-        def forward(self, x):
-            return torch.relu(conv_of(x).flatten(2).permute(2, 0, 1).flatten(0, 1))  # (tokens N, C)
-
-    conv_of = nn.Conv2d(3, 5, 1).requires_grad_(False)
-    (pair,) = collected(Merged(), images)
-    torch.testing.assert_close(pair.x, conv_of(images).mean((2, 3)))
-    torch.testing.assert_close(pair.y, conv_of(images).relu().mean((2, 3)))
-
-
 def test_features_that_have_lost_their_images_are_named(images):
     class Shorter(nn.Module):
         def forward(self, x):
@@ -228,21 +182,6 @@ def test_rows_are_those_that_came_in_their_order(sizes, room):
     assert len(rows) == sum(sizes)
     if parts:
         assert torch.equal(rows, torch.cat(parts))
-
-
-def test_memory_is_set_aside_once():
-    rows = joined(torch.empty(0), torch.zeros(2, 3), room=100)
-    first = rows.data_ptr()
-    for _ in range(49):
-        rows = joined(rows, torch.ones(2, 3), room=100)
-    assert rows.data_ptr() == first
-    assert len(rows) == 100
-
-
-def test_a_number_of_images_that_nobody_has_sets_no_memory_aside():
-    rows = joined(torch.empty(0), torch.zeros(2, 3, dtype=torch.float64), room=10**15)
-    assert rows.dtype == torch.float64
-    assert rows.untyped_storage().nbytes() == LARGEST * 3 * 8
 
 
 @pytest.mark.parametrize("width", [1, 4])

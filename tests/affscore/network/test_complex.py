@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from affscore import AffinityPenalty, AffscoreError, affinity_score, signature, track
+from affscore import AffscoreError, affinity_score, signature
 
 X = torch.randn(32, 6, generator=torch.Generator().manual_seed(0))
 QUIET = {"n": 32, "criteria": False, "progress": False, "device": "cpu"}
@@ -21,13 +21,6 @@ class Waves(nn.Module):
 
     def forward(self, x):
         return self.function(torch.fft.fft(x) @ self.weight).abs()
-
-
-class Cardioid(nn.Module):
-    """An activation of complex numbers, which nobody knows."""
-
-    def forward(self, z):
-        return z * (1 + z.angle().cos()) / 2
 
 
 def in_parts(z):
@@ -53,11 +46,6 @@ def test_an_activation_of_complex_features_is_refused(name, options):
         signature(network, X, **QUIET | options)
 
 
-def test_one_that_is_declared_is_refused_too():
-    with pytest.raises(AffscoreError, match=r"cardioid of layer 'function'.* imaginary part"):
-        signature(Waves(Cardioid()), X, **QUIET, activations=[Cardioid])
-
-
 def test_the_way_out():
     """A module around it has a score, of the real numbers that it takes and gives."""
     torch.manual_seed(0)
@@ -78,31 +66,3 @@ def test_activations_of_real_parts_of_complex_features_are_scored(function, expe
         z = torch.fft.fft(X) @ network.weight
     seen = z.real if len(expected) == 2 else z.abs() - 0.5
     assert found.scores[0] == pytest.approx(affinity_score(seen, seen.relu()).value, abs=1e-6)
-
-
-def test_a_layer_in_the_space_of_frequencies():
-    class Spectral(nn.Module):
-        """As Fourier neural operators have it: (N, C, positions)."""
-
-        def __init__(self):
-            super().__init__()
-            self.weight, self.local = nn.Parameter(torch.randn(3, 5, 4, dtype=torch.cfloat)), nn.Conv1d(3, 5, 1)
-
-        def forward(self, x):
-            low = torch.fft.rfft(x)[..., :4]
-            waves = torch.einsum("ncf,cdf->ndf", low, self.weight)
-            return F.gelu(torch.fft.irfft(waves, n=x.shape[-1]) + self.local(x))
-
-    torch.manual_seed(0)
-    found = signature(Spectral(), torch.randn(32, 3, 16), **QUIET)
-    assert (found.summary["activation"].tolist(), found.summary["width"].tolist()) == (["gelu"], [5])
-
-
-def test_a_training_is_told():
-    network = nn.Sequential(nn.Linear(6, 6), Waves(torch.tanh))
-    with pytest.raises(AffscoreError, match="imaginary part"):
-        track(network, X)
-    penalty = AffinityPenalty(network, 0.5)
-    with pytest.raises(AffscoreError, match="imaginary part"):
-        network(X)
-    penalty.remove()

@@ -1,18 +1,16 @@
 """Several inputs: which entries of the data go where, and that they give what one input with all of them gives."""
 
-import re
 import types
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-import torchvision
 from torch import nn
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 from affscore import AffscoreError, signature
-from affscore.network.feeding import Feeding
+from affscore.network.inputs import Feeding
 
 GENERATOR = torch.Generator().manual_seed(0)
 X, MASK = torch.randn(64, 6, generator=GENERATOR), torch.randn(64, 4, generator=GENERATOR)
@@ -121,21 +119,6 @@ def test_the_caller_says_how(name):
     np.testing.assert_allclose(found.scores, ONE.scores, rtol=0, atol=1e-6 if name == "one tensor" else 0)
     assert left_out(found) == []
     assert found.metadata["forward"] == "<lambda>"
-
-
-@pytest.mark.parametrize(
-    "make", [lambda: pd.DataFrame(X.numpy()), X.double().tolist, lambda: [tuple(r) for r in X.tolist()]]
-)
-def test_tables(make):
-    network = nn.Sequential(nn.Linear(6, 8), nn.ReLU())
-    assert scores(network, make()).scores.tolist() == scores(network, X).scores.tolist()
-
-
-def test_columns_of_integers_and_booleans_are_numbers():
-    table = pd.DataFrame({"a": X[:, 0].numpy(), "b": LABELS.numpy(), "c": LABELS.numpy() > 0})
-    tensor = torch.stack([X[:, 0], LABELS.float(), (LABELS > 0).float()], dim=1)
-    network = nn.Sequential(nn.Linear(3, 8), nn.ReLU())
-    assert scores(network, table).scores.tolist() == scores(network, tensor).scores.tolist()
 
 
 class Pair(nn.Module):
@@ -264,20 +247,6 @@ def test_nothing_is_guessed(network, batch):
     assert all(f"{name} (" in str(e.value) for name in entries)
 
 
-def test_a_target_is_not_fed_for_the_input():
-    items = Items(lambda index: {"target": X[index] ** 2, "x": X[index]})
-
-    class Network(nn.Module):
-        def forward(self, x):
-            return torch.relu(x)
-
-    found = scores(Network(), items)
-    assert found.scores.tolist() == scores(nn.ReLU(), X).scores.tolist()
-    assert left_out(found) == ["target"]
-    with pytest.raises(AffscoreError, match=r"target \(torch.float32 of shape \(32, 6\)\), x \(torch.float32"):
-        scores(nn.Sequential(nn.ReLU()), items, batch_size=32)
-
-
 def test_the_fingerprint_covers_every_input_and_no_label():
     def print_of(data, **options):
         return scores(Two(), data, **options).metadata["fingerprint_data"]
@@ -289,52 +258,6 @@ def test_the_fingerprint_covers_every_input_and_no_label():
     assert first != print_of((X, changed))
     single = scores(nn.ReLU(), X).metadata["fingerprint_data"]
     assert single == scores(nn.ReLU(), (X, LABELS)).metadata["fingerprint_data"]
-
-
-def test_a_network_in_double_precision_or_half():
-    double = scores(Two().double(), (X, MASK)).scores
-    np.testing.assert_allclose(double, ONE.scores, atol=1e-5)
-    np.testing.assert_allclose(scores(Two().bfloat16(), (X, MASK)).scores, double, atol=0.05)
-
-
-def test_integers_and_booleans_stay_what_they_are():
-    class Words(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.words, self.layer = nn.Embedding(3, 6), nn.Linear(6, 5)
-
-        def forward(self, x, ids, where):
-            assert (ids.dtype, where.dtype) == (torch.int64, torch.bool)
-            return torch.relu(self.layer(self.words(ids) + torch.where(where, x, 0)))
-
-    assert len(scores(Words(), (X, LABELS, X > 0))) == 1
-
-
-def test_the_callers_tensors_are_not_overwritten():
-    class InPlace(nn.Module):
-        def forward(self, x, mask):
-            return torch.relu(x[:, :4]) * mask.tanh_()
-
-    mask = MASK.clone()
-    assert len(scores(InPlace(), (X, mask))) == 2
-    assert torch.equal(mask, MASK)
-
-
-def test_a_network_that_mixes_the_samples_of_its_second_input_is_refused():
-    class Mixing(Two):
-        def forward(self, x, mask):
-            return super().forward(x, mask - mask.mean(0))
-
-    with pytest.raises(AffscoreError, match="mixes samples"):
-        scores(Mixing(), (X, MASK))
-
-
-def test_a_part_that_sees_only_the_second_input_is_scored():
-    class Apart(nn.Module):
-        def forward(self, x, mask):
-            return x[:, :4] + torch.relu(mask)
-
-    assert scores(Apart(), (X, MASK)).scores.tolist() == scores(nn.ReLU(), MASK).scores.tolist()
 
 
 def broken(tensor, value):
@@ -371,47 +294,6 @@ def broken(tensor, value):
 def test_what_cannot_be_fed(data, options, message):
     with pytest.raises(AffscoreError, match=message):
         scores(nn.ReLU() if isinstance(data, (list, pd.DataFrame)) else Two(), data, **options)
-
-
-def test_entries_that_come_and_go():
-    def make(index):
-        return {"x": X[index], "mask": MASK[index]} if index < 32 else {"x": X[index]}
-
-    with pytest.raises(AffscoreError, match="all batches of the data must have the same entries"):
-        scores(Optional(), Items(make), batch_size=32)
-
-
-def test_what_is_no_tensor_does_not_reach_the_callers_function():
-    seen = []
-
-    def forward(network, batch):
-        seen.append(batch["file"])
-        return network(batch["x"], batch["mask"])
-
-    found = scores(Two(), Items(by_name), forward=forward)
-    assert {file for files in seen for file in files} == {None}
-    assert "forward gets None for what holds no tensor: 'file'" in found.notes
-
-
-def test_a_network_that_takes_the_whole_dictionary():
-    class Whole(nn.Module):
-        def forward(self, batch):
-            return torch.relu(batch["image"])
-
-    data = {"image": torch.randn(8, 3, 4, 4), "target": torch.zeros(8, dtype=torch.long)}
-    with pytest.raises(
-        AffscoreError, match=r"from 'image' alone \(all entries: forward=lambda network, batch: network"
-    ):
-        signature(Whole(), data, n=8, progress=False)
-    found = signature(Whole(), data, n=8, progress=False, forward=lambda network, batch: network(batch))
-    assert len(found) == 1
-
-
-def test_one_tensor_for_two_inputs_is_called_so():
-    with pytest.raises(AffscoreError, match=r"the data holds one tensor \(torch.float32 of shape \(8, 3\)\)"):
-        signature(nn.Bilinear(3, 3, 2), torch.randn(8, 3), n=8, progress=False)
-    with pytest.raises(AffscoreError, match=r"the data holds entry 0 \(torch.float32 .*, entry 1 .*, entry 2 "):
-        signature(nn.Bilinear(3, 3, 2), (torch.randn(8, 3),) * 3, n=8, progress=False)
 
 
 class Detector(nn.Module):
@@ -471,31 +353,3 @@ class TestDetectors:
         }
         for samples, forward in ways.values():
             np.testing.assert_array_equal(signature(network, samples, forward=forward, **self.OPTIONS).scores, expected)
-
-    def test_other_networks_and_other_errors_do_not_name_it(self):
-        with pytest.raises(AffscoreError, match="stacked up") as caught:
-            signature(Failing(), Scenes().images, **self.OPTIONS)
-        assert "backbone" not in str(caught.value)
-        images = Scenes().images
-        images[3, 0, 0, 0] = torch.nan
-        with pytest.raises(AffscoreError, match=r"the data holds 1 NaN or infinite values; remove those samples$"):
-            signature(Detector(), images, **self.OPTIONS)
-
-    @pytest.mark.slow
-    def test_one_of_torchvision(self):
-        build = torchvision.models.detection.fasterrcnn_mobilenet_v3_large_320_fpn
-        network, images = build(weights=None, weights_backbone=None), torch.rand(4, 3, 64, 64)
-        options = {**self.OPTIONS, "n": 4, "batch_size": 2}
-        found = signature(network, images, forward=lambda network, batch: network.backbone(batch), **options)
-        assert set(found.summary["width"]) >= {16, 960}
-        for attempt in (images, [*images]):
-            try:
-                whole = len(signature(network, attempt, **options))
-            except AffscoreError as error:
-                whole = str(error)
-            assert re.search(self.WAY_OUT, whole) if isinstance(whole, str) else whole > len(found)
-
-
-class Failing(nn.Module):
-    def forward(self, x):
-        raise RuntimeError("the images are stacked up")

@@ -1,5 +1,4 @@
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from affscore import AffscoreError, Signature, load_signature, signature
+from affscore import AffscoreError, load_signature, signature
 from affscore.models.naming import check_destination
 
 
@@ -31,14 +30,6 @@ def test_what_is_written_comes_back(result, tmp_path):
     np.testing.assert_array_equal(back.scores, result.scores)
     assert repr(back) == repr(result)
     assert [entry.name for entry in tmp_path.iterdir()] == ["result.parquet"]
-
-
-def test_missing_scores_come_back_as_missing(result, tmp_path):
-    table = result.table.assign(score=np.nan, flag="constant input")
-    Signature(table, result.metadata).save(tmp_path / "x.parquet")
-    back = load_signature(tmp_path / "x.parquet")
-    assert back.table["score"].isna().all()
-    assert (back.metadata, back.notes) == (result.metadata, [])
 
 
 def test_pandas_reads_it_without_this_package(result, tmp_path):
@@ -95,25 +86,6 @@ def test_a_write_that_fails_leaves_nothing_and_spares_what_was_there(result, tmp
         assert file.read_bytes() == before
 
 
-def test_a_file_is_replaced_as_a_whole(result, tmp_path, monkeypatch):
-    file = result.save(tmp_path / "x.parquet")
-    write = pq.write_table
-    seen = []
-
-    def watch(table, where, *args, **kwargs):
-        write(table, where, *args, **kwargs)
-        seen.append((Path(where) != file, len(load_signature(file).table)))
-
-    monkeypatch.setattr(pq, "write_table", watch)
-    Signature(result.table.head(9), result.metadata).save(file)
-    assert seen == [(True, 18)]  # until the very end the old file is there
-    assert len(load_signature(file).table) == 9
-
-
-def test_everybody_may_read_it(result, tmp_path):
-    assert result.save(tmp_path / "x.parquet").stat().st_mode & 0o777 == 0o644
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -141,15 +113,6 @@ def test_foreign_files(make, message, tmp_path):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 0.999])
-def test_truncated_files(result, tmp_path, share):
-    file = result.save(tmp_path / "x.parquet")
-    content = file.read_bytes()
-    file.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(AffscoreError, match="is not a Parquet file that can be read"):
-        load_signature(file)
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -165,25 +128,6 @@ def test_places_that_cannot_be_written_are_found_out_first(result, tmp_path, nam
         with pytest.raises(AffscoreError, match=message):
             function(tmp_path / name)
     assert [entry.name for entry in tmp_path.iterdir()] == ["folder.parquet"]
-
-
-@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="everything is allowed to the superuser")
-def test_a_folder_that_may_not_be_written_to(tmp_path):
-    tmp_path.chmod(0o500)
-    with pytest.raises(AffscoreError, match="may not be written to"):
-        check_destination(tmp_path / "x.parquet")
-    tmp_path.chmod(0o700)
-
-
-def test_the_longest_name_that_a_folder_can_hold(result, tmp_path):
-    file = tmp_path / f"{'x' * 247}.parquet"
-    assert len(load_signature(result.save(file))) == 9
-
-
-def test_a_name_alone_means_the_working_folder(result, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    result.save("x.parquet")
-    assert (tmp_path / "x.parquet").is_file()
 
 
 def test_a_signature_is_written_as_its_ending_says(result, tmp_path):

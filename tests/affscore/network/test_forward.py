@@ -1,45 +1,16 @@
 """A network must keep images apart; where it does not, no score is given."""
 
-import re
 import warnings
 
-import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from affscore import AffscoreError, AffscoreWarning, load_data, load_model, signature
-from affscore.models import Preprocessing
+from affscore import AffscoreError, AffscoreWarning, signature
 
 
 def tokens(n=32):
     return torch.randn(n, 8, 6, generator=torch.Generator().manual_seed(0))
-
-
-class Doubled(nn.Module):
-    def forward(self, x):
-        return torch.relu(torch.cat([x, x.flip(-1)], 0))
-
-
-class Repeated(nn.Module):
-    def forward(self, x):
-        return torch.relu(x.repeat(2, 1, 1) + 0.1)
-
-
-class StatisticsOfTheBatch(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.norm = nn.BatchNorm1d(8, track_running_stats=False)
-
-    def forward(self, x):
-        return torch.relu(self.norm(x))
-
-
-@pytest.mark.parametrize("network", [Doubled, Repeated, StatisticsOfTheBatch])
-@pytest.mark.parametrize("batch_size", [8, 32])
-def test_a_network_that_mixes_images_is_refused(network, batch_size):
-    with pytest.raises(AffscoreError, match=r"mixes samples|the first axis of a feature map"):
-        signature(network(), tokens(), n=32, batch_size=batch_size, progress=False)
 
 
 class Stacked(nn.Module):
@@ -67,14 +38,6 @@ def test_what_comes_in_front_of_the_images_does_not_matter(network, width):
     assert front.table["width"].tolist() == behind.table["width"].tolist() == [width]
     guessed = [any("is a guess" in note for note in one.notes) for one in (front, behind)]
     assert guessed == [True, True]  # nothing says where the channels of this input are
-
-
-@pytest.mark.parametrize("name", ["resnet18", "swin_t", "convnext_tiny", "shufflenet_v2_x0_5", "efficientnet_b0"])
-@pytest.mark.slow
-def test_networks_that_keep_them_apart_are_not(name):
-    images = torch.randn(4, 3, 64, 64, generator=torch.Generator().manual_seed(1))
-    result = signature(load_model(f"{name}@random"), images, n=4, criteria=False, progress=False)
-    assert not any("one image" in note for note in result.notes)
 
 
 class Standardised(nn.Module):
@@ -109,16 +72,6 @@ def test_a_network_that_takes_no_single_image_is_checked_with_a_few_or_warned_of
     assert checked != any(note.kind == "warning" and "was not checked" in note for note in notes)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_scores_as_full_precision(dtype):
-    images = torch.randn(64, 3, 64, 64, generator=torch.Generator().manual_seed(2))
-    full = signature("resnet18@random", images, n=64, criteria=False, progress=False)
-    half = signature(load_model("resnet18@random").to(dtype), images, n=64, criteria=False, progress=False)
-    assert (half.table["flag"] == "").all()
-    np.testing.assert_allclose(half.scores, full.scores, atol=0.02)
-
-
 def test_a_network_that_draws_is_noted_and_the_seed_covers_it():
     class Noisy(nn.Module):
         def forward(self, x):
@@ -129,23 +82,6 @@ def test_a_network_that_draws_is_noted_and_the_seed_covers_it():
     assert any("it draws random numbers or keeps a state" in note for note in one.notes)
     assert one.scores.tolist() == same.scores.tolist() != other.scores.tolist()
     assert torch.equal(torch.get_rng_state(), state)
-
-
-def test_what_is_assumed_is_said():
-    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
-    assumed = signature(network, "digits", n=4, images=4, criteria=False, progress=False)
-    assert any("they went in with 8 x 8 pixels" in note for note in assumed.notes)
-    assert assumed.metadata["preprocessing"]["size"] == 8
-    network.preprocessing = Preprocessing(size=16, resize=16)
-    stated = signature(network, "digits", n=4, images=4, criteria=False, progress=False)
-    assert not any("does not say what it expects" in note for note in stated.notes)
-    assert stated.metadata["preprocessing"]["size"] == 16
-
-
-@pytest.mark.parametrize("wrap", [torch.utils.data.DataLoader, lambda data: torch.utils.data.Subset(data, range(64))])
-def test_a_wrapped_data_set_by_name_is_refused_unless_it_is_prepared(wrap):
-    with pytest.raises(AffscoreError, match=r"'digits' is wrapped in a .* would not be prepared"):
-        signature("mini:digitsnet", wrap(load_data("digits")), images=64, progress=False)
 
 
 def test_the_fingerprint_of_the_data_is_that_of_what_was_scored():
@@ -166,31 +102,6 @@ def test_the_fingerprint_of_the_data_is_that_of_what_was_scored():
     changed = images[:16].clone()
     changed[7, 2, 3, 4] = changed[7, 2, 3, 4].nextafter(torch.tensor(torch.inf))
     assert print_of(images[:16], 16) != print_of(changed, 16)
-
-
-def test_the_fingerprint_of_the_data_names_its_algorithm():
-    """Older results, those that come with the package among them, have the SHA-256 of all numbers and no name."""
-    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
-    about = signature(network, torch.zeros(4, 3, 4, 4).normal_(), n=4, progress=False).metadata
-    assert re.fullmatch("crc32:[0-9a-f]{16}", about["fingerprint_data"])
-
-
-def test_the_first_image_and_the_last_ones_go_without_the_others_and_again_only_if_they_give_other_numbers():
-    class Counting(nn.Module):
-        def __init__(self, noise):
-            super().__init__()
-            self.noise, self.alone = noise, []
-
-        def forward(self, x):
-            if len(x) < len(places):
-                self.alone.append([places.index(float(one[0, 0])) for one in x])
-            return torch.relu(x + self.noise * torch.randn_like(x))
-
-    places = tokens()[:, 0, 0].tolist()
-    for noise, passes in ((0.0, [[29, 30, 31, 0]]), (0.1, [[29, 30, 31, 0]] * 2)):
-        network = Counting(noise)
-        signature(network, tokens(), n=32, criteria=False, progress=False)
-        assert network.alone == passes
 
 
 def middle(x):
@@ -260,19 +171,6 @@ def test_mixing_of_any_samples_is_refused(mix, batch_size):
         signature(Mixing(), torch.randn(64, 5), n=64, batch_size=batch_size, progress=False)
 
 
-def test_recurrent_layers_are_noted():
-    class Recurrent(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.lstm = nn.LSTM(6, 5, batch_first=True)
-
-        def forward(self, x):
-            return torch.relu(self.lstm(x)[0][:, -1])
-
-    notes = signature(Recurrent(), tokens(), n=32, progress=False).notes
-    assert any("the activations inside lstm" in note for note in notes)
-
-
 def test_a_network_that_fails_on_what_was_assumed_says_what_that_was():
     network = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU())
     with pytest.raises(
@@ -284,26 +182,6 @@ def test_a_network_that_fails_on_what_was_assumed_says_what_that_was():
     no_activation = nn.Sequential(nn.Conv2d(3, 4, 3))
     with pytest.raises(AffscoreError, match=r"^no elementwise activation .*(?<!Preprocessing\(\.\.\.\))$"):
         signature(no_activation, "digits", n=4, images=4, criteria=False, progress=False)
-
-
-def test_a_failure_of_ours_is_not_the_networks(monkeypatch):
-    def failing(self, *arguments):
-        raise ZeroDivisionError("ours")
-
-    class Fails(nn.Module):
-        def forward(self, x):
-            raise KeyError("its own")
-
-    monkeypatch.setattr("affscore.recorder.layout.Layout.observe", failing)
-    x = torch.randn(8, 3)
-    with pytest.raises(
-        AffscoreError, match=r"by itself, and not while it is followed .ZeroDivisionError: ours"
-    ) as ours:
-        signature(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), x, n=8, progress=False)
-    assert isinstance(ours.value.__cause__, ZeroDivisionError)
-    with pytest.raises(AffscoreError, match=r"the network Fails fails on .* KeyError") as its:
-        signature(Fails(), x, n=8, progress=False)
-    assert isinstance(its.value.__cause__, KeyError)
 
 
 def test_a_list_of_what_each_sample_gives_shows_that_they_are_apart():

@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, Sampler, Tens
 
 from affscore import load_data, signature
 from affscore.errors import AffscoreError
-from affscore.models import Preprocessing, TextPreprocessing
+from affscore.models import Preprocessing
 from affscore.models.card import ModelCard
 from affscore.network.images import image_stream
 from affscore.options import Options
@@ -82,11 +82,6 @@ def test_more_images_than_there_are(kind):
         list(stream(KINDS[kind], 11).chunks)
 
 
-@pytest.mark.parametrize(("data", "name"), [(IMAGES, "tensor"), (IMAGES.numpy(), "ndarray"), (Endless(), "Endless")])
-def test_names(data, name):
-    assert stream(data).name == name
-
-
 def test_a_named_data_set_is_prepared_and_shuffled_by_the_seed():
     digits = load_data("digits")
     made = stream("digits", 20)
@@ -103,12 +98,6 @@ def test_a_named_data_set_is_prepared_and_shuffled_by_the_seed():
     assert not torch.equal(again, other)
 
 
-def test_an_image_set_keeps_the_preprocessing_that_it_was_given():
-    own = Preprocessing(channels=3, size=4, resize=4)
-    assert tensors(stream(load_data("digits", own), 4))[0].shape == (4, 3, 4, 4)
-    assert tensors(stream(load_data("digits"), 4))[0].shape == (4, 1, 8, 8)
-
-
 def test_noise_has_no_end_and_gives_one_batch_where_nobody_says_how_many():
     assert stream("random").total == 6
     assert stream("random", 9).total == 9
@@ -118,15 +107,15 @@ def test_noise_has_no_end_and_gives_one_batch_where_nobody_says_how_many():
     ("data", "message"),
     [
         (3, "data must be the name of a data set, a tensor or array .* got int"),
-        (Path("photos"), "got PosixPath; for a folder of images give the text 'folder:photos'"),
-        (pd.Series(range(300), dtype=float), r"got \(300,\): of one number a sample it is \(N, 1\); .* x\[None\]"),
+        (Path("photos"), "got PosixPath .a folder of images is the text 'folder:PATH'"),
+        (pd.Series(range(300), dtype=float), r"got \(300,\): of one number a sample it is \(N, 1\)"),
         ({}, "the data must give tensors, got a dict without any"),
         ((), "got a tuple without any"),
         (None, "got NoneType"),
         (torch.zeros(5), r"samples must have shape \(N, ...\), got \(5,\)"),
         (torch.zeros(5, 3, 2, 2, dtype=torch.uint8), "floating point numbers .* got torch.uint8"),
         (torch.zeros(5, 3).to(torch.float8_e5m2), "floating point numbers .* got torch.float8_e5m2"),
-        (np.zeros((5, 3), dtype=np.int64), "floating point numbers .* got torch.int64; .* or .astype.float. where"),
+        (np.zeros((5, 3), dtype=np.int64), "floating point numbers .* got torch.int64; .*TextPreprocessing"),
         (np.array(["a", "b"]), "floating point numbers, got an array of type <U1"),
         (np.array([None, 1]), "floating point numbers, got an array of type object"),
         (torch.full((5, 3), torch.nan), "the data holds 15 NaN or infinite values"),
@@ -155,20 +144,6 @@ def test_items_that_are_no_images(make, message):
         list(stream(Labelled(make)).chunks)
 
 
-def test_a_loader_that_drops_its_rest():
-    made = stream(DataLoader(IMAGES, batch_size=4, drop_last=True))
-    assert made.total is None
-    assert sum(len(chunk) for chunk in made.chunks) == 8
-
-
-def test_a_dataset_that_fails_is_not_silenced():
-    def broken(image):
-        raise KeyError("label")
-
-    with pytest.raises(AffscoreError, match="the data cannot be read in batches: KeyError: 'label'"):
-        list(stream(Labelled(broken)).chunks)
-
-
 def picture(image):
     return Image.fromarray(image.permute(1, 2, 0).byte().numpy())
 
@@ -180,50 +155,6 @@ def test_pictures_in_a_data_set_are_prepared(make):
     found = torch.cat(tensors(made))
     assert torch.equal(found, torch.stack([SMALL(picture(image)) for image in IMAGES[:9]]))
     assert made.preprocessing is SMALL
-
-
-def test_pictures_in_a_stream_are_prepared():
-    class Photos(Endless):
-        def __iter__(self):
-            return map(picture, IMAGES)
-
-    assert torch.equal(torch.cat(tensors(stream(Photos()))), torch.stack([SMALL(picture(i)) for i in IMAGES]))
-
-
-def test_pictures_that_are_not_for_this_network():
-    with pytest.raises(AffscoreError, match="the network expects token ids, and the data holds pictures"):
-        list(image_stream(Labelled(picture), ModelCard("", "", TextPreprocessing(vocabulary=5)), Options(4), 4).chunks)
-
-
-def test_tensors_are_taken_as_they_are():
-    made = stream(Labelled(lambda image: image))
-    list(made.chunks)
-    assert made.preprocessing is None
-
-
-class NoLength(Labelled):
-    def __len__(self):
-        raise TypeError("streams have no length")
-
-
-class Negative(Labelled):
-    def __len__(self):
-        return -1
-
-
-@pytest.mark.parametrize("kind", [NoLength, Negative])
-def test_a_length_that_is_none(kind):
-    for data in (kind(lambda image: image), DataLoader(kind(lambda image: image), sampler=[0, 1])):
-        with pytest.raises(AffscoreError, match="the data does not say how long it is: "):
-            stream(data)
-
-
-def test_the_preprocessing_that_was_used_is_known():
-    own = Preprocessing(channels=3, size=4, resize=4)
-    assert stream(load_data("digits", own), 4).preprocessing is own
-    assert stream("digits", 4).preprocessing is SMALL
-    assert stream("random").preprocessing is SMALL
-    assert stream(IMAGES).preprocessing is None
 
 
 def test_a_list_of_lists_of_whole_numbers_is_a_table():
@@ -250,11 +181,6 @@ class Forever(Sampler):
 
     def __iter__(self):
         return itertools.cycle(range(7))
-
-
-class Silent(Forever):
-    def __len__(self):
-        raise NotImplementedError("as long as you like")
 
 
 SEVEN = TensorDataset(torch.arange(7.0).view(-1, 1))
@@ -290,17 +216,6 @@ class TestNoLength:
             made = stream(data)
             assert (sum(map(len, tensors(made))), made.notes) == (700, [])
 
-    @pytest.mark.parametrize("data", [itertools.count(), (row for row in IMAGES), iter(IMAGES)])
-    def test_what_is_no_data_set(self, data):
-        with pytest.raises(AffscoreError, match=r"a Dataset or a DataLoader, got \w+"):
-            stream(data)
-
-    def test_a_sampler_that_fails_to_say(self):
-        loader = DataLoader(SEVEN, batch_size=4, sampler=Silent())
-        with pytest.raises(AffscoreError, match="the data does not say how long it is: NotImplementedError: as long"):
-            stream(loader)
-        assert sum(map(len, tensors(stream(loader, 9)))) == 9
-
 
 def small(*layers):
     torch.manual_seed(0)
@@ -310,30 +225,11 @@ def small(*layers):
 @pytest.mark.parametrize(
     ("network", "sample"),
     [
-        (small(nn.Conv2d(3, 4, 3)), torch.randn(3, 32, 32)),
-        (small(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4)), torch.randn(3, 32, 32)),
-        (
-            small(nn.Conv2d(3, 4, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(-3), nn.Linear(4, 5)),
-            torch.randn(3, 32, 32).numpy(),
-        ),
-        (small(nn.Conv1d(3, 4, 3)), torch.randn(3, 32)),
-        (small(nn.Flatten(), nn.Linear(12, 4)), torch.randn(3, 4)),
+        (nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU()), torch.randn(3, 32, 32)),
+        (nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU()), torch.randn(3, 32, 32)),
+        (nn.Sequential(nn.Flatten(), nn.Linear(12, 4), nn.ReLU()), torch.randn(3, 4)),
     ],
 )
 def test_a_forgotten_axis_of_samples_is_named(network, sample):
-    with pytest.raises(AffscoreError, match=r"takes all of the data as one sample x: give x\[None\]"):
+    with pytest.raises(AffscoreError, match=r"a sample x alone is x\[None\]"):
         signature(network, sample, criteria=False, progress=False)
-
-
-@pytest.mark.parametrize(
-    ("network", "data"),
-    [
-        (small(nn.Conv2d(1, 4, 3)), torch.randn(8, 3, 32, 32)),  # another number of channels
-        (small(nn.Linear(4, 4)), torch.randn(8, 5)),
-        (small(nn.Flatten(), nn.Linear(12, 4)), torch.randn(2000, 4)),
-    ],
-)
-def test_other_errors_name_no_axis(network, data):
-    with pytest.raises(AffscoreError) as error:
-        signature(network, data, criteria=False, progress=False)
-    assert "x[None]" not in str(error.value)

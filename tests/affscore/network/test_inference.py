@@ -1,16 +1,11 @@
 """``torch.inference_mode``, around a call or in the network, changes no number and leaves nothing behind."""
 
-import re
-
 import pandas as pd
 import pytest
 import torch
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
 from torch import nn
 
-from affscore import AffscoreError, affinity_score, multiverse, signature, track
-from affscore.network import nonlinearity_coefficient
+from affscore import signature, track
 from tests.affscore.recorder import hard_networks as hard
 
 INPUTS = torch.randn(32, 3, 8, 8, generator=torch.Generator().manual_seed(0))
@@ -84,19 +79,6 @@ def test_around_the_call(name):
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_on_forward(name):
-    class Decorated(NETWORKS[name]):
-        @torch.inference_mode()
-        def forward(self, x):
-            return super().forward(x)
-
-    expected, found = rows(built(NETWORKS[name]), INPUTS), rows(built(Decorated), INPUTS)
-    for table in (expected[0], found[0]):
-        del table["model"]
-    assert_same(found, expected)
-
-
-@pytest.mark.parametrize("name", NETWORKS)
 def test_weights_and_data_that_were_made_in_it(name):
     expected = rows(built(NETWORKS[name]), INPUTS)
     with torch.inference_mode():
@@ -104,30 +86,6 @@ def test_weights_and_data_that_were_made_in_it(name):
     assert inputs.is_inference()
     assert_same(rows(network, inputs), expected)
     assert_same(rows(network, [*inputs]), (expected[0].assign(dataset="list"), expected[1]))
-
-
-OPTIONS = st.fixed_dictionaries({
-    "reduction": st.sampled_from(["mean", "sum", "flatten", "sample", "positions", "published"]),
-    "order": st.sampled_from(["activate-first", "reduce-first"]),
-    "covariance": st.sampled_from(["ledoit-wolf", "empirical"]),
-    "criteria": st.sampled_from([False, "all"]), "units": st.sampled_from(["activations", "blocks"]),
-    "batch_size": st.integers(1, 20),
-})  # fmt: skip
-
-
-@pytest.mark.slow
-@settings(deadline=None, max_examples=12, phases=[Phase.generate])
-@given(OPTIONS, st.sampled_from(sorted(NETWORKS)))
-def test_under_every_choice(options, name):
-    network = built(NETWORKS[name])
-    try:
-        expected = rows(network, INPUTS, **options)
-    except AffscoreError as error:
-        with torch.inference_mode(), pytest.raises(AffscoreError, match=re.escape(str(error))):
-            rows(network, INPUTS, **options)
-        return
-    with torch.inference_mode():
-        assert_same(rows(network, INPUTS, **options), expected)
 
 
 class Caching(nn.Module):
@@ -153,39 +111,3 @@ def test_a_training_goes_on_after_a_measurement_in_it():
         assert tracker.step()
     model(samples).sum().backward()
     assert model.layer.weight.grad.isfinite().all()
-
-
-def test_the_generators_are_left_alone():
-    network = built(Batchnormed)
-    torch.manual_seed(3)
-    expected = torch.rand(2)
-    torch.manual_seed(3)
-    with torch.inference_mode():
-        signature(network, INPUTS, n=16, reduction="sample", criteria=False, progress=False)
-    assert torch.equal(torch.rand(2), expected)
-
-
-def test_a_score():
-    x = torch.randn(30, 4, generator=torch.Generator().manual_seed(1))
-    expected = affinity_score(x, x.relu())
-    with torch.inference_mode():
-        found, of_its_own = affinity_score(x, x.relu()), x.clone()
-    assert found == expected
-    assert affinity_score(of_its_own, of_its_own.relu()) == expected
-
-
-def test_derivatives():
-    x = torch.randn(30, 4, generator=torch.Generator().manual_seed(1))
-    expected = nonlinearity_coefficient(torch.sin, x)
-    with torch.inference_mode():
-        found = nonlinearity_coefficient(torch.sin, x), nonlinearity_coefficient(torch.sin, x.clone())
-    assert found == (expected, expected)
-    assert expected > 0.5
-
-
-def test_a_multiverse():
-    network = built(Batchnormed)
-    expected = multiverse(network, INPUTS, n=16, progress=False)
-    with torch.inference_mode():
-        found = multiverse(network, INPUTS, n=16, progress=False)
-    pd.testing.assert_frame_equal(found.scores, expected.scores)

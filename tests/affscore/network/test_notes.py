@@ -10,9 +10,9 @@ import pytest
 
 import affscore
 from affscore import AffscoreWarning
-from affscore.network.measurement import Measurement
-from affscore.network.note import Note, give_warnings, lines
+from affscore.network.notes import Note, lines
 from affscore.network.result import load_signature
+from affscore.network.signature import signatures
 from affscore.options import Options
 from affscore.survey.job import Job
 from affscore.survey.survey import Report
@@ -29,8 +29,11 @@ NOTES = [
 @pytest.fixture(autouse=True)
 def warned(monkeypatch):
     """Every signature has these notes."""
-    made = Measurement.signatures
-    monkeypatch.setattr(Measurement, "signatures", lambda self: [replace(one, notes=NOTES) for one in made(self)])
+
+    def made(subject):
+        return [replace(one, notes=NOTES) for one in signatures(subject)]
+
+    monkeypatch.setattr("affscore.network.signature.signatures", made)
 
 
 def given(call):
@@ -63,17 +66,6 @@ def test_a_file_keeps_notes_and_warnings(tmp_path):
     assert found == []
 
 
-def test_a_comparison_warns_of_each_result_by_its_name():
-    both, found = given(lambda: affscore.compare("mini:digitsnet", "mini:digitsnet@random", **QUICK))
-    assert {warning.filename for warning in found} == {__file__}
-    assert sum("the scores are too high" in str(warning.message) for warning in found) == 2
-    assert {str(warning.message).partition(": ")[0] for warning in found} == set(both.signatures)
-    assert repr(both).count("\nwarning: mini:digitsnet@random: ") == 2
-    assert repr(both).endswith("\n2 notes: .notes")
-    named = [note for note in both.notes if note.startswith("mini:digitsnet@")]
-    assert [note.kind for note in named] == 2 * ["note", "warning", "warning"]
-
-
 def test_the_report_of_a_survey_shows_them():
     outcome = Outcome(0, "measured", notes=tuple(NOTES))
     job = Job("a", "digits", Options())
@@ -104,8 +96,3 @@ def test_files_of_version_1_said_it_in_the_text():
     old = [Note.of(text) for text in ("warning: the scores are too high", "an image was dropped", "warning")]
     assert [note.kind for note in old] == ["warning", "note", "note"]
     assert old[0] == "the scores are too high"
-
-
-def test_notes_alone_warn_of_nothing():
-    _, found = given(lambda: give_warnings(["a note", "warning"]))
-    assert found == []

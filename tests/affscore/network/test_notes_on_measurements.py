@@ -8,13 +8,12 @@ import pytest
 import torch
 from PIL import Image
 from torch import nn
-from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 import affscore
-from affscore import AffscoreError, AffscoreWarning, signature, track
+from affscore import AffscoreError, AffscoreWarning, signature
 from affscore.models import Preprocessing
-from affscore.network.measurement import _checksums
-from affscore.network.notes import on_repeats
+from affscore.network.images import _checksums
 from affscore.transport import points_needed
 
 QUIET = {"criteria": False, "progress": False}
@@ -66,50 +65,6 @@ class TestPreprocessing:
         word, result = notes_with(self.SAYS, network(), folder(tmp_path / "photos", sizes), n=8)
         assert (word, result.metadata["preprocessing"]["size"]) == ("warning", 224)
 
-    def test_only_the_images_that_are_used_count(self, tmp_path):
-        data = folder(tmp_path / "some", [(32, 32)] * 8)
-        order = affscore.load_data(data).order(4, 0, 4)
-        for number in set(range(8)) - set(order):
-            Image.new("RGB", (50, 40)).save(tmp_path / "some" / f"{number:02}.png")
-        assert notes_with(self.SAYS, network(), data, n=4, images=4)[1].metadata["preprocessing"]["size"] == 32
-        assert notes_with(self.SAYS, network(), data, n=8)[1].metadata["preprocessing"]["size"] == 224
-
-    def test_what_is_no_readable_image_does_not_count(self, tmp_path):
-        data = folder(tmp_path / "some", [(32, 32)] * 4)
-        (tmp_path / "some" / "broken.png").write_bytes(b"no image")
-        assert affscore.load_data(data).common_size(range(5)) == 32
-        assert affscore.load_data(data).common_size([]) is None
-
-    def test_data_that_is_not_in_files(self):
-        word, result = notes_with(self.SAYS, network(), "digits", n=32, images=32)
-        assert (word, result.metadata["preprocessing"]["size"]) == ("note", 8)
-
-    def test_noise_has_no_size(self):
-        word, result = notes_with(self.SAYS, network(), "random", n=4, images=4)
-        assert (word, result.metadata["preprocessing"]["size"]) == ("warning", 224)
-
-    def test_pictures_in_a_data_set(self):
-        class Pictures(Dataset):
-            def __init__(self, sizes):
-                self.sizes = sizes
-
-            def __len__(self):
-                return len(self.sizes)
-
-            def __getitem__(self, index):
-                return Image.fromarray(np.full((*self.sizes[index], 3), 9 * index, dtype=np.uint8)), 0
-
-        for batch_size in (2, 8):
-            word, result = notes_with(self.SAYS, network(), Pictures([(32, 32)] * 8), n=8, batch_size=batch_size)
-            assert (word, result.metadata["preprocessing"]["size"]) == ("note", 32)
-            assert not any("several sizes" in note for note in result.notes)
-        _, result = notes_with(self.SAYS, network(), Pictures([(32, 32)] * 7 + [(64, 64)]), n=8)
-        assert result.metadata["preprocessing"]["size"] == 32
-        assert any("several sizes" in note for note in result.notes)
-
-        word, result = notes_with(self.SAYS, network(), Pictures([(32, 32)] * 8), n=8, size=24)
-        assert (word, result.metadata["preprocessing"]["size"]) == ("note", 24)
-
     def test_the_size_that_is_given_is_taken(self, tmp_path):
         data = folder(tmp_path / "photos", [(32, 40)] * 8)
         for side in (24, 224):
@@ -135,22 +90,6 @@ class TestPreprocessing:
                 with pytest.raises(AffscoreWarning, match=self.SAYS):
                     measure(net, data, n=8, progress=False)
 
-    def test_a_class_of_torchvision_is_most_likely_imagenets(self, tmp_path):
-        from torchvision.models import SqueezeNet
-
-        data = folder(tmp_path / "photos", [(50, 60)] * 2)
-        assert notes_with(self.SAYS, SqueezeNet("1_1"), data, n=2)[0] == "note"
-
-    @pytest.mark.parametrize("name", ["squeezenet1_1@random", "mini:digitsnet", "mini:digitsnet@random"])
-    def test_a_name_keeps_its_own(self, name):
-        word, result = notes_with(self.SAYS, name, "digits", n=4, images=4)
-        stated = affscore.models.card_of(affscore.load_model(name)).preprocessing
-        assert (word, result.metadata["preprocessing"]) == (None, stated.as_dict())
-
-    def test_tensors_are_taken_as_they_are(self):
-        word, result = notes_with(self.SAYS, network(), torch.rand(8, 3, 9, 9), n=8)
-        assert (word, result.metadata["preprocessing"]) == (None, None)
-
 
 class TestValues:
     SAYS = "values from 0 to 255"
@@ -163,36 +102,9 @@ class TestValues:
         images = torch.rand(8, 3, 9, 9, generator=torch.Generator().manual_seed(0)) * factor + shift
         assert notes_with(self.SAYS, network(), images, n=8)[0] == expected
 
-    def test_other_data_may_hold_such_values(self):
-        rows = torch.rand(8, 5) * 255
-        assert notes_with(self.SAYS, nn.Sequential(nn.Linear(5, 4), nn.ReLU()), rows, n=8)[0] is None
-
-    def test_a_network_may_expect_them(self):
-        stated = Preprocessing(size=9, resize=9, mean=(0.0,) * 3, std=(1 / 255,) * 3)
-        assert notes_with(self.SAYS, network(preprocessing=stated), torch.rand(8, 3, 9, 9) * 255, n=8)[0] is None
-
-    def test_images_that_were_not_normalised(self):
-        says, stated = "as before they are normalised", Preprocessing(size=9)
-        images = torch.rand(8, 3, 9, 9, generator=torch.Generator().manual_seed(0))
-        assert notes_with(says, network(preprocessing=stated), images, n=8)[0] == "note"
-        for other in (images - 0.5, images * 3):
-            assert notes_with(says, network(preprocessing=stated), other, n=8)[0] is None
-        assert notes_with(says, network(), images, n=8)[0] is None  # which says nothing of what it expects
-        plain = Preprocessing(size=9, mean=(0.0,) * 3, std=(1.0,) * 3)
-        assert notes_with(says, network(preprocessing=plain), images, n=8)[0] is None
-        assert notes_with(says, network(preprocessing=stated), images.flatten(2), n=8, forward=_as_images)[0] is None
-
-
-def _as_images(net, batch):
-    return net(batch.unflatten(2, (9, 9)))
-
 
 class TestN:
     SAYS = " in a batch are few"
-
-    def test_the_default_is_quiet(self):
-        word, result = notes_with("", "mini:digitsnet", "digits", n=512, images=512)
-        assert (word, result.notes) == (None, [])
 
     def test_it_warns_names_the_n_that_suffices_and_is_quiet_there(self):
         rows = torch.randn(1200, 64, generator=torch.Generator().manual_seed(0))
@@ -205,25 +117,6 @@ class TestN:
             notes_with(self.SAYS, net, rows, n=points_needed(64, 0.02), images=points_needed(64, 0.02))[0] != "warning"
         )
         assert notes_with(self.SAYS, net, rows, n=1200)[0] is None
-
-    @pytest.mark.parametrize(("n", "word"), [(2, "warning"), (7, "warning"), (8, None)])
-    def test_a_handful_says_nothing_whatever_the_scores(self, n, word):
-        net = nn.Sequential(nn.Linear(10, 256), nn.ReLU())
-        assert notes_with("too few for any score", net, torch.randn(n, 10), n=n)[0] == word
-
-    def test_it_counts_where_the_bias_is(self):
-        rows = torch.randn(200, 64, generator=torch.Generator().manual_seed(0))
-        net = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2), nn.ReLU())
-        _, result = notes_with(self.SAYS, net, rows, n=200)
-        assert result.expected_bias[1] < 0.01 < 0.02 < result.expected_bias[0]
-        assert any("few for 1 of 2 activations" in note for note in result.notes)
-
-    def test_an_affine_activation_needs_few(self):
-        class Positive(nn.Module):
-            def forward(self, x):
-                return torch.relu(x + 100)
-
-        assert notes_with(self.SAYS, Positive(), torch.randn(64, 60), n=64)[0] is None
 
     def test_fewer_images_than_n(self):
         says = "there are no more images (512 were asked for"
@@ -270,13 +163,6 @@ class TestInterval:
         assert low < limit + 0.25 * float(found.expected_bias[0])
         assert high > found.scores.mean()
 
-    def test_shrinkage_may_have_twice_the_bias(self):
-        for covariance, factor in (("empirical", 1), ("ledoit-wolf", 2)):
-            found = self.wide(200, covariance)
-            low, high = found.mean_interval()
-            below, above = found.scores.mean() - low, high - found.scores.mean()
-            assert below - above == pytest.approx(factor * found.expected_bias.mean(), abs=0.3 * above)
-
 
 class Stream(IterableDataset):
     """As many samples as there are, or without end; each worker gives all of them, unless they are split."""
@@ -312,9 +198,6 @@ class TestRepeats:
         loader = DataLoader(Stream(vectors(32)), batch_size=8, num_workers=workers)
         assert self.found(loader) == ["32 of 64 samples (50.0%)"] * (workers > 1)
 
-    def test_workers_that_split_them(self):
-        assert self.found(DataLoader(Stream(vectors(64), split=True), batch_size=8, num_workers=2)) == []
-
     def test_only_samples_that_were_used_count(self):
         assert self.found(DataLoader(Stream(vectors(32)), 16, num_workers=2), images=32) == ["16 of 32 samples (50.0%)"]
         assert self.found(torch.cat([vectors(32), vectors(16)])) == []  # the last 16 fill no batch, and are dropped
@@ -327,36 +210,13 @@ class TestRepeats:
         data[40, 5] += 1e-6
         assert self.found(data) == []
 
-    def test_of_several_inputs_all_count(self):
-        class Two(nn.Module):
-            def forward(self, x, y):
-                return torch.relu(x + y)
-
-        one, other = vectors(32), torch.ones(32, 6)
-        for data, expected in (((one, other), 0), ((other, other.clone()), 31)):
-            result = signature(Two(), data, n=32, **QUIET)
-            assert sum(f"{expected} of 32 samples" in note for note in result.notes) == (expected > 0)
-
-    def test_classes_of_few_values_are_repeats_indeed(self):
-        rows = torch.tensor([[a, b, c, 0, 0, 0] for a in (0.0, 1) for b in (0, 1) for c in (0, 1)]).repeat(4, 1)
-        assert self.found(rows) == ["24 of 32 samples (75.0%)"]
-
     @pytest.mark.parametrize("seed", range(3))
     def test_chance_makes_none(self, seed):
         """Among 300,000 samples about ten share a checksum of 32 bits."""
         numbers = torch.randn(300_000, 3, generator=torch.Generator().manual_seed(seed))
         sums = _checksums(numbers)
         assert len(np.unique(sums[:, 0])) < len(sums)
-        assert list(on_repeats(sums, "samples")) == []
-
-    @pytest.mark.parametrize("spec", ["digits", "random"])
-    def test_data_that_is_shipped_has_none(self, spec):
-        result = signature("mini:digitsnet", spec, n=256, images=512, **QUIET)
-        assert not any(self.SAYS in note for note in result.notes)
-
-    def test_a_probe_says_it_too(self):
-        tracker = track(dense(), vectors(16).repeat(2, 1), n=32)
-        assert any(f"16 of 32 samples (50.0%) {self.SAYS}" in note for note in tracker.record.notes)
+        assert len(np.unique(sums, axis=0)) == len(sums)
 
 
 def test_data_without_end_is_read_for_a_while():

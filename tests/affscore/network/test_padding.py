@@ -6,12 +6,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
-from torch.utils.data import DataLoader
 
-from affscore import AffscoreError, AffscoreWarning, affinity_score, multiverse, signature, track
+from affscore import AffscoreError, affinity_score, multiverse, signature, track
 from affscore.models import TextPreprocessing
-from affscore.network.padding import NOTE, reduce_text, tokens_of_text, unread_masks
-from affscore.network.reduction import chosen_positions, reduce
+from affscore.network.reading import PADDING, tokens_of_text, unread_masks
+from affscore.network.reduction import chosen_positions, reduce, reduce_text
 
 LENGTH, WIDTH = 7, 6
 MIXED = torch.tensor([[1, 1], [1, 0]])
@@ -63,28 +62,12 @@ def test_a_padded_text_counts_as_the_text_alone(spoil, size):
     found = signature(net(spoil), data, n=24, criteria="sparsity", batch_size=size, progress=False)
     x, y = by_hand(data)
     assert found.scores[0] == pytest.approx(affinity_score(x, y).value, abs=1e-5)
-    assert NOTE in found.notes
+    assert PADDING in found.notes
     hidden = net()
     with torch.no_grad():
         tokens = hidden.up(hidden.words(data["input_ids"][data["attention_mask"].bool()]))
     share = (tokens.abs() <= 1e-3).double().mean().item()
     assert found.table["sparsity_before"].iloc[0] == pytest.approx(share)
-
-
-def test_the_pooler_has_no_positions_and_is_as_it_is():
-    padded = texts()
-    both = (padded, {"input_ids": padded["input_ids"]})
-    one, other = (signature(net(), data, n=24, criteria=False, progress=False) for data in both)
-    assert one.scores[1] == pytest.approx(other.scores[1], abs=1e-6)
-    assert one.scores[0] != pytest.approx(other.scores[0], abs=1e-4)
-    assert NOTE not in other.notes
-
-
-def test_a_mask_of_ones_changes_nothing():
-    ids = texts()["input_ids"]
-    both = ({"input_ids": ids}, {"input_ids": ids, "attention_mask": torch.ones_like(ids)})
-    one, other = (signature(net(), data, n=24, criteria=False, progress=False) for data in both)
-    assert one.scores.tolist() == other.scores.tolist()
 
 
 @given(st.integers(0, 2**16), st.sampled_from(["mean", "sum"]))
@@ -130,42 +113,6 @@ def test_several_positions_need_as_many_tokens(size, short):
     assert np.isfinite(found.scores[0])
 
 
-def test_a_multiverse_and_a_tracker_know_of_padding():
-    data = texts()
-    found = multiverse(net(float("nan")), data, n=24, progress=False)
-    assert np.isfinite(found.scores.to_numpy()).all()
-    alone = signature(net(), data, n=24, criteria=False, progress=False)
-    assert found.signature().scores.tolist() == pytest.approx(alone.scores.tolist(), abs=1e-6)
-    tracker = track(net(float("nan")), data, n=24, coupling="exact")
-    assert tracker.table["score"].tolist() == pytest.approx(alone.scores.tolist(), abs=1e-6)
-
-
-class Dictionaries(torch.utils.data.Dataset):
-    def __init__(self, data):
-        self.data = data
-
-    def __len__(self):
-        return len(self.data["input_ids"])
-
-    def __getitem__(self, index):
-        return {name: values[index] for name, values in self.data.items()}
-
-
-def test_the_kind_of_data_does_not_matter():
-    data = texts()
-    expected = signature(net(), data, n=24, criteria=False, progress=False).scores.tolist()
-    loader = DataLoader(Dictionaries(data), batch_size=7)
-    for same in (Dictionaries(data), loader):
-        assert signature(net(), same, n=24, criteria=False, progress=False).scores.tolist() == pytest.approx(expected)
-    own = signature(net(), data, n=24, forward=lambda network, batch: network(**batch), criteria=False, progress=False)
-    assert own.scores.tolist() == pytest.approx(expected)
-
-
-class Blind(Padded):
-    def forward(self, input_ids):
-        return super().forward(input_ids)
-
-
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
@@ -178,45 +125,6 @@ class Blind(Padded):
 def test_masks_that_cannot_be_used(change, options, message):
     with pytest.raises(AffscoreError, match=message):
         signature(net(), texts() | change, n=24, criteria=False, progress=False, **options)
-
-
-def test_a_network_that_is_not_told_of_the_padding():
-    torch.manual_seed(0)
-    with pytest.raises(AffscoreError, match="as its forward does not take the mask; give windows of the same length"):
-        signature(Blind(), texts(), n=24, criteria=False, progress=False)
-
-
-def test_positions_that_are_not_the_tokens():
-    class Halved(Padded):
-        def forward(self, input_ids, attention_mask=None):
-            return nn.functional.gelu(self.up(self.words(input_ids[:, ::2])))
-
-    torch.manual_seed(0)
-    with pytest.raises(AffscoreError, match=r"it has 4 positions a sample, and the mask marks .* among 7 .*mask=None"):
-        signature(Halved(), texts(), n=24, criteria=False, progress=False)
-
-
-class OtherMask(nn.Module):
-    """Features that come with a mask of padding, under a name of its own."""
-
-    def __init__(self):
-        super().__init__()
-        self.up = nn.Linear(4, 9)
-
-    def forward(self, features, pad_mask):
-        return nn.functional.gelu(self.up(features)).masked_fill(pad_mask[:, :, None], 0)
-
-
-def test_padding_that_another_mask_marks_is_warned_of():
-    generator = torch.Generator().manual_seed(0)
-    features, mask = torch.randn(64, 3, 4, generator=generator), torch.rand(64, 3, generator=generator) < 0.3
-    torch.manual_seed(0)
-    network, options = OtherMask(), {"n": 32, "criteria": False, "progress": False, "batch_size": 8}
-    with pytest.warns(AffscoreWarning, match="the padding that pad_mask may mark counts in every score"):
-        found = signature(network, {"features": features, "pad_mask": mask}, **options)
-    assert sum("pad_mask" in note for note in found.notes) == 1  # of two batches
-    nothing = signature(network, {"features": features, "pad_mask": torch.zeros_like(mask)}, **options)
-    assert not any("pad_mask" in note for note in nothing.notes)
 
 
 @pytest.mark.parametrize(
@@ -271,14 +179,14 @@ def test_the_mask_of_any_network_marks_padding_and_may_have_another_name(spoil):
     ):
         found = signature(network, data, **options, **more)
         assert found.scores[0] == expected
-        assert NOTE in found.notes
+        assert PADDING in found.notes
     assert multiverse(network, padded, n=64, mask="pad_mask", progress=False).signature().scores[0] == expected
     tracker = track(network, padded, n=64, mask="pad_mask", coupling="exact")
     assert tracker.table["score"].tolist() == [expected]
     if spoil == 0:
         counted = signature(network, {"features": features, "attention_mask": mask}, mask=None, **options)
         assert counted.scores[0] != expected
-        assert NOTE not in counted.notes
+        assert PADDING not in counted.notes
     with pytest.raises(AffscoreError, match="has no entry 'mask', which is to be the mask"):
         signature(network, padded, mask="mask", **options)
     with pytest.raises(AffscoreError, match="mask must be the name of an entry"):
@@ -293,15 +201,3 @@ def test_padding_is_that_of_the_decoder_too_or_refused(name):
     other = {name: twice[name].flip(0)}
     with pytest.raises(AffscoreError, match=f"marks padding .attention_mask. of other tokens than those of {name}"):
         tokens_of_text(data | other, {})
-
-
-def test_sparsity_is_that_of_the_tokens_alone():
-    data, model = texts(), net(spoil=1e6)
-    with torch.no_grad():
-        model.up.weight *= 1e-3
-        model.up.bias *= 1e-3
-        tokens = model.up(model.words(data["input_ids"][data["attention_mask"].bool()]))
-    share = (tokens.abs() <= 1e-3).double().mean().item()
-    assert 0.2 < share < 0.98
-    found = signature(model, data, n=24, criteria="sparsity", progress=False)
-    assert found.table["sparsity_before"].iloc[0] == pytest.approx(share)

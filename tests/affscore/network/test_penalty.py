@@ -1,12 +1,9 @@
 """The penalty sees the scores of a signature, its gradients are right, and training with it moves the scores."""
 
 import copy
-import gc
 import io
 import math
 import warnings
-import weakref
-from collections import UserDict
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,10 +14,10 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
 import affscore
-from affscore import AffinityPenalty, AffscoreError, AffscoreWarning
+from affscore import AffinityPenalty, AffscoreError
 from affscore.network.passes import Watched
-from tests.affscore.network.test_padding import OtherMask, texts
 from tests.affscore.network.test_padding import net as padded_net
+from tests.affscore.network.test_padding import texts
 
 
 class Mixed(nn.Module):
@@ -50,9 +47,6 @@ class Noise(nn.Module):
 
     def forward(self, x):
         return x + torch.randn_like(x)
-
-
-LAYERS = ["relu", "relu", "(root)", "(root)", "(root)"]
 
 
 def mixed(dtype=torch.float32):
@@ -109,16 +103,6 @@ def test_the_scores_are_those_of_a_measurement_of_the_same_batch(build, x):
     assert value == pytest.approx((expected.mean() - 0.5) ** 2, rel=1e-6)
 
 
-def test_they_are_those_of_a_signature():
-    network, x = mixed(), images()
-    with AffinityPenalty(network, 0.5) as penalty:
-        network(x)
-        penalty()
-    signature = affscore.signature(network, x, n=len(x))
-    np.testing.assert_allclose(penalty.scores.clamp(min=0), signature.table["paired"], atol=1e-10)
-    assert signature.table["layer"].tolist() == LAYERS
-
-
 def test_a_number_is_a_target_of_the_mean_and_a_signature_of_each_score():
     network, x = plain(), samples()
     target = affscore.signature(plain(activation=nn.GELU), x, n=len(x))
@@ -144,15 +128,6 @@ def test_layers(layers, chosen):
             value = penalty().item()
         np.testing.assert_allclose(penalty.scores, expected[chosen], atol=1e-10)
         assert value == pytest.approx(np.mean((expected - target)[chosen] ** 2), rel=1e-6)
-
-
-@pytest.mark.parametrize(("layers", "chosen"), [(["3", "1"], [1, 0]), ([1, "1"], [1, 0]), (["1", "3"], [0, 1])])
-def test_targets_are_paired_with_layers_in_their_order(layers, chosen):
-    network, x = plain(), samples()
-    expected = raw_scores(network, x)[chosen]
-    with AffinityPenalty(network, [0.9, 0.1], layers=layers) as penalty:
-        network(x)
-        assert penalty().item() == pytest.approx(np.mean((expected - [0.9, 0.1]) ** 2), rel=1e-6)
 
 
 def test_a_signature_of_the_whole_network_is_paired_by_activation():
@@ -218,17 +193,6 @@ class PaddedInParts(nn.Module):
         return torch.tanh(self.inner.pool(features[:, 0]))
 
 
-def test_padding_and_checkpoints():
-    found = []
-    for checkpoints in (False, True):
-        network = PaddedInParts(checkpoints).train()
-        network.preprocessing = network.inner.preprocessing
-        with AffinityPenalty(network, 0.5) as penalty:
-            found.append(gradients(network(**texts()).square().mean() + penalty(), network))
-    for one, other in zip(*found, strict=True):
-        torch.testing.assert_close(one, other)
-
-
 def test_padding_of_a_network_that_does_not_say_that_it_is_of_token_ids_does_not_count_unless_asked_for():
     network, data = PaddedInParts().train(), texts()
     expected = affscore.signature(network.inner, data, n=24, criteria=False).summary["paired"]
@@ -241,27 +205,6 @@ def test_padding_of_a_network_that_does_not_say_that_it_is_of_token_ids_does_not
         network(**data)
         penalty()
     np.testing.assert_allclose(penalty.scores, expected, atol=1e-6)
-
-
-def test_a_mask_in_a_dictionary_marks_padding():
-    network, data = padded_net().train(), texts()
-    expected = affscore.signature(network, data, n=24, criteria=False).summary["paired"]
-    own = network.forward
-    network.forward = lambda batch: own(**batch)
-    with AffinityPenalty(network, 0.5) as penalty:
-        network(data)
-        penalty()
-    np.testing.assert_allclose(penalty.scores, expected, atol=1e-6)
-
-
-def test_what_the_network_declares_counts():
-    network, x = nn.Sequential(nn.Linear(5, 6), Turn(), nn.ReLU()).train(), samples()
-    network.declared_activations = [Turn]
-    for given, count in (({}, 2), ({"activations": ()}, 1)):
-        with AffinityPenalty(network, 0.5, **given) as penalty:
-            network(x)
-            penalty()
-        assert len(penalty.scores) == count == len(affscore.signature(network, x, n=32, **given))
 
 
 # The gradients ------------------------------------------------------------------------------------------
@@ -312,14 +255,6 @@ def test_two_passes_are_one_batch():
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
 
 
-def test_accumulation_calls_it_for_each_part():
-    network, x = mixed(), images()
-    with AffinityPenalty(network, 0.5) as penalty:
-        for part in x.split(12):
-            (network(part).square().mean() + penalty()).backward()
-            assert len(penalty.scores) == 5
-
-
 @pytest.mark.parametrize("where", ["inside", "around"])
 def test_checkpoints_change_nothing(where):
     network, x = plain(), samples()
@@ -338,57 +273,7 @@ def test_checkpoints_change_nothing(where):
             penalty()  # what ran within backward() is no pass
 
 
-def test_autocast():
-    """The scores are those of the rounded activations; gradients reach the weights."""
-    network, x = mixed(), images()
-    with AffinityPenalty(network, 0.5) as penalty:
-        network(x)
-        penalty()
-        exact = penalty.scores
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            network(x)
-            loss = penalty()
-    assert loss.dtype == torch.float32
-    assert 0 < (penalty.scores - exact).abs().max().item() < 0.02
-    assert all(bool(gradient.isfinite().all()) for gradient in gradients(loss, network)[:6])
-
-
-def test_a_pass_that_went_through_backward_before():
-    network, x = plain(), samples()
-    with AffinityPenalty(network, 0.5) as penalty:
-        network(x).sum().backward()
-        with pytest.raises(RuntimeError, match="backward through the graph a second time"):
-            (network(x).sum() + penalty()).backward()
-        network(x).sum().backward(retain_graph=True)
-        assert gradients(penalty(), network)[0].any()  # what is kept can be used
-
-
-def test_no_graph_outlives_its_pass():
-    network, x = plain(), samples()
-    with AffinityPenalty(network, 0.5) as penalty:
-        network(x)
-        kept = weakref.ref(penalty._passes[0].pairs[0].x)
-        penalty.reset()
-        gc.collect()
-        assert kept() is None
-
-
 # The training ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("target", [0.5, 0.97])
-def test_training_moves_the_mean_score_to_the_target_from_both_sides(target):
-    network, x = plain(), samples()
-    optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
-    with AffinityPenalty(network, target, weight=10.0) as penalty:
-        means = []
-        for _ in range(60):
-            optimiser.zero_grad()
-            (network(x).square().mean() + penalty()).backward()
-            optimiser.step()
-            means.append(penalty.scores.mean().item())
-    assert 0.6 < means[0] < 0.9
-    assert abs(means[-1] - target) < 0.25 * abs(means[0] - target)
 
 
 def test_without_weight_the_training_is_the_same_to_the_last_bit():
@@ -465,66 +350,6 @@ def test_copies_have_no_penalty_and_run_their_own_weights():
                 penalty()
 
 
-class Experts(nn.Module):
-    """Two experts, which see the tokens of all samples in the order of the experts; or each sample by itself."""
-
-    def __init__(self, mixes=True):
-        super().__init__()
-        self.up, self.router, self.hidden, self.mixes = nn.Linear(5, 8), nn.Linear(8, 2), nn.Linear(8, 6), mixes
-        self.norm, self.drop = nn.BatchNorm1d(8), nn.Dropout(0.2)
-
-    def forward(self, x, scale, kind="relu", mask=None):
-        tokens = self.drop(self.norm(self.up(x).flatten(0, 1)))
-        order = self.router(tokens).argmax(dim=1).argsort(stable=True) if self.mixes else torch.arange(len(tokens))
-        return getattr(torch, kind)(self.hidden(tokens[order]).unflatten(0, (len(x), -1)) * scale)
-
-
-def test_a_network_that_mixes_samples_is_warned_of_once():
-    x = torch.randn(24, 4, 5, generator=torch.Generator().manual_seed(0))
-    scales = torch.tensor(2.0), torch.arange(6.0) + 1  # count no samples
-    for mixes, scale, more in ((True, scales[0], {}), (False, scales[0], {"mask": x}), (False, scales[1], {})):
-        torch.manual_seed(0)
-        network, sizes = Experts(mixes).train(), list[int]()
-        network.up.register_forward_hook(lambda _, args, output, sizes=sizes: sizes.append(len(args[0])))
-        with AffinityPenalty(network, 0.5) as penalty, warnings.catch_warnings(record=True) as given:
-            warnings.simplefilter("always")
-            for _ in range(2):
-                network(x, scale, kind="tanh", **more)
-                penalty().backward()
-        assert max(sizes[:-2]) == 8
-        assert sizes[-2:] == [24, 24]  # it is looked at before the first pass alone
-        if mixes:
-            assert str(given[0].message).startswith("the network Experts mixes samples")
-            assert given[0].filename == __file__
-            with pytest.raises(AffscoreError, match="the network Experts mixes samples"):
-                affscore.signature(network, x, forward=lambda net, x: net(x, 2.0), criteria=False)
-        assert len(given) == mixes
-        assert network.training
-        assert network.norm.num_batches_tracked == 2
-
-
-@pytest.mark.parametrize("wrap", [lambda x: {"x": x}, lambda x: UserDict(x=x), lambda x: SimpleNamespace(x=x)])
-def test_what_cannot_be_cut_is_not_said_to_be_mixed(wrap):
-    network, x = plain(), samples()
-    own = network.forward
-    network.forward = lambda batch, more: own(batch["x"] if hasattr(batch, "keys") else batch.x)
-    with AffinityPenalty(network, 0.5) as penalty, warnings.catch_warnings():
-        warnings.simplefilter("error")
-        network(wrap(x), x)
-        penalty().backward()
-
-
-def test_padding_that_another_mask_marks_is_warned_of_once():
-    network, features, mask = OtherMask().train(), torch.randn(12, 3, 4), torch.arange(36).reshape(12, 3) % 4 == 0
-    with AffinityPenalty(network, 0.5), warnings.catch_warnings(record=True) as given:
-        warnings.simplefilter("always")
-        network(features, mask)
-        network(features, pad_mask=mask)
-    assert len(given) == 1
-    assert str(given[0].message).startswith("the padding that pad_mask may mark counts")
-    assert given[0].filename == __file__
-
-
 def test_padding_of_an_encoder_with_a_decoder_is_refused():
     network, data = padded_net().train(), texts()
     network.config = SimpleNamespace(is_encoder_decoder=True)
@@ -563,43 +388,6 @@ def test_arguments_that_make_no_sense(options, message):
     assert "forward" not in vars(network)
 
 
-def test_networks_that_cannot_be_watched():
-    for wrapped, message in (
-        (nn.DataParallel(plain()), "in DataParallel cannot be seen"),
-        (torch.jit.trace(plain(), samples()), "TorchScript"),
-        ("resnet18", "must be a torch.nn.Module"),
-    ):
-        with pytest.raises(AffscoreError, match=message):
-            AffinityPenalty(wrapped, 0.5)
-    network = plain()
-    with AffinityPenalty(network, 0.5), pytest.raises(AffscoreError, match="has a penalty already"):
-        AffinityPenalty(network, 0.5)
-    linear = nn.Linear(5, 2)
-    with AffinityPenalty(linear, 0.5), pytest.raises(AffscoreError, match="no activation was seen"):
-        linear(samples())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize("training", [False, True])
-def test_an_export_is_of_the_network_alone(strict, training):
-    network, x = plain().train(training), samples()
-    with AffinityPenalty(network, 0.5) as penalty:
-        exported = torch.export.export(network, (x,), strict=strict).module()
-        with pytest.raises(AffscoreError, match="no forward pass"):
-            penalty()
-    assert torch.equal(exported(x), network(x))
-
-
-@pytest.mark.slow
-def test_a_compiled_network_is_refused():
-    network = plain()
-    with pytest.raises(AffscoreError, match="in OptimizedModule cannot be seen"):
-        AffinityPenalty(torch.compile(network), 0.5)
-    with AffinityPenalty(network, 0.5), pytest.raises(AffscoreError, match="cannot be compiled"):
-        torch.compile(network, backend="eager")(samples())
-
-
 @pytest.mark.parametrize(
     ("options", "x", "message"),
     [
@@ -617,44 +405,6 @@ def test_calls_that_make_no_sense(options, x, message):
         network(x)
         with pytest.raises(AffscoreError, match=message):
             penalty()
-
-
-def test_few_samples_are_warned_of_once():
-    network = plain()
-    with AffinityPenalty(network, 0.5) as penalty:
-        network(samples(8))
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            penalty()
-        network(samples(2))
-        with pytest.warns(AffscoreWarning, match=r"2 samples in a batch are too few .*drop_last=True") as caught:
-            penalty()
-        assert caught[0].filename == __file__
-        network(samples(2))
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            penalty()
-
-
-def test_frozen_weights_are_no_silent_constant():
-    network, x = plain(), samples()
-    for layer in network[:3]:
-        layer.requires_grad_(False)
-    with AffinityPenalty(network, 0.5) as penalty:
-        network(x)
-        with pytest.raises(AffscoreError, match="the penalty has no gradient, since no weight"):
-            penalty()
-        network[2].requires_grad_(True)  # the weights in front of one are enough
-        network(x)
-        assert gradients(penalty(), network)[2].any()
-
-
-def test_a_target_that_requires_gradients_gets_none():
-    network, target = plain(), torch.tensor([0.5, 0.25], dtype=torch.bfloat16, requires_grad=True)
-    with AffinityPenalty(network, target) as penalty:
-        network(samples())
-        penalty().backward()
-    assert target.grad is None
 
 
 def test_signatures_that_are_no_target():
@@ -696,45 +446,11 @@ def test_the_recipe_for_a_signature_of_another_length_works():
             with pytest.raises(AffscoreError, match="3 scores for 2 activations") as error:
                 penalty()
         recipe = str(error.value).partition("length: ")[2]
-        brought = eval(recipe, {"affscore": affscore, "target": target})
+        scores = target.scores if coupling == "fixed" else target.summary["paired"]
+        brought = eval(recipe, {"affscore": affscore, "scores": scores})
         with AffinityPenalty(network, brought, coupling=coupling) as penalty:
             network(x)
             penalty().backward()
-
-
-def test_why_there_is_no_pass():
-    network, x = plain(), samples()
-    penalty = AffinityPenalty(network, 0.5)
-    network[1](network[0](x))
-    with pytest.raises(AffscoreError, match="of which others call only parts"):
-        penalty()
-    penalty.remove()
-    network(x)
-    with pytest.raises(AffscoreError, match="the penalty was removed"):
-        penalty()
-
-
-def test_a_part_without_gradients():
-    class Frozen(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first, self.second = nn.Linear(5, 4), nn.Linear(4, 3)
-
-        def forward(self, x):
-            with torch.no_grad():
-                x = torch.relu(self.first(x))
-            return torch.tanh(self.second(x))
-
-    network = Frozen()
-    with AffinityPenalty(network, 0.5) as penalty:
-        network(samples())
-        with pytest.raises(AffscoreError, match="relu of layer '\\(root\\)' runs without gradients"):
-            penalty()
-    with AffinityPenalty(network, 0.5, layers=[1]) as penalty:
-        network(samples())
-        penalty().backward()
-    assert network.first.weight.grad is None
-    assert bool(network.second.weight.grad.any())
 
 
 def test_passes_with_other_activations():

@@ -84,17 +84,6 @@ def test_what_is_said_of_n_counts_samples_and_the_bias_is_that_of_the_points():
     assert found.expected_bias[0] < 0.5 * alone.expected_bias[0]
 
 
-def test_no_result_depends_on_how_many_go_through_at_once():
-    network = nn.Sequential(nn.Conv2d(3, 5, 3), nn.ReLU())
-    samples = torch.randn(60, 3, 8, 8)
-    scores = [
-        signature(network, samples, n=20, reduction="positions", criteria=False, batch_size=size).scores
-        for size in (64, 7, 1)
-    ]
-    np.testing.assert_allclose(scores[1], scores[0], atol=1e-6)
-    np.testing.assert_allclose(scores[2], scores[0], atol=1e-6)
-
-
 def test_the_interval_draws_images_and_not_points():
     # all points of an image are the same: sixteen times the points, and no more images
     x = torch.randn(64, 3, 1, 1, generator=torch.Generator().manual_seed(0)).expand(64, 3, 4, 4).contiguous()
@@ -106,16 +95,6 @@ def test_the_interval_draws_images_and_not_points():
     expected = alone.mean_interval()
     assert high - low == pytest.approx(expected[1] - expected[0], rel=0.6)
     assert high - low > 0.5 * (expected[1] - expected[0])
-
-
-def test_the_costs_of_an_image_are_the_means_of_its_points():
-    x = maps(images=16)
-    found = signature(Wide(), x, n=16, reduction="positions", positions=16, criteria=False)
-    points = x.movedim(1, -1).reshape(-1, 3)
-    own = affinity_score(points, points.clamp(min=0)).sample_costs.view(16, 16, 2).mean(dim=1)
-    # in another unit, the same for both
-    ratio = found.sample_costs[0] / own.numpy()
-    np.testing.assert_allclose(ratio, ratio[0, 0], rtol=1e-6)
 
 
 @pytest.mark.slow
@@ -131,37 +110,9 @@ def test_above_2048_points_the_coupling_is_the_pairing_and_that_is_said():
     assert many.table["pairing_optimal"].isna().all()
 
 
-def test_labels_count_once_for_each_image():
-    found = signature("mini:digitsnet", "digits", n=64, images=128, reduction="positions", criteria=False)
-    plain = signature("mini:digitsnet", "digits", n=64, images=128, criteria=False)
-    assert found.metadata["accuracy"] == plain.metadata["accuracy"]
-    assert "2 x 64 images" in repr(found)
-
-
 def test_positions_are_an_option_of_that_reduction_alone():
     assert changed(Options(positions=8)) == {}
     assert changed(Options(positions=8, reduction="positions")) == {"positions": 8, "reduction": "positions"}
     assert checked(Options(reduction="positions", order="reduce-first")).order == "activate-first"
     with pytest.raises(AffscoreError, match="positions must be"):
         checked(Options(positions=0))
-
-
-@pytest.mark.parametrize("sizes", [(4, 1), (1, 4)])
-def test_samples_of_several_sizes_are_refused(sizes):
-    class Shrinking(nn.Module):
-        """Feature maps of one size for the first 64 samples, and of another for the next."""
-
-        def forward(self, x):
-            return torch.relu(x[:, :, : int(x[0, 0, 0, 0]), : int(x[0, 0, 0, 0])])
-
-    x = torch.rand(128, 3, 4, 4) / 2
-    x[:, 0, 0, 0] = torch.repeat_interleave(torch.tensor(sizes), 64)
-    with pytest.raises(AffscoreError, match=r"positions for some samples .* must have the same size"):
-        signature(Shrinking(), x, n=128, reduction="positions", criteria=False)
-
-
-def test_fewer_images_than_asked_for_are_said_with_the_pairing_too():
-    few = signature(Wide(), maps(images=100), n=512, reduction="positions", positions=8, criteria=False)
-    assert few.metadata["coupling"] == "paired"
-    assert any("n x positions is 4096" in note for note in few.notes)
-    assert any(note.startswith("n is 100") for note in few.notes)

@@ -82,24 +82,12 @@ def test_the_result_does_not_change_when_the_features_are_overwritten(name, shap
     assert reduced.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
 
 
-def test_halves_are_averaged_in_single_precision():
-    features = torch.full((1, 1, 64, 64), 100.0, dtype=torch.float16)  # their sum is above 65504
-    assert reduce(features, 1, 1, "sum").item() == 64 * 64 * 100.0
-
-
 def test_published_averages_over_all_but_the_first_two_axes_wherever_the_channels_are():
     tokens = torch.randn(2, 5, 7)
     torch.testing.assert_close(reduce(tokens, 2, 2, "published"), tokens.mean(dim=2))
     maps = torch.randn(2, 5, 6, 7)
     torch.testing.assert_close(reduce(maps, 2, 3, "published"), maps.mean(dim=(2, 3)))
     torch.testing.assert_close(reduce(maps, 2, 1, "published"), reduce(maps, 2, 1, "mean"))
-
-
-@pytest.mark.parametrize("name", ["mean", "sum"])
-def test_windows_are_positions_of_their_image(name):
-    maps = torch.randn(2, 4, 4, 3)
-    windows = maps.view(2, 2, 2, 2, 2, 3).transpose(2, 3).reshape(8, 4, 3)  # four windows of four pixels an image
-    torch.testing.assert_close(reduce(windows, 2, 2, name), reduce(maps, 2, 3, name))
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 2, 2), (0, 3), ()])
@@ -113,17 +101,3 @@ def test_unknown_reduction():
         AffscoreError, match="must be one of mean, sum, flatten, sample, positions, published, got 'median'"
     ):
         reduce(torch.zeros(2, 3), 2, 1, "median")
-
-
-@pytest.mark.parametrize("name", ["sample", "positions"])
-@pytest.mark.parametrize("text", [None, torch.ones(2, 5, dtype=torch.bool)])
-def test_a_choice_of_positions_that_nobody_makes(name, text):
-    with pytest.raises(AffscoreError, match="sample and positions need positions="):
-        reduce(torch.zeros(2, 5, 3), 2, 2, name, text=text)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", [torch.cfloat, torch.cdouble])
-def test_complex_features_have_no_reduction(name, kind):
-    with pytest.raises(AffscoreError, match="are complex, and a score would drop their imaginary part; declare"):
-        reduce(torch.zeros(2, 3, 4, dtype=kind), 2, 1, name, lambda count: torch.zeros(2, 1, dtype=torch.int64))

@@ -3,21 +3,15 @@
 import copy
 import pickle
 import re
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
-from matplotlib import pyplot as plt
 from torch import nn
 
 from affscore import AffscoreError, Signature, load_signature, signature
 from affscore.network import Note
-from affscore.plots import raw_signature
-from tests.synthetic_signatures import synthetic
 
 
 @pytest.fixture(scope="module")
@@ -55,20 +49,6 @@ def test_copies_are_equal_and_every_change_makes_them_differ(result):
     ):
         assert other != result
     assert result != result.table["score"].tolist()
-
-
-@given(missing=st.sets(st.integers(0, 17)), others=st.sets(st.integers(0, 17)))
-def test_missing_scores_are_equal_where_they_are_missing_in_both(result, missing, others):
-    first, second = (
-        changed(result, score=result.table["score"].mask(result.table.index.isin(sorted(places))))
-        for places in (missing, others)
-    )
-    assert (first == second) == (missing == others)
-
-
-def test_what_can_be_changed_has_no_hash(result):
-    with pytest.raises(TypeError, match="unhashable"):
-        hash(result)
 
 
 def test_a_layer_gives_its_rows_of_the_summary(result):
@@ -117,51 +97,6 @@ def test_a_notebook_shows_a_short_table_a_title_and_the_notes_with_names_escaped
 def test_a_signature_without_a_score_says_so(result):
     shown = repr(changed(result, score=np.nan))
     assert shown.startswith("Signature of mini:digitsnet (DEFAULT) on digits: 9 activations, 2 x 24 images, no score")
-
-
-def test_the_table_of_a_deep_network_is_short_in_a_notebook():
-    assert synthetic(np.linspace(0.2, 0.8, 151))._repr_html_().count("<tr") < 30
-
-
-def test_plot_is_the_figure_of_the_figures(result, tmp_path):
-    own, theirs = result.plot(), raw_signature(result)
-    assert own.axes[0].get_title() == theirs.axes[0].get_title() != ""
-    np.testing.assert_array_equal(own.axes[0].lines[0].get_ydata(), result.scores)
-    assert result.plot("mine").axes[0].get_title().startswith("mine")
-    own.savefig(tmp_path / "x.png")
-    assert (tmp_path / "x.png").stat().st_size > 1000
-    plt.close("all")
-
-
-def test_blocks_are_joined_with_those_of_their_kind():
-    kinds = ["residual", "normalisation", "activation", "residual", "normalisation"]
-    scores = [0.5, 1.0, 0.8, 0.6, 0.9]
-    found = synthetic(scores, kinds=kinds, units="blocks")
-    assert "5 blocks, 2 x 512 images" in repr(found)
-    (axes,) = found.plot().axes
-    joined = [line.get_ydata().tolist() for line in axes.lines if len(line.get_xdata()) > 1 and line.get_alpha() == 0.5]
-    assert joined == [[0.5, 0.6], [1.0, 0.9]]
-    plt.close("all")
-
-
-def test_in_asks_for_the_name_of_a_layer(result):
-    assert result[0].layer in result
-    assert not any(other in result for other in ("nowhere", 0, result))
-
-
-@pytest.mark.parametrize("constant", ["an activation", "a batch"])
-def test_an_interval_counts_constant_outputs(constant):
-    rows = torch.randn(64, 8, generator=torch.Generator().manual_seed(0))
-    network = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU())
-    if constant == "a batch":
-        rows[32:] = rows[:1]
-    else:
-        nn.init.constant_(network[2].bias, -100.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = signature(network, rows, n=32, criteria=False, progress=False)
-    low, high = found.mean_interval()
-    assert low < found.scores.mean() < high
 
 
 @pytest.mark.slow

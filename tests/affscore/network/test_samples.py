@@ -165,27 +165,6 @@ def test_folded_samples_and_other_axes_are_right(network, width):
     assert [part["width"].tolist() for part in parts] == [[width]] * 2
 
 
-def test_what_stands_properly_goes_through_together():
-    assert not one_at_a_time(measured(*made(odd.TimeFirst)).notes)
-
-
-def test_shapes_in_messages_are_those_in_the_network():
-    class Shorter(nn.Module):
-        def forward(self, x):
-            return torch.relu(x.flatten(0, 1).T[:, 1:]).mean()
-
-    with pytest.raises(AffscoreError, match=r"24 samples, or parts of them, got shape \(4, 167\)"):
-        measured(Shorter(), torch.randn(24, 7, 4))
-
-
-def test_a_multiverse_of_experts():
-    network, x = made(odd.Experts, 40)
-    at_once = measured(network, x)
-    several = affscore.multiverse(network, x, reductions=["mean", "sample"], n=40, progress=False)
-    assert several.scores.shape[0] == 5
-    np.testing.assert_allclose(several.signature().scores, at_once.scores, atol=1e-5)
-
-
 def test_experts_in_training_are_tracked_and_taken_up_again():
     network, x = made(odd.SharedActivation, 24)
     tracker = affscore.track(network, x, every=1, n=24)
@@ -269,47 +248,3 @@ def by_hand(network, experts, number, tokens):
     hook.remove()
     x, y = (torch.stack(side) for side in zip(*pairs, strict=True))
     return len(pairs), affscore.affinity_score(x, y).value
-
-
-class Routed(nn.Module):
-    """Two experts: one for the samples whose first number is positive."""
-
-    def __init__(self):
-        super().__init__()
-        self.experts = nn.ModuleList(nn.Sequential(nn.Linear(4, 8), nn.SiLU(), nn.Linear(8, 4)) for _ in range(2))
-
-    def forward(self, x):
-        output, chosen = torch.zeros_like(x), (x[:, 0, 0] > 0).long()
-        for number, expert in enumerate(self.experts):
-            if len(rows := (chosen == number).nonzero()[:, 0]):
-                output[rows] = expert(x[rows])
-        return output
-
-
-def test_an_expert_that_two_samples_reach_has_a_score_that_is_warned_of():
-    _, x = made(Routed, 32)
-    x[:, 0, 0], x[5, 0, 0], x[20, 0, 0] = -1, 1, 1
-    with pytest.warns(affscore.AffscoreWarning, match="2 samples in a batch are too few"):
-        found = signature(Routed(), x, n=32, criteria=False, progress=False)
-    assert found.table["n"].tolist() == [30, 2]
-    assert any("2 of 2 activations (of experts, say) are reached by 2 to 30" in note for note in found.notes)
-
-
-def test_experts_that_later_batches_need_name_the_way_out():
-    _, x = made(Routed, 32)
-    x[:16, 0, 0], x[16:, 0, 0] = -1, torch.tensor([1.0, -1.0]).repeat(8)
-    with pytest.raises(AffscoreError, match=r"give batch_size=1: each sample goes alone"):
-        measured(Routed(), x, n=16, batch_size=16)
-    assert len(measured(Routed(), x, n=16, batch_size=1).table) == 3
-
-
-def test_samples_that_meet_another_function_in_the_same_place_have_a_row_each():
-    class Either(nn.Module):
-        def forward(self, x):
-            return torch.relu(x) if bool((x[:, 0, 0] > 0).all()) else torch.tanh(x)
-
-    _, x = made(Routed, 32)
-    x[:16, 0, 0], x[16:, 0, 0] = -1, 1
-    found = measured(Either(), x, batch_size=8)
-    assert found.table[["activation", "n"]].values.tolist() == [["relu", 16], ["tanh", 16]]
-    assert one_at_a_time(found.notes)[0].endswith("it runs other activations for other samples")

@@ -11,7 +11,7 @@ from torchvision.models.convnext import CNBlockConfig, ConvNeXt
 from torchvision.models.swin_transformer import SwinTransformer
 from torchvision.models.vision_transformer import VisionTransformer
 
-from affscore import AffscoreError, affinity_score, load_data, load_model, signature
+from affscore import AffscoreError, load_data, load_model, signature
 from affscore.models import TextPreprocessing, card_of, digits
 from affscore.network import entropy, linear_cka, norm, r2
 from affscore.network.criteria import CRITERIA
@@ -99,15 +99,6 @@ def test_agrees_with_hooks_and_the_formula_as_it_is_printed(build, positions):
     assert_same_scores(found, Hooked(model).scores(images, positions, widest=200))
 
 
-def test_agrees_with_hooks_on_a_trained_network():
-    model = load_model("mini:digitsnet")
-    images = torch.stack([*load_data("digits", card_of(model).preprocessing)][:100])
-    found = scores(model, images, n=100)
-    # float32: the order of a sum is worth 1e-7
-    assert_same_scores(found, Hooked(model).scores(images, (2, 3), widest=64), atol=1e-7)
-    assert len(found) == 9
-
-
 def test_the_signature_of_the_digits_network_is_measured_on_the_held_out_digits():
     model = load_model("mini:digitsnet")
     named = signature(model, "digits", n=100, images=100, criteria=False)
@@ -175,31 +166,6 @@ def test_the_mean_and_the_standard_deviation_are_over_batches():
 DENSE = nn.Sequential(nn.Linear(5, 4), nn.ReLU())
 EMBEDDED = nn.Sequential(nn.Embedding(7, 4), nn.ReLU())
 EMBEDDED.preprocessing = TextPreprocessing(vocabulary=7)
-SAMPLES = {
-    "images": (small_net, pictures(70), "images"),
-    "pictures of a loader": (small_net, DataLoader(pictures(70), batch_size=16), "images"),
-    "a data set of images by name": (lambda: "mini:digitsnet", "digits", "images"),
-    "rows": (lambda: DENSE, torch.randn(70, 5), "samples"),
-    "rows with labels": (lambda: DENSE, (torch.randn(70, 5), torch.zeros(70, dtype=torch.int64)), "samples"),
-    "sequences": (lambda: DENSE, torch.randn(70, 9, 5), "samples"),
-    "tokens": (lambda: EMBEDDED, torch.randint(0, 7, (70, 6)), "samples"),
-    "several inputs": (lambda: nn.Bilinear(5, 3, 4), (torch.randn(70, 5), torch.randn(70, 3)), "samples"),
-}
-
-
-@pytest.mark.parametrize(("model", "data", "items"), SAMPLES.values(), ids=SAMPLES)
-def test_samples_are_called_images_only_where_they_are(model, data, items):
-    options = {"forward": lambda network, batch: network(*batch).relu()} if isinstance(model(), nn.Bilinear) else {}
-    result = signature(model(), data, n=32, images=70, criteria=False, **options)
-    assert f", 2 x 32 {items}, scores" in repr(result)
-    assert any(f"the last 6 {items} were dropped" in note for note in result.notes)
-    assert (result.metadata["items"], result.metadata["images"]) == (items, 64)
-
-
-def test_a_result_of_before_does_not_say_what_its_samples_are():
-    result = signature(DENSE, torch.randn(32, 5), n=32, criteria=False)
-    del result.metadata["items"]
-    assert ", 1 x 32 images, scores" in repr(result)
 
 
 @pytest.mark.parametrize("data", [torch.randn(32, 5), [[0.5, 1, 2, 3, 4]] * 32, "random"])
@@ -209,16 +175,6 @@ def test_data_have_the_name_that_they_are_given(data):
     assert result.metadata["dataset"] == "measured on Monday"
     assert set(result.table["dataset"]) == {"measured on Monday"}
     assert " on measured on Monday: " in repr(result)
-
-
-@pytest.mark.parametrize("name", ["", "  ", 3, ["a"]])
-def test_a_name_of_data_is_a_text(name):
-    with pytest.raises(AffscoreError, match="data_name must be a text that names the data, got"):
-        signature(DENSE, torch.randn(32, 5), n=32, data_name=name)
-
-
-def test_the_standard_deviation_of_a_single_batch_is_missing():
-    assert signature(small_net(), pictures(32), n=32, criteria=False).summary["score_std"].isna().all()
 
 
 @pytest.mark.parametrize("batch_size", [1, 7, 32, 1000])
@@ -246,13 +202,6 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not():
     assert about["fingerprint_data"] != about_other["fingerprint_data"]
 
 
-def test_the_seed_of_sample_alone_changes_the_positions():
-    model, images = small_net(), pictures(32)
-    first, other = (scores(model, images, reduction="sample", seed=seed) for seed in (0, 1))
-    assert not np.isclose(first, other).any()
-    assert np.array_equal(scores(model, images, seed=0), scores(model, images, seed=1))
-
-
 def test_a_last_batch_that_is_shorter_is_dropped_and_said():
     model, images = small_net(), pictures(80)
     result = signature(model, images, n=32, criteria=False)
@@ -268,26 +217,6 @@ def test_a_single_batch_that_is_shorter_is_used():
     assert (result.metadata["images"], set(result.table["n"])) == (10, {10})
 
 
-def test_mean_and_sum_give_the_same_scores():
-    model, images = small_net().double(), pictures(32)
-    np.testing.assert_allclose(scores(model, images, reduction="sum"), scores(model, images), atol=1e-9)
-
-
-def test_orders_and_covariances_are_different_measurements():
-    model, images = small_net().double(), pictures(32)
-    base = scores(model, images)
-    assert (np.abs(scores(model, images, order="reduce-first") - base) > 1e-3).all()
-    assert (np.abs(scores(model, images, covariance="empirical") - base) > 1e-4).all()
-    first, other = (
-        scores(model, images, reduction="sample", order=order) for order in ("activate-first", "reduce-first")
-    )
-    assert np.array_equal(first, other)
-    table = signature(model, images, n=32, reduction="sample", order="reduce-first", covariance="empirical").table
-    assert set(table["order"]) == {"activate-first"}
-    assert set(table["covariance"]) == {"empirical"}
-    assert set(table["reduction"]) == {"sample"}
-
-
 def test_published_differs_where_channels_come_last_and_only_there():
     images = pictures(32)
     model = tiny_convnext().double()
@@ -298,22 +227,6 @@ def test_published_differs_where_channels_come_last_and_only_there():
     np.testing.assert_allclose(
         scores(convolutional, images, reduction="published"), scores(convolutional, images), atol=1e-9
     )
-
-
-@pytest.mark.parametrize("reduction", ["mean", "sum", "flatten", "sample", "published"])
-@pytest.mark.parametrize("order", ["activate-first", "reduce-first"])
-@pytest.mark.slow
-def test_in_place_and_out_of_place_networks_have_the_same_signature(reduction, order, images):
-    def build(inplace):
-        torch.manual_seed(0)
-        return nn.Sequential(
-            nn.Conv2d(3, 4, 3), nn.ReLU(inplace), nn.Flatten(), nn.Linear(144, 6), nn.SiLU(inplace), nn.Linear(6, 4),
-            nn.ReLU6(inplace),
-        )  # fmt: skip
-
-    options = {"n": 8, "reduction": reduction, "order": order}
-    assert np.array_equal(scores(build(True), images, **options), scores(build(False), images, **options))
-    assert len(scores(build(True), images, **options)) == 3
 
 
 KINDS = {
@@ -334,19 +247,6 @@ def test_the_kind_of_data_does_not_matter(make):
     assert result.metadata["fingerprint_data"] == expected.metadata["fingerprint_data"]
 
 
-def test_images_limits_how_many_are_used():
-    model, images = small_net(), pictures(64, side=16)
-    result = signature(model, images, n=16, images=32, criteria=False)
-    assert result.metadata["images"] == 32
-    np.testing.assert_allclose(result.scores, scores(model, images[:32], n=16), atol=1e-6)
-
-
-def test_images_come_in_any_precision():
-    model, images = small_net(), pictures(32)
-    np.testing.assert_allclose(scores(model, images), scores(model, images.float()), atol=1e-6)
-    np.testing.assert_allclose(scores(model.double(), images.float()), scores(model, images), atol=1e-4)
-
-
 def test_a_network_in_half_precision():
     images = pictures(64, side=16)
     reference = scores(small_net(), images, n=64)
@@ -354,15 +254,6 @@ def test_a_network_in_half_precision():
     model = small_net()
     reference = scores(model, images, n=64)
     np.testing.assert_allclose(scores(model.bfloat16(), images, n=64), reference, atol=0.05)
-
-
-def test_a_network_on_every_device(device):
-    model, images = load_model("mini:digitsnet"), pictures(64, 1, 32, torch.float32)
-    result = signature(model, images, n=64, device=str(device), criteria=False)
-    assert result.metadata["device"] == device.type
-    np.testing.assert_allclose(result.scores, scores(model, images, n=64, device="cpu"), atol=1e-3)
-    assert next(model.parameters()).device.type == "cpu"
-    model(images).sum().backward()  # it can still be trained
 
 
 def test_the_network_is_as_before():
@@ -377,12 +268,6 @@ def test_the_network_is_as_before():
     assert all(a is b for a, b in zip(model.parameters(), parameters, strict=True))
     assert all(parameter.requires_grad and parameter.grad is None for parameter in parameters)
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
-
-
-def test_a_network_in_training_mode_is_measured_in_evaluation_mode():
-    model = nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.Dropout(0.5), nn.ReLU()).train()
-    images = pictures(32, side=16)
-    assert np.array_equal(scores(model, images), scores(model.eval(), images))
 
 
 def test_a_network_that_caches_a_table_can_still_be_trained(images):
@@ -402,33 +287,11 @@ def test_a_network_that_caches_a_table_can_still_be_trained(images):
     assert model.conv.weight.grad.any()
 
 
-def test_data_that_the_network_overwrites_is_a_copy(images):
-    kept = images.clone()
-    model = nn.Sequential(nn.ReLU(inplace=True), nn.Conv2d(3, 4, 3), nn.ReLU())
-    signature(model, images, n=8)
-    assert torch.equal(images, kept)
-
-
-def test_the_global_generator_is_left_alone():
-    before = torch.get_rng_state()
-    signature("mini:digitsnet@random", pictures(8, 1, 32), n=8, reduction="sample")
-    assert torch.equal(torch.get_rng_state(), before)
-
-
 def test_wrapped_networks():
     model, images = small_net(), pictures(32)
     expected = scores(model, images)
     assert np.array_equal(scores(nn.DataParallel(model), images), expected)
     assert np.array_equal(scores(torch.compile(model, backend="eager"), images), expected)
-
-
-def test_compiled_parts_run_uncompiled():
-    model, images = small_net(), pictures(32)
-    expected = scores(model, images)
-    inner = nn.Sequential(model[:3], torch.compile(model[3:], backend="eager"))
-    assert np.array_equal(scores(inner, images), expected)
-    model.compile(backend="eager")
-    assert np.array_equal(scores(model, images), expected)
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit:FutureWarning")
@@ -437,34 +300,10 @@ def test_torchscript_is_refused():
         signature(torch.jit.script(small_net()), pictures(8))
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit:FutureWarning")
-def test_a_scripted_function_inside_a_network_is_noticed(images):
-    scripted = torch.jit.script(swish)
-
-    class Net(nn.Module):
-        def forward(self, x):
-            return torch.relu(scripted(torch.relu(x)))
-
-    with pytest.raises(AffscoreError, match="the activations of Net cannot all be seen"):
-        signature(Net(), images, n=8)
-
-
-def swish(x):
-    return x * torch.sigmoid(x)
-
-
 def test_an_activation_that_does_not_depend_on_the_images_is_counted_and_has_no_score(images):
     result = signature(hard.ActivationOfATable(), images, n=8, criteria=False)
     assert len(result) == 1
     assert result.notes[0] == "1 activation calls do not depend on the samples and have no score"
-
-
-def test_a_constant_output_is_affine_and_flagged(images):
-    model = nn.Sequential(hard.conv(), nn.ReLU(), hard.conv(4, 4), nn.Sigmoid())
-    nn.init.constant_(model[0].bias, -1e3)
-    summary = signature(model, images, n=8).summary
-    assert summary["flag"].tolist() == ["constant output", "constant output"]
-    assert summary["score"].tolist() == [1.0, 1.0]
 
 
 def test_a_constant_input_is_flagged_and_has_no_score(images):
@@ -497,18 +336,6 @@ def test_what_cancels_up_to_rounding_is_constant(bias, options):
         assert np.isnan(found.scores).tolist() == [True, False]
 
 
-def test_one_channel_that_cancels_leaves_the_others_as_they_are():
-    """A mean that is small against its terms, and no rounding, counts as ever."""
-    x = pictures(64, channels=4, side=16)
-    odd = x - x.mean(dim=(2, 3), keepdim=True)
-    odd[:, 1:] += x[:, 1:].mean(dim=(2, 3), keepdim=True) * 1e-3
-    found = signature(nn.ReLU(), odd, n=64, criteria=False, progress=False)
-    y = odd.relu().mean(dim=(2, 3)).double()
-    reference = odd.mean(dim=(2, 3)).double()
-    reference[:, 0] = 0.0
-    assert found.scores[0] == pytest.approx(affinity_score(reference, y).value, abs=1e-5)
-
-
 def test_nan_in_the_weights_is_found_at_the_first_activation_that_sees_it():
     model = small_net()
     with torch.no_grad():
@@ -517,13 +344,6 @@ def test_nan_in_the_weights_is_found_at_the_first_activation_that_sees_it():
     with pytest.raises(AffscoreError, match=message):
         signature(model, pictures(32), n=32)
     assert not model[0]._forward_hooks
-
-
-def test_nan_in_the_images():
-    images = pictures(32)
-    images[3, 0, 0, :5] = torch.nan
-    with pytest.raises(AffscoreError, match="the data holds 5 NaN or infinite values"):
-        signature(small_net(), images)
 
 
 @pytest.mark.parametrize(
@@ -585,11 +405,6 @@ def test_a_network_that_fails_is_as_before_and_works_once_it_is_repaired(images)
     assert signature(model, images, n=8).summary["layer"].tolist() == ["block.1", "(root)"]
 
 
-def test_numpy_integers_are_numbers():
-    result = signature(small_net(), pictures(16), n=np.int64(16), batch_size=np.int32(5), seed=np.int64(3))
-    assert json.loads(json.dumps(result.metadata))["n"] == 16
-
-
 def test_the_metadata_says_how_it_was_made():
     result = signature("mini:digitsnet", "digits", n=32, images=64, reduction="sum", criteria=False, seed=5)
     about = result.metadata
@@ -603,12 +418,6 @@ def test_the_metadata_says_how_it_was_made():
     assert (about["criteria"], about["dtype"]) == ([], "torch.float32")
     assert re.fullmatch("[0-9a-f]{16}", about["fingerprint_weights"])
     assert json.loads(json.dumps(about)) == about
-
-
-def test_a_network_by_name_with_random_weights_on_noise():
-    result = signature("squeezenet1_1@random", "random", n=6, criteria=False)
-    assert len(result) == 26
-    assert (result.metadata["weights"], result.metadata["images"]) == ("random", 6)
 
 
 @pytest.mark.parametrize("progress", [True, False])

@@ -1,16 +1,13 @@
 """Networks measured in several threads, and networks that start threads, or transforms of functions, themselves."""
 
-import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 from torch import nn
 
-from affscore import AffscoreError, signature
-from affscore.models.card import ONE_AT_A_TIME
+from affscore import signature
 
 
 def tokens(n=64):
@@ -77,11 +74,6 @@ def test_networks_are_measured_one_at_a_time(same):
         assert not module._forward_pre_hooks
 
 
-def test_the_thread_that_measures_may_measure_again():
-    with ONE_AT_A_TIME:
-        assert len(measured(nn.Sequential(nn.Linear(8, 4), nn.ReLU()))) == 1
-
-
 def test_a_network_that_is_used_by_another_thread_meanwhile():
     """What that thread runs is none of the measurement's, but for a note."""
     begun, done = threading.Event(), threading.Event()
@@ -133,89 +125,3 @@ def test_what_runs_in_a_thread_of_the_network_is_noted(name):
     result = measured(Beside(what))
     assert result.summary["activation"].tolist() == ["relu"]
     assert f"{described} ran in another thread, where no activation is seen" in result.notes
-
-
-def test_no_profiler_stays_in_threads():
-    with ThreadPoolExecutor(1) as pool:
-        measured(Beside(IN_A_THREAD["a function"][0], pool))
-        assert threading.getprofile() is None
-        assert pool.submit(sys.getprofile).result() is None
-
-
-def test_modules_in_a_thread_that_was_there_before_are_noted():
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(len, "").result()
-        result = measured(Beside(lambda net, x: net.act(net.second(x)), pool))
-    assert "layer 'act', layer 'second' ran in another thread, where no activation is seen" in result.notes
-
-
-def test_a_network_that_runs_in_a_thread_as_a_whole():
-    class Elsewhere(nn.Sequential):
-        def forward(self, x):
-            with ThreadPoolExecutor(1) as pool:
-                return pool.submit(super().forward, x).result()
-
-    with pytest.raises(
-        AffscoreError,
-        match=r"code of the network, layer '0', layer '1' ran in another thread, where no activation is seen",
-    ):
-        measured(Elsewhere(nn.Linear(8, 4), nn.ReLU()))
-
-
-class Transformed(nn.Module):
-    def __init__(self, how):
-        super().__init__()
-        self.first, self.act, self.how = nn.Linear(8, 6), nn.Tanh(), how
-
-    def forward(self, x):
-        return torch.relu(self.how(self, self.first(x)))
-
-
-TRANSFORMS = {
-    "vmap": lambda net, y: torch.vmap(net.act)(y),
-    "nested": lambda net, y: torch.vmap(torch.vmap(net.act))(y),
-    "jvp": lambda net, y: torch.func.jvp(net.act, (y,), (torch.ones_like(y),))[1],
-    "grad": lambda net, y: torch.func.grad(lambda z: net.act(z).sum())(y),
-}
-
-
-@pytest.mark.parametrize("name", TRANSFORMS)
-def test_an_activation_under_a_transform_is_one_sentence(name):
-    with pytest.raises(AffscoreError, match=r"tanh of layer 'act' runs under torch\.vmap or a transform") as caught:
-        measured(Transformed(TRANSFORMS[name]))
-    assert "\n" not in str(caught.value)
-
-
-def test_a_transform_without_an_activation_is_measured():
-    found = []
-    for how in (lambda net, y: torch.vmap(lambda z: z - z.mean())(y), lambda net, y: y - y.mean((1, 2), keepdim=True)):
-        torch.manual_seed(0)
-        found.append(measured(Transformed(how)))
-    mapped, plain = found
-    assert mapped.table["width"].tolist() == plain.table["width"].tolist() == [6]
-    assert mapped.scores == pytest.approx(plain.scores, abs=1e-5)
-
-
-@pytest.mark.parametrize("turn", range(4))
-def test_files_with_other_files_of_the_same_name_beside_them(tmp_path, turn):
-    names = []
-    for folder, function in (("a", "relu"), ("b", "sigmoid")):
-        place = tmp_path / folder
-        place.mkdir()
-        (place / "helper.py").write_text(f"import time\nimport torch\ntime.sleep(0.02)\nfunction = torch.{function}\n")
-        (place / "net.py").write_text(
-            "from torch import nn\n\nimport helper\n\n\nclass Net(nn.Module):\n"
-            "    def __init__(self):\n        super().__init__()\n        self.layer = nn.Linear(8, 8)\n\n"
-            "    def forward(self, x):\n        return helper.function(self.layer(x))\n"
-        )
-        names.append(f"{place / 'net.py'}:Net")
-    data, modules, bytecode = torch.randn(32, 8), set(sys.modules), sys.dont_write_bytecode
-
-    def seen(name):
-        time.sleep(0.005 * turn * (name == names[1]))
-        return signature(name, data, n=32, criteria=False, progress=False).summary["activation"].tolist()
-
-    with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(seen, names)) == [["relu"], ["sigmoid"]]
-    assert "helper" not in set(sys.modules) - modules
-    assert sys.dont_write_bytecode == bytecode

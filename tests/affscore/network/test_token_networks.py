@@ -8,9 +8,6 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 from affscore import AffscoreError, load_data, signature
 from affscore.models import Preprocessing, TextPreprocessing
-from affscore.models.card import ModelCard
-from affscore.network.images import image_stream
-from affscore.options import Options
 
 LETTERS = TextPreprocessing(lambda text: [ord(letter) - 97 for letter in text], vocabulary=26, maximum=12)
 TEXT = "".join(chr(97 + letter) for letter in np.random.default_rng(0).integers(0, 26, 12 * 20 + 5))
@@ -66,34 +63,6 @@ class Dictionaries(Dataset):
         return {"attention_mask": torch.ones(12), "labels": torch.tensor(1), "input_ids": IDS[index]}
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        IDS.int(),
-        IDS.numpy().astype(np.uint8),
-        TensorDataset(IDS, torch.zeros(20)),
-        DataLoader(TensorDataset(IDS), batch_size=7),
-        Dictionaries(),
-        DataLoader(Dictionaries(), batch_size=20),
-    ],
-    ids=["int32", "array", "dataset", "loader", "dictionaries", "loader of dictionaries"],
-)
-def test_the_kind_of_data_does_not_matter(data):
-    assert scores(data) == pytest.approx(scores(IDS), abs=1e-6)
-
-
-def test_random_ids():
-    one, again, other = scores("random"), scores("random", batch_size=3), scores("random", seed=1)
-    assert one == pytest.approx(again, abs=1e-6)
-    assert one != other
-
-
-def test_windows_of_another_length(book):
-    shorter = load_data(f"text:{book}", TextPreprocessing(LETTERS.tokenizer, length=6, vocabulary=26))
-    found = signature(SmallText(), shorter, n=40, criteria=False)
-    assert (found.metadata["images"], found.metadata["preprocessing"]["length"]) == (40, 6)
-
-
 class Padded(Dictionaries):
     def __getitem__(self, index):
         item = super().__getitem__(index)
@@ -125,26 +94,11 @@ def test_data_that_is_not_for_this_network(data, message):
         signature(SmallText(), data, n=4, criteria=False)
 
 
-def test_a_text_without_a_tokenizer(book):
-    with pytest.raises(AffscoreError, match="a text needs the tokenizer of the network, and none is known; write text"):
-        signature(SmallText(TextPreprocessing(vocabulary=26)), f"text:{book}", n=4, criteria=False)
-
-
 def test_a_network_that_does_not_say_what_it_expects_is_told_how():
     with pytest.raises(
         AffscoreError, match=r"got torch.int64; .* preprocessing = affscore.models.TextPreprocessing\(...\)"
     ):
         signature(SmallText(None), IDS, n=4, criteria=False)
-
-
-def test_the_ids_stay_whole_numbers_in_a_network_of_half_precision():
-    net = SmallText().bfloat16()
-    assert signature(net, IDS, n=20, criteria=False).scores[0] == pytest.approx(scores(IDS)[0], abs=0.1)
-
-
-def test_a_text_for_a_network_of_images(book):
-    with pytest.raises(AffscoreError, match=r"'text:book.txt' holds token ids, and the network expects images"):
-        image_stream(f"text:{book}", ModelCard("", "", Preprocessing()), Options(4), 4)
 
 
 def test_a_network_of_transformers_brings_its_tokenizer(tmp_path):

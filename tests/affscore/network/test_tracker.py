@@ -9,18 +9,16 @@ import sys
 import time
 import warnings
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
 from torch import nn
-from torch.utils.data import DataLoader, IterableDataset, TensorDataset
+from torch.utils.data import DataLoader, IterableDataset
 
 import affscore
 from affscore import AffscoreError, AffscoreWarning, load_record, track
 from affscore.network.columns import misfits
 from affscore.network.record import COLUMNS
-from affscore.options import Specification
 
 from .trainings import Augmented, Moody, Training, network, probe, same
 
@@ -34,11 +32,6 @@ def small():
 
 def samples(n=32):
     return torch.randn(n, 5, generator=torch.Generator().manual_seed(4))
-
-
-def labelled():
-    """With an accuracy: NaN in its place would make two states differ."""
-    return samples(), torch.arange(32) % 3
 
 
 def without_times(record):
@@ -60,19 +53,6 @@ class TestTheTraining:
         assert tracker.table["step"].nunique() == 13
         assert same(training.everything(), self.undisturbed())
 
-    def test_these_trainings_can_differ(self):
-        """What a careless measurement does to them is noticed."""
-        training = Training()
-        training.model(probe()[0])
-        training.run(12)
-        assert not same(training.everything(), self.undisturbed())
-
-    def test_its_own_loader_may_be_the_probe(self):
-        training = Training()
-        tracker = track(training.model, training.loader, every=5)
-        training.run(12, tracker)
-        assert same(training.everything(), self.undisturbed())
-
     @pytest.mark.slow
     def test_and_a_loader_whose_workers_stay(self):
         def everything(tracked):
@@ -84,33 +64,6 @@ class TestTheTraining:
             return training.everything()
 
         assert same(everything(tracked=True), everything(tracked=False))
-
-    def test_a_network_whose_evaluation_mode_does_more(self):
-        class Adapter(nn.Linear):
-            """Merges its weights in evaluation mode, as low-rank adapters do."""
-
-            def train(self, mode=True):
-                super().train(mode)
-                self.weight.data += -0.1 if mode else 0.1
-                return self
-
-        model = nn.Sequential(Adapter(5, 4), nn.ReLU())
-        before = copy.deepcopy(model.state_dict())
-        track(model, samples()).measure()
-        assert same(before, model.state_dict())
-
-    def test_frozen_parts_and_hooks_stay(self):
-        model = network()
-        model[1].eval()
-        model[5].weight.requires_grad_(False)
-        calls = []
-        model[0].register_forward_hook(lambda *_: calls.append(1))
-        before = [module.training for module in model.modules()]
-        track(model, probe())
-        assert [module.training for module in model.modules()] == before
-        assert not model[5].weight.requires_grad
-        assert calls
-        assert all(len(module._forward_hooks) == (module is model[0]) for module in model.modules())
 
     def test_it_is_as_before_after_an_error(self):
         class Late(nn.Module):
@@ -155,21 +108,6 @@ class TestTheTraining:
 
 
 class TestTheScores:
-    def test_they_are_those_of_a_multiverse_at_that_step(self):
-        training, data = Training(), probe()
-        tracker = track(training.model, data, every=3)
-        for step in (0, 3, 6):
-            found = affscore.multiverse(copy.deepcopy(training.model), data, reductions="mean")
-            expected = found.signature(coupling="paired").table
-            now = tracker.table[tracker.table["step"] == step].reset_index(drop=True)
-            shared = [name for name in now if name in expected]
-            assert {"score", "raw", "paired", "depth", "effective_width", "flag"} <= set(shared)
-            # the sum of the costs is rounded otherwise where the pairing is not optimal
-            pd.testing.assert_frame_equal(now[shared], expected[shared], rtol=0, atol=1e-12)
-            assert set(now["accuracy"]) == {found.metadata["accuracy"]}
-            training.run(3, tracker)
-        assert tracker.table.groupby("index")["score"].nunique().eq(4).all()
-
     @pytest.mark.parametrize(
         "options",
         [{"coupling": "exact"}, {"coupling": "exact", "order": "reduce-first", "covariance": "empirical"},
@@ -184,25 +122,6 @@ class TestTheScores:
         now = tracker.table[tracker.table["step"] == 4].reset_index(drop=True)
         shared = [name for name in now if name in expected]
         pd.testing.assert_frame_equal(now[shared], expected[shared], check_exact=True)
-
-    def test_the_pairing_solves_no_assignment_problem(self, monkeypatch):
-        def refused(*_):
-            raise AssertionError("an assignment problem")
-
-        monkeypatch.setattr("affscore.transport.affinity.optimal_coupling", refused)
-        track(small(), samples())
-        with pytest.raises(AssertionError, match="an assignment"):
-            track(small(), samples(), coupling="exact")
-
-    def test_only_the_first_measurement_looks_at_the_structure(self):
-        model, passes = small(), []
-        model.register_forward_hook(lambda *_: passes.append(1))
-        tracker = track(model, samples())
-        first = len(passes)
-        for tracker.steps in (1, 2):
-            tracker.measure()
-        assert first > 1
-        assert len(passes) == first + 2
 
     def test_samples_beyond_n_are_not_read(self):
         class Endless(IterableDataset):
@@ -219,28 +138,8 @@ class TestTheScores:
         pd.testing.assert_frame_equal(several[0].table, several[1].table)
         assert not any("first" in note for note in several[1].notes)
 
-    def test_a_dataset_by_name_and_a_loader_are_probes(self):
-        model = affscore.load_model("mini:digitsnet")
-        named = track(model, "digits", n=64, every=1)
-        expected = affscore.multiverse(model, "digits", n=64, images=64, reductions="mean")
-        np.testing.assert_array_equal(named.table["score"], expected.scores[Specification(coupling="paired")])
-        assert named.table["accuracy"].between(0.8, 1).all()
-        data = TensorDataset(samples(), torch.arange(32) % 3)
-        tables = [track(small(), one).table for one in (data, DataLoader(data, batch_size=64), data.tensors)]
-        for table in tables[1:]:
-            pd.testing.assert_frame_equal(table, tables[0])
-
 
 class TestSteps:
-    def test_every_so_many(self):
-        tracker = track(small(), samples(), every=3)
-        assert [tracker.step() for _ in range(7)] == [False, False, True, False, False, True, False]
-        assert tracker.table["step"].unique().tolist() == [0, 3, 6]
-        assert tracker.measure()
-        assert not tracker.measure()
-        assert tracker.table["step"].unique().tolist() == [0, 3, 6, 7]
-        assert tracker.record.metadata["steps"] == tracker.steps == 7
-
     def test_a_context_measures_the_last_step(self):
         with track(small(), samples(), every=3) as tracker:
             for _ in range(4):
@@ -250,32 +149,6 @@ class TestSteps:
             for _ in range(3):
                 tracker.step()
         assert tracker.table["step"].unique().tolist() == [0, 3]
-
-    def test_a_context_without_a_step_warns(self):
-        with pytest.warns(AffscoreWarning, match="no step was counted"), track(small(), samples()):
-            pass
-        with warnings.catch_warnings(), track(small(), samples()) as tracker:
-            warnings.simplefilter("error")
-            tracker.step()
-
-    def test_but_not_after_an_error(self):
-        tracker = track(small(), samples(), every=3)
-
-        def train():
-            with tracker:
-                tracker.step()
-                raise KeyError
-
-        with pytest.raises(KeyError):
-            train()
-        assert tracker.table["step"].unique().tolist() == [0]
-
-    def test_a_network_that_was_trained_before(self):
-        tracker = track(small(), samples(), every=10, start=25)
-        measured = [tracker.step() for _ in range(5)]
-        assert measured == [False] * 4 + [True]
-        assert tracker.table["step"].unique().tolist() == [25, 30]
-        assert any("begins at step 25" in note for note in tracker.record.notes)
 
 
 class TestResuming:
@@ -313,21 +186,6 @@ class TestResuming:
             tracker.step()
         assert len(again.table) < len(tracker.table)  # a state is a copy
 
-    def test_a_state_that_is_given_at_once_spares_the_first_measurement(self):
-        tracker = track(small(), samples(), every=2)
-        tracker.step()
-        model, passes = small(), []
-        model.register_forward_hook(lambda *_: passes.append(1))
-        again = track(model, samples(), every=2, start=9, state=tracker.state_dict())
-        assert not passes
-        assert again.record == tracker.record
-        assert again.step()
-        assert passes == [1]
-        assert again.table["step"].unique().tolist() == [0, 2]
-        model[3] = nn.ReLU()
-        with pytest.warns(AffscoreWarning, match="another structure"):
-            [again.step(), again.step()]
-
     @pytest.mark.parametrize(
         ("options", "message"),
         [
@@ -345,13 +203,6 @@ class TestResuming:
         with pytest.raises(AffscoreError, match=message):
             tracker.load_state_dict(state)
         assert tracker.record == before
-
-    def test_another_probe_is_refused(self):
-        images, labels = probe()
-        state = track(network(), (images, labels)).state_dict()
-        for other in ((images + 1, labels), (images, labels.flip(0)), images):
-            with pytest.raises(AffscoreError, match="the state is of a tracker with probe="):
-                track(network(), other).load_state_dict(state)
 
     @pytest.mark.parametrize("whole", [True, False])
     @pytest.mark.parametrize("wrapper", [nn.DataParallel, functools.partial(torch.compile, backend="eager")])
@@ -396,13 +247,6 @@ class TestResuming:
         with pytest.warns(AffscoreWarning, match="another structure"):
             assert not other.step()
 
-    def test_a_state_that_is_loaded_is_copied(self):
-        state = track(small(), labelled()).state_dict()
-        tracker = track(small(), labelled(), state=state)
-        before = tracker.state_dict()
-        state["metadata"]["versions"].clear()
-        assert tracker.state_dict() == before
-
     @pytest.mark.slow
     def test_a_killed_training_resumes_with_its_record(self, tmp_path):
         command = [sys.executable, "-m", "tests.affscore.network.trainings"]
@@ -442,20 +286,6 @@ class TestWrappers:
             return tracker.table
 
         pd.testing.assert_frame_equal(record(autocast=True), record(autocast=False))
-
-    def test_a_training_under_autocast_is_the_same(self):
-        def weights(tracked):
-            training = Training()
-            with torch.autocast("cpu", torch.bfloat16):
-                training.run(6, track(training.model, probe(), every=1) if tracked else None, between=True)
-            return training.everything()
-
-        assert same(weights(tracked=True), weights(tracked=False))
-
-    def test_the_module_inside_of_data_parallel_is_measured(self):
-        model = network()
-        table = track(nn.DataParallel(model), probe()).table
-        pd.testing.assert_frame_equal(table, track(model, probe()).table)
 
     @pytest.mark.slow
     @pytest.mark.parametrize("whole", [True, False], ids=["torch.compile(model)", "model.compile()"])
@@ -500,22 +330,6 @@ class TestWrappers:
             assert same(with_it["model"], without["model"])
             assert with_it["tracker"]["steps"] == 5
             assert bool(with_it["tracker"]["table"]) == (rank == 0)
-
-    def test_weights_in_several_processes_are_refused(self, monkeypatch):
-        class Sharded(nn.Parameter):
-            pass
-
-        model = small()
-        model[0].weight = Sharded(model[0].weight.data)
-        module = type(sys)("torch.distributed.tensor")
-        module.DTensor = Sharded
-        monkeypatch.setitem(sys.modules, "torch.distributed.tensor", module)
-        with pytest.raises(AffscoreError, match=r"weights \(0\.weight\) are spread over several processes"):
-            track(model, samples())
-        model = small()
-        model[2].bias.ds_id = 3
-        with pytest.raises(AffscoreError, match=r"\(2\.bias\) are spread"):
-            track(model, samples())
 
 
 class TestErrors:
@@ -589,7 +403,7 @@ class TestErrors:
         def broken(*_):
             raise torch.linalg.LinAlgError("did not converge")
 
-        monkeypatch.setattr("affscore.network.probe.score_pair", broken)
+        monkeypatch.setattr("affscore.network.tracker.score_pair", broken)
         with pytest.warns(AffscoreWarning, match="the measurement failed: _?LinAlgError: did not converge"):
             assert not tracker.step()
         assert tracker.table["step"].unique().tolist() == [0]
@@ -606,7 +420,7 @@ class TestTheRecord:
     @pytest.mark.slow
     def test_the_table(self, tracker):
         table = tracker.table
-        assert list(table) == [name for name in COLUMNS.names if name in table]
+        assert list(table) == [name for name in [one.name for one in COLUMNS] if name in table]
         assert list(table)[:8] == ["step", "index", "layer", "call", "activation", "kind", "depth", "width"]
         assert {"score", "cka", "accuracy"} <= set(table)
         assert not list(misfits(table, [one for one in COLUMNS if one.name in table]))
@@ -649,29 +463,6 @@ class TestTheRecord:
                 load_record(wrong)
         with pytest.raises(AffscoreError, match="file not found"):
             load_record(tmp_path / "nothing.parquet")
-
-    def test_the_figure(self, tracker):
-        figure = tracker.plot("mine")
-        top, below, bar = figure.axes[0], figure.axes[1], figure.axes[2]
-        assert top.get_title() == "mine"
-        table = tracker.table
-        for line, (_, rows) in zip(top.lines, table.groupby("index"), strict=False):
-            np.testing.assert_array_equal(line.get_ydata(), rows["score"])
-        np.testing.assert_allclose(top.lines[-1].get_ydata(), table.groupby("step")["score"].mean())
-        assert below.get_ylabel().startswith("accuracy")
-        assert bar.get_ylabel().startswith("depth")
-        assert len(track(small(), samples()).plot().axes) == 2  # without labels there is no accuracy
-
-    def test_a_line_ends_where_there_is_no_score(self, tracker):
-        table = tracker.table
-        table.loc[(table["step"] == 4) & (table["index"] == 1), "score"] = np.nan
-        lines = affscore.plots.scores_over_steps(table).axes[0].lines
-        for line, gap in zip(lines, [False, True, False, True], strict=True):  # the last one is their mean
-            assert np.isnan(line.get_ydata()).tolist() == [False, False, gap]
-
-    def test_nothing_to_draw(self):
-        with pytest.raises(AffscoreError, match="no measurement to draw"):
-            affscore.plots.scores_over_steps(pd.DataFrame(columns=["step", "score"]))
 
 
 def test_modules_that_write_in_training_mode_alone_are_as_before():

@@ -56,13 +56,6 @@ def test_the_number_asked_for_is_met_by_the_next_ones(folder, images, seed):
         assert made.notes[0].endswith("; the next ones took their places")
 
 
-@pytest.mark.parametrize("batch_size", [1, 3, 64])
-def test_the_sample_does_not_depend_on_the_batch_size(folder, batch_size):
-    one, other = stream(f"folder:{folder}", 15), stream(f"folder:{folder}", 15, batch_size)
-    assert torch.equal(*(torch.cat([chunk.numbers for chunk in made.chunks]) for made in (one, other)))
-    assert one.notes == other.notes
-
-
 def test_where_there_are_not_enough_the_note_says_how_many_are_left(folder):
     for images in (None, 20, 19):
         made = stream(f"folder:{folder}", images)
@@ -98,36 +91,10 @@ def test_none_that_can_be_read_is_an_error(folder):
         list(stream(f"folder:{folder}", 5).chunks)
 
 
-def test_other_errors_of_a_data_set_are_not_taken_for_unreadable_images():
-    def read(index, p):
-        raise KeyError("label")
-
-    with pytest.raises(AffscoreError, match="the data cannot be read in batches: KeyError: 'label'"):
-        list(stream(ImageSet("broken", 3, read)).chunks)
-
-
 def network():
     made = nn.Sequential(nn.Conv2d(3, 5, 2), nn.ReLU(), nn.Conv2d(5, 4, 2), nn.Tanh())
     made.preprocessing = SMALL
     return made
-
-
-def test_a_signature_goes_on_without_them(folder):
-    net = network()
-    found = signature(net, f"folder:{folder}", n=17, criteria=False)
-    order = np.random.default_rng(0).permutation(20)
-    expected = signature(net, torch.stack(readable(folder, order)), n=17, criteria=False)
-    assert found.scores.tolist() == expected.scores.tolist()
-    assert (found.table["n"].unique().tolist(), found.metadata["images"]) == ([17], 17)
-    assert found.metadata["fingerprint_data"] == expected.metadata["fingerprint_data"]
-    assert any("3 images of folder:photos could not be read" in note for note in found.notes)
-
-
-def test_the_batches_are_full_where_there_are_others(folder):
-    found = signature(network(), f"folder:{folder}", n=8, images=16, criteria=False)
-    assert found.table["n"].unique().tolist() == [8]
-    assert found.table["batch"].nunique() == 2
-    assert not any("dropped" in note for note in found.notes)
 
 
 def test_two_classes_of_a_folder_keep_their_names(tmp_path):

@@ -4,12 +4,11 @@ import warnings
 
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import nn
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from affscore import AffscoreWarning, signature
-from tests.affscore.recorder.hard_networks import SqueezeAndExcite, conv
+from tests.affscore.recorder.hard_networks import conv
 
 
 def swish(x):
@@ -56,34 +55,6 @@ def test_operators_of_torch_ops_are_scored(function, images):
     result = signature(Beside(function), images, n=8, criteria=False, progress=False)
     name = function.__name__.partition(".")[0].strip("_")
     assert result.summary["activation"].tolist() == ["relu", name]
-
-
-SEEN = {
-    "function": torch.relu,
-    "formula": lambda x: x * torch.sigmoid(x),
-    "maximum": lambda x: torch.maximum(x, torch.zeros_like(x)),
-    "gated linear unit": lambda x: F.glu(x.repeat(1, 2, 1, 1), 1),
-    "of a table": lambda x: x * torch.sigmoid(torch.linspace(0, 1, 8)),
-    "attention": lambda x: F.scaled_dot_product_attention(x, x, x),
-    "squeeze and excite": SqueezeAndExcite(),
-}
-
-
-@pytest.mark.parametrize("name", SEEN)
-@pytest.mark.parametrize("order", ["activate-first", "reduce-first"])
-def test_what_is_seen_is_not_noted(name, order, images):
-    model = Beside(SEEN[name]) if name != "squeeze and excite" else SEEN[name]
-    found = notes(model, images, order=order)
-    assert not any("cannot be seen" in note for note in found)
-
-
-def test_a_declared_class_is_seen(images):
-    class Swish(nn.Module):
-        def forward(self, x):
-            return scripted_swish(x)
-
-    assert notes(Beside(Swish()), images, activations=[Swish]) == []
-    assert len(notes(Beside(Swish()), images)) == 1
 
 
 @pytest.mark.parametrize("cell", [nn.LSTMCell, nn.GRUCell, nn.RNNCell])

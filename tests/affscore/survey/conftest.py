@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from affscore.network.multiverse_result import load_result
+from affscore.network.multiverse import load_result
 from affscore.survey import Store
 
 OF_A_RUN = ("created", "command")

@@ -17,7 +17,7 @@ from affscore.survey import Store, load_or_measure, survey
 from affscore.survey.job import plan
 from affscore.survey.store import load_results
 from affscore.survey.survey import listing
-from tests.affscore.models.test_models import Narrow
+from tests.affscore.models.sources.test_sources import Narrow
 from tests.affscore.survey.conftest import assert_same_results, tables_of
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -172,7 +172,7 @@ def test_files_that_change_while_a_job_runs(tmp_path, monkeypatch, what):
     paint()
     job = {"models": f"mini:digitsnet@{weights}", "datasets": f"folder:{images}", "store": store}
     with monkeypatch.context() as patch:
-        patch.setattr("affscore.network.measurement.load_model", change)
+        patch.setattr("affscore.network.batch.load_model", change)
         report = survey(**job, n=16, criteria=False, progress=False)
     assert report.failures[0][1].startswith("its files were changed after the survey had begun")
     assert not Store(store).files()

@@ -5,11 +5,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from affscore.errors import AffscoreError
-from affscore.transport import affine_map, covariance, gaussian_wasserstein, wasserstein
+from affscore.transport import affine_map, gaussian_wasserstein, wasserstein
 from affscore.transport.affine_map import linear_part
 from affscore.transport.covariance import estimate
 from tests.affscore.transport import textbook
-from tests.affscore.transport.clouds import DEGENERATE, REGULAR, cloud, clouds, generators, orthogonal, pairs
+from tests.affscore.transport.clouds import DEGENERATE, REGULAR, cloud, clouds, generators, pairs
 from tests.affscore.transport.clouds import positive_definite as positive_definite_matrices
 
 NAMES = ("ledoit-wolf", "empirical")
@@ -43,18 +43,6 @@ def test_in_one_dimension_the_map_is_the_ratio_of_standard_deviations():
         transport = affine_map(x, y, name)
         assert transport.matrix.item() == pytest.approx(y.std() / x.std(), rel=1e-12)
         assert transport(x).mean().item() == pytest.approx(y.mean(), rel=1e-12)
-
-
-def test_commuting_covariances_scale_each_axis_by_itself():
-    a, b = np.array([4.0, 1.0, 0.25]), np.array([1.0, 9.0, 0.01])
-    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
-    source, target = ((basis * values) @ basis.T for values in (a, b))
-    expected = (basis * np.sqrt(b / a)) @ basis.T
-    source, target = with_covariance(source), with_covariance(target)
-    np.testing.assert_allclose(linear_part(source, target).numpy(), expected, atol=1e-12)
-    distance = np.sqrt(((np.sqrt(a) - np.sqrt(b)) ** 2).sum())
-    assert gaussian_wasserstein(source, target) == pytest.approx(distance, rel=1e-12)
-    assert gaussian_wasserstein(source, target, shift=2.0) == pytest.approx(np.hypot(distance, 2.0), rel=1e-12)
 
 
 @given(generators())
@@ -92,17 +80,6 @@ def test_the_distance_of_the_normal_approximations_is_that_of_the_textbook(pair,
     assert ours**2 == pytest.approx(textbook.bures_wasserstein(s_x, s_y) ** 2, abs=1e-7 * size**2)
 
 
-@given(pairs(kinds=("gaussian", "skewed")))
-def test_both_routes_give_the_same_map(pair):
-    x, y = pair
-    source, target = (estimate(centred(points), "empirical", ridge=1e-2) for points in (x, y))
-    by_cholesky = linear_part(source, target)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(linear_part.__globals__, "WELL_CONDITIONED", 0.0)
-        by_roots = linear_part(source, target)
-    np.testing.assert_allclose(by_cholesky.numpy(), by_roots.numpy(), atol=1e-9 * float(by_roots.abs().max()))
-
-
 # Theorem 3.3, the Gelbrich bound and Proposition 3.5 ----------------------------------------------------------
 
 
@@ -121,26 +98,6 @@ def test_theorem_3_3_a_positive_definite_map_is_recovered(x, data):
     distance = gaussian_wasserstein(estimate(centred(x), "empirical"), estimate(centred(y), "empirical"))
     size = np.sqrt((x**2).sum(axis=1).mean() + size**2)
     assert distance == pytest.approx(wasserstein(x, y), rel=1e-9, abs=DIGITS_OF_A_ROOT * size)
-
-
-@given(pairs(kinds=REGULAR + DEGENERATE))
-def test_gelbrich_the_normal_approximations_are_never_further_apart(pair):
-    x, y = pair
-    shift = float(np.linalg.norm(x.mean(axis=0) - y.mean(axis=0)))
-    source, target = (estimate(centred(points), "empirical") for points in pair)
-    size = np.sqrt(source.trace + target.trace)
-    assert gaussian_wasserstein(source, target, shift) <= wasserstein(x, y) + DIGITS_OF_A_ROOT * size
-
-
-@given(pairs(kinds=REGULAR + DEGENERATE))
-def test_proposition_3_5_1_by_how_much_they_are_closer(pair):
-    x, y = (points - points.mean(axis=0) for points in pair)
-    source, target = (estimate(torch.tensor(points), "empirical") for points in (x, y))
-    root_y = textbook.root(textbook.covariance(y, "empirical"))
-    cross = np.trace(textbook.root(root_y @ textbook.covariance(x, "empirical") @ root_y))
-    size = np.sqrt(source.trace + target.trace)
-    gap = abs(gaussian_wasserstein(source, target) - wasserstein(x, y))
-    assert gap <= 2.0 * cross / size + DIGITS_OF_A_ROOT * size
 
 
 @given(pairs(kinds=REGULAR + DEGENERATE))
@@ -212,52 +169,7 @@ def test_rank_one_is_mapped_along_its_line():
     np.testing.assert_allclose(other @ matrix.T, 0.0, atol=1e-12)
 
 
-def test_what_x_does_not_reach_is_not_made_up():
-    # X varies along the first axis, Y along the second: there is no reason to map one to the other
-    x, y = np.array([[-1.0, 0.0], [1.0, 0.0]]), np.array([[0.0, -1.0], [0.0, 1.0]])
-    assert affine_map(x, y, "empirical").matrix.tolist() == [[0.0, 0.0], [0.0, 0.0]]
-
-
 # The public function ------------------------------------------------------------------------------------------
-
-
-@given(pairs(), st.sampled_from(NAMES))
-def test_the_mapped_cloud_has_the_mean_of_y(pair, name):
-    x, y = pair
-    transport = affine_map(x + 2.0, y - 5.0, name)
-    mapped = transport(x + 2.0).mean(dim=0).numpy()
-    size = float(transport.matrix.abs().max())
-    np.testing.assert_allclose(mapped, y.mean(axis=0) - 5.0, atol=1e-11 * (1 + size))
-
-
-@given(pairs(), st.data())
-def test_one_motion_of_both_clouds_moves_the_map(pair, data):
-    x, y = pair
-    motion = data.draw(orthogonal(x.shape[1]))
-    expected = motion.T @ affine_map(x, y).matrix.numpy() @ motion
-    np.testing.assert_allclose(
-        affine_map(x @ motion, y @ motion).matrix.numpy(), expected, atol=1e-9 * max(np.abs(expected).max(), 1.0)
-    )
-
-
-def test_the_clouds_may_have_different_numbers_of_points():
-    rng = np.random.default_rng(0)
-    x, y = rng.standard_normal((40, 3)), 2 * rng.standard_normal((70, 3))
-    matrix = affine_map(x, y, "empirical").matrix.numpy()
-    np.testing.assert_allclose(
-        matrix @ covariance(x, "empirical").numpy() @ matrix, covariance(y, "empirical").numpy(), atol=1e-12
-    )
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_it_is_the_same_on_every_device(name, device):
-    rng = np.random.default_rng(0)
-    x, y = rng.standard_normal((2, 20, 30))
-    transport = affine_map(torch.tensor(x, device=device), y, name)
-    assert transport.matrix.device.type == device.type
-    np.testing.assert_allclose(
-        transport(torch.tensor(x, device=device)).cpu().numpy(), affine_map(x, y, name)(x).numpy(), atol=1e-9
-    )
 
 
 def test_clouds_and_points_of_other_widths_are_refused():

@@ -1,5 +1,4 @@
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 
 from affscore import AffscoreError, affinity_score
 from affscore.transport import covariance
-from affscore.transport.covariance import estimate
 from tests.affscore.transport import textbook
 from tests.affscore.transport.clouds import (
     DEGENERATE,
@@ -24,12 +22,9 @@ from tests.affscore.transport.clouds import (
     scales,
     varied,
 )
-from tests.affscore.transport.clouds import positive_definite as positive_definite_matrices
 
 NAMES = ("ledoit-wolf", "empirical")
 ALL = REGULAR + DEGENERATE
-
-RELU_LIMIT = 1 - math.sqrt(1 - math.sqrt(0.5 / (1 - 1 / math.pi)))
 """1 - sqrt(1 - corr(x, max(x, 0))) of a standard normal x: 0.621."""
 
 
@@ -89,18 +84,6 @@ def test_the_pairing_is_never_above_the_exact_score_and_is_that_of_the_paired_co
         assert exact.paired == exact.value
 
 
-def test_the_pairing_of_a_mirrored_cloud_is_far_below_the_exact_score():
-    x = gaussian(512, 2)
-    score = affinity_score(x, -x, "empirical")  # T is the identity: |x + x|^2 = 4 |x|^2, above the bound of 2 tr S
-    assert score.paired == 0.0
-    assert score.value > 0.8
-    assert not score.pairing_optimal
-
-
-def test_a_constant_output_is_affine_under_the_pairing_too():
-    assert affinity_score(gaussian(9, 2), np.ones((9, 2))).paired == 1.0
-
-
 @given(pairs(ALL), st.sampled_from(NAMES))
 def test_the_score_says_how_it_was_made(pair, name):
     x, y = pair
@@ -151,12 +134,6 @@ def test_independent_normal_coordinates_have_a_limit(activation, printed, n, d):
     assert limit == pytest.approx(printed, abs=0.0075)
 
 
-def test_without_shrinkage_the_score_drifts_upward_where_d_is_above_n():
-    x = gaussian(100, 250)
-    assert affinity_score(x, relu(x)).value == pytest.approx(RELU_LIMIT, abs=0.02)
-    assert affinity_score(x, relu(x), "empirical").value > RELU_LIMIT + 0.1
-
-
 @given(clouds(ALL, max_n=40, max_d=1), generators())
 def test_on_the_line_the_map_standardises_and_the_coupling_sorts(x, rng):
     y = varied(cloud("skewed", *x.shape, rng))
@@ -164,14 +141,6 @@ def test_on_the_line_the_map_standardises_and_the_coupling_sorts(x, rng):
     expected = ((u - v) ** 2).mean() / 2
     for name in NAMES:
         assert cost(affinity_score(x, y, name)) == pytest.approx(expected, rel=1e-9, abs=1e-12)
-
-
-@given(clouds(ALL), st.data(), scales())
-def test_theorem_3_3_a_positive_definite_affine_image_scores_one(x, data, scale):
-    y = scale * (x @ data.draw(positive_definite_matrices(x.shape[1])) + 1.0)
-    score = affinity_score(x, y, "empirical")
-    assert score.value == pytest.approx(1.0, abs=1e-9)
-    assert score.pairing_optimal
 
 
 @given(st.integers(2, 10), st.integers(1, 20), generators(), st.integers(1, 5))
@@ -182,23 +151,11 @@ def test_a_positive_semi_definite_affine_image_scores_one(n, d, rng, rank):
     assert score.value == pytest.approx(1.0, abs=1e-7)
 
 
-def test_a_positive_semi_definite_image_scores_one_at_full_size():
-    n, d = 200, 512
-    x, factor = gaussian(n, d), gaussian(d, 300, seed=1)
-    assert affinity_score(x, x @ (factor @ factor.T), "empirical").raw == pytest.approx(1.0, abs=1e-9)
-
-
 @pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-9])
 def test_small_directions_keep_their_digits(size):
     """Taken from the samples and not from their covariance, where 1e-9 would be 1e-18 and lost."""
     x = gaussian(50, 3)
     assert affinity_score(x * [1.0, size, size], x, "empirical").value == pytest.approx(1.0, abs=1e-15 / size + 1e-9)
-
-
-def test_a_map_that_is_not_positive_is_not_recovered():
-    """A rotation is linear, but it is not how the mass moves most cheaply."""
-    x = gaussian(300, 2) ** 3 * [1.0, 4.0]
-    assert affinity_score(x, x @ [[0.0, 1.0], [-1.0, 0.0]], "empirical").value < 0.9
 
 
 @given(pairs(ALL))
@@ -229,13 +186,6 @@ def test_units_and_origins_do_not_matter(case, a, c, b, e):
     assert cost(moved) == pytest.approx(cost(score), **SAME)
     assert moved.w2**2 == pytest.approx((c * score.w2) ** 2, rel=1e-8, abs=1e-9 * c**2 * (y**2).sum())
     assert moved.bound_exceeded == score.bound_exceeded or abs(score.raw) < 1e-9
-
-
-@given(cases(exact=True), st.integers(-20, 20), st.integers(-20, 20))
-def test_powers_of_two_change_nothing_at_all(case, a, c):
-    x, y, name = case
-    score = affinity_score(x, y, name)
-    assert affinity_score(2.0**a * x, 2.0**c * y, name) == replace(score, w2=2.0**c * score.w2)
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-20, 1e20, 1e200, 1e300])
@@ -271,21 +221,6 @@ def test_the_order_of_samples_does_not_matter_not_even_of_each_cloud_alone(case,
     one, other = rng.permutation(len(x)), rng.permutation(len(x))
     assert cost(affinity_score(x[one], y[one], name)) == pytest.approx(expected, **SAME)
     assert cost(affinity_score(x[one], y[other], name)) == pytest.approx(expected, **SAME)
-
-
-@given(clouds(ALL), st.sampled_from(NAMES), scales())
-def test_the_negative_of_a_symmetric_cloud_is_affine_to_it(x, name, scale):
-    x = np.concatenate([x, -x])
-    score = affinity_score(x, -scale * x, name)
-    # found by assignment, among costs that are right to 1e-16: distances that vanish are right to 1e-8
-    assert score.value == pytest.approx(1.0, abs=1e-7)
-
-
-@given(clouds(REGULAR), st.sampled_from(NAMES), scales())
-def test_a_ridge_is_relative_so_that_units_do_not_matter_with_it_either(x, name, scale):
-    y = varied(relu(x))
-    plain, scaled = (affinity_score(s * x, s * y, name, ridge=0.1) for s in (1.0, scale))
-    assert cost(scaled) == pytest.approx(cost(plain), **SAME)
 
 
 # The coupling --------------------------------------------------------------------------------------------------
@@ -337,14 +272,6 @@ def test_heavy_tails_can_exceed_the_bound_under_shrinkage(seed, raw):
     assert score.intensity[0] > 0.9 > 0.2 > score.intensity[1]
 
 
-def test_the_textbook_exceeds_the_bound_as_well():
-    x = heavy_tails(128, 512, 50, 3)
-    y = np.clip(x, 0, 6)
-    assert textbook.affinity(x, y) < -0.2
-    assert affinity_score(x, y).raw == pytest.approx(textbook.affinity(x, y), abs=1e-9)
-    assert 0.0 < affinity_score(x, y, "empirical").raw < 1.0
-
-
 # Many more coordinates than samples ------------------------------------------------------------------------------
 
 
@@ -370,36 +297,6 @@ def test_the_span_of_the_samples_is_enough(kind, name, n, d, uncompressed):
         if name == "ledoit-wolf" and min(ledoit_wolf_shrinkage(x), ledoit_wolf_shrinkage(y)) > 1e-3:
             expected = (1.0 - textbook.affinity(x, y)) ** 2
             assert cost(affinity_score(x, y)) == pytest.approx(expected, **SAME)
-
-
-@pytest.mark.parametrize(
-    "intensities", [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (0.3, 0.0), (0.0, 0.3), (1e-8, 0.5)]
-)
-@pytest.mark.parametrize("ridge", [0.0, 1e-3])
-def test_the_span_is_enough_for_every_intensity(intensities, ridge, monkeypatch, uncompressed):
-    x = gaussian(8, 30)
-    y = relu(x)
-    scores = []
-    for score in (affinity_score, uncompressed):
-        given_intensities = iter(intensities)
-        monkeypatch.setitem(
-            estimate.__globals__, "ledoit_wolf_intensity", lambda *_, given=given_intensities: next(given)
-        )
-        scores.append(score(x, y, ridge=ridge))
-    assert scores[0].intensity == intensities
-    assert cost(scores[0]) == pytest.approx(cost(scores[1]), **SAME)
-
-
-def test_intensities_of_exactly_zero_and_one_occur(uncompressed):
-    simplex = np.eye(8, 20) @ np.linalg.qr(gaussian(20, 20))[0]
-    score = affinity_score(simplex, simplex**2)
-    assert score.intensity[0] == 1.0
-    assert score.raw == pytest.approx(textbook.affinity(simplex, simplex**2), abs=1e-9)
-    # two points: nothing to shrink by, and any two pairs of points are affine to each other
-    x, y = gaussian(2, 30), gaussian(2, 30, seed=1)
-    score = affinity_score(x, y)
-    assert score.intensity == pytest.approx((0.0, 0.0), abs=1e-12)
-    assert score.value == pytest.approx(1.0, abs=1e-7)
 
 
 # Degenerate cases -------------------------------------------------------------------------------------------------
@@ -428,66 +325,12 @@ def test_a_saturated_tanh_is_a_constant_output():
     assert not affinity_score(x.double(), torch.tanh(x.double())).constant_output
 
 
-def test_coordinates_that_vary_by_rounding_do_not_count():
-    x = gaussian(50, 4)
-    x[:, 3] += 20
-    y = np.tanh(x)
-    y[::2, 3] = np.nextafter(1.0, 0.0)
-    flat = y.copy()
-    flat[:, 3] = 1.0
-    assert affinity_score(x, y).raw == affinity_score(x, flat).raw
-    assert not affinity_score(x, y).constant_output
-
-
-def test_the_unit_of_rounding_can_be_given_where_the_type_does_not_tell():
-    x = gaussian(50, 4)
-    y = 1.0 + 1e-4 * relu(x)
-    assert not affinity_score(x, y).constant_output
-    assert affinity_score(x, y, rounding=2.0**-10).constant_output
-    assert affinity_score(x, torch.tensor(y).half()).constant_output
-
-
 def test_a_constant_input_of_a_varying_output_is_an_error():
     with pytest.raises(AffscoreError, match="x is constant while y varies, so that no map takes x to y; check that"):
         affinity_score(np.ones((20, 3)), gaussian(20, 3))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_smallest_clouds_there_are(name):
-    assert affinity_score([[0.0], [1.0]], [[5.0], [-3.0]], name).value == pytest.approx(1.0, abs=1e-7)
-    assert affinity_score([[0.0], [1.0], [2.0]], [[0.0], [0.0], [1.0]], name).value < 0.8
-    assert affinity_score([[0, 0], [1, 2]], [[1, 3], [4, 4]], name).value == pytest.approx(1.0, abs=1e-7)
-
-
 # What may be passed -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int32])
-@pytest.mark.parametrize("name", NAMES)
-def test_the_type_of_the_numbers_does_not_matter_only_the_numbers(dtype, name):
-    x = torch.tensor(4 * gaussian(40, 10)).to(dtype)
-    y = x.clamp(min=0)
-    score = affinity_score(x, y, name)
-    assert score == affinity_score(x.double(), y.double(), name)
-    assert affinity_score(x.tolist(), y.tolist(), name) == score
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("d", [5, 100])
-def test_it_is_the_same_on_every_device(name, d, device):
-    x = gaussian(40, d)
-    score = affinity_score(torch.tensor(x, device=device), relu(x), name)
-    assert score.raw == pytest.approx(affinity_score(x, relu(x), name).raw, abs=1e-10)
-
-
-def test_nothing_that_is_passed_is_changed():
-    x = gaussian(20, 5)
-    y = relu(x)
-    tensors, copies = (torch.tensor(x), torch.tensor(y)), (x.copy(), y.copy())
-    affinity_score(x, y)
-    affinity_score(*tensors)
-    for changed, copy in zip((x, y, *tensors), copies * 2, strict=True):
-        assert np.array_equal(np.asarray(changed), copy)
 
 
 @pytest.mark.parametrize(
@@ -521,25 +364,3 @@ def test_bad_options_are_refused_with_a_sentence():
     # even where no covariance is needed
     with pytest.raises(AffscoreError, match="covariance must be"):
         affinity_score(x, np.ones_like(x), "shrunk")
-
-
-@pytest.mark.parametrize(
-    ("n", "d", "name", "expected"),
-    [
-        (512, 2000, "ledoit-wolf", RELU_LIMIT),
-        (512, 2000, "empirical", 0.848),
-        (16, 16_000, "ledoit-wolf", 0.989),  # d is large even compared with n^2: the intensity stays at 1 - 2 / n
-    ],
-)
-def test_the_limit_of_many_coordinates_takes_the_right_covariance(n, d, name, expected):
-    x = gaussian(n, d)
-    assert affinity_score(x, relu(x), name).value == pytest.approx(expected, abs=0.005)
-
-
-@pytest.mark.parametrize("n", [10, 100])
-def test_a_positive_map_is_found_point_by_point_by_empirical_covariances_only(n):
-    x = gaussian(n, 20)
-    root = gaussian(20, 20, seed=1)
-    y = x @ (root @ root.T + np.eye(20)) + 1.0
-    assert affinity_score(x, y, "empirical").w2 < 1e-6 * np.abs(y).max()
-    assert affinity_score(x, y).value < 0.9

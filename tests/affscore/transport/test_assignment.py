@@ -1,22 +1,17 @@
 from itertools import permutations
 
 import numpy as np
-import ot
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist
 
 from affscore.errors import AffscoreError
 from affscore.transport import optimal_coupling, wasserstein
-from tests.affscore.transport import textbook
-from tests.affscore.transport.clouds import REGULAR, cloud, clouds, generators, orthogonal, pairs, scales
+from tests.affscore.transport.clouds import cloud, clouds, generators, scales
 
 # W2 is a root: an error of 1e-16 of the mean squared size in the costs is one of 1e-8 of the size in a distance
 # that is zero. Distances of the size of the clouds themselves are right to 1e-12.
-DIGITS_OF_A_ROOT = 1e-7
 
 
 def coupling_of(x, y):
@@ -33,14 +28,6 @@ def test_on_the_line_the_optimal_coupling_sorts(x, rng, scale):
     y = cloud("heavy tails", *x.shape, rng)
     expected = np.sqrt(((np.sort(x, axis=0) - np.sort(y, axis=0)) ** 2).mean())
     assert wasserstein(scale * x, scale * y) == pytest.approx(scale * expected, rel=1e-9)
-
-
-@given(clouds(max_n=40, max_d=40), generators())
-def test_an_independent_solver_agrees(x, rng):
-    """POT's network simplex on POT's own cost matrix."""
-    y = cloud("gaussian", *x.shape, rng)
-    expected = np.sqrt(ot.emd2([], [], ot.dist(x, y, metric="sqeuclidean")))
-    assert wasserstein(x, y) == pytest.approx(expected, rel=1e-9, abs=DIGITS_OF_A_ROOT)
 
 
 @given(st.integers(1, 6), st.integers(1, 3), generators())
@@ -107,46 +94,6 @@ def test_a_certified_pairing_does_not_solve_the_assignment_problem():
         coupling_of(x, -x)
 
 
-@given(pairs(), generators())
-def test_no_permutation_is_cheaper(pair, rng):
-    x, y = pair
-    coupling = coupling_of(x, y)
-    size = (x**2).sum(axis=1).mean() + (y**2).sum(axis=1).mean()
-    for _ in range(20):
-        shuffled = ((x - y[rng.permutation(len(y))]) ** 2).sum(axis=1).mean()
-        assert coupling.cost <= shuffled + 1e-12 * size
-    assert coupling.cost <= coupling.pairing_cost
-    assert np.sqrt(coupling.cost) == pytest.approx(textbook.wasserstein(x, y), rel=1e-9, abs=1e-7 * size**0.5)
-
-
-@given(pairs(), generators())
-def test_it_is_a_distance_between_sets_of_points(pair, rng):
-    x, y = pair
-    z = cloud("gaussian", *x.shape, rng)
-    size = np.sqrt((x**2).sum(axis=1).mean() + (y**2).sum(axis=1).mean())
-    shuffled = x[rng.permutation(len(x))]
-    assert wasserstein(x, shuffled) == pytest.approx(0.0, abs=DIGITS_OF_A_ROOT * size)
-    assert wasserstein(x, y) == pytest.approx(wasserstein(y, x), rel=1e-9, abs=DIGITS_OF_A_ROOT * size)
-    assert wasserstein(shuffled, y) == pytest.approx(wasserstein(x, y), rel=1e-9, abs=DIGITS_OF_A_ROOT * size)
-    assert wasserstein(x, y) <= wasserstein(x, z) + wasserstein(z, y) + DIGITS_OF_A_ROOT * size
-
-
-@given(pairs(), scales(), st.data())
-def test_it_follows_motions_and_units(pair, scale, data):
-    x, y = pair
-    motion = data.draw(orthogonal(x.shape[1]))
-    size = np.sqrt((x**2).sum(axis=1).mean() + (y**2).sum(axis=1).mean())
-    expected = scale * wasserstein(x, y)
-    moved = wasserstein(scale * (x @ motion) + 3 * scale, scale * (y @ motion) + 3 * scale)
-    assert moved == pytest.approx(expected, rel=1e-9, abs=DIGITS_OF_A_ROOT * size * scale)
-
-
-@given(clouds(REGULAR), st.floats(-1e3, 1e3))
-def test_a_shift_is_its_own_length(x, shift):
-    expected = abs(shift) * np.sqrt(x.shape[1])
-    assert wasserstein(x, x + shift) == pytest.approx(expected, rel=1e-9, abs=1e-9)
-
-
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, 1e8])
 def test_far_from_the_origin_nothing_is_lost(offset):
     """Costs as differences of squared norms would have no digits left at 1e8."""
@@ -158,15 +105,6 @@ def test_far_from_the_origin_nothing_is_lost(offset):
     assert not coupling_of(x + offset, y + offset).pairing_optimal
     # the points themselves are rounded to 1e-16 of the offset
     assert wasserstein(x + offset, y + offset) == pytest.approx(near, abs=1e-15 * offset + 1e-12)
-
-
-def test_it_is_the_same_on_every_device(device):
-    rng = np.random.default_rng(0)
-    x, y = rng.standard_normal((2, 40, 5))
-    coupling = optimal_coupling(torch.tensor(x, device=device), torch.tensor(y, device=device))
-    assert coupling.assignment.device.type == device.type
-    assert coupling.assignment.tolist() == coupling_of(x, y).assignment.tolist()
-    assert wasserstein(torch.tensor(x, device=device), y) == pytest.approx(textbook.wasserstein(x, y), rel=1e-12)
 
 
 def test_clouds_of_different_shapes_are_refused():
@@ -211,32 +149,9 @@ def test_float32_is_not_asked_where_its_products_may_be_less(monkeypatch):
     assert (coupling.decided_by, coupling.pairing_optimal) == ("float64", True)
 
 
-@given(st.integers(2, 12), st.integers(1, 40), st.floats(-9, 0), generators())
-def test_a_proof_in_float32_is_one(n, d, closeness, rng):
-    """Points ever closer to each other: what float32 calls certain, the solver confirms."""
-    y = rng.standard_normal((n, d))
-    y[1] = y[0] + 10.0**closeness * rng.standard_normal(d)
-    x = y + 0.7 * 10.0**closeness * rng.standard_normal((n, d))
-    coupling = coupling_of(x, y)
-    costs = cdist(x, y, "sqeuclidean")  # from differences, where POT takes products
-    best = costs[linear_sum_assignment(costs)].mean()
-    assert coupling.cost == pytest.approx(best, rel=1e-9, abs=1e-14)
-    if coupling.decided_by == "float32":
-        assert coupling.pairing_optimal
-        assert coupling.pairing_cost <= best + 1e-14
-
-
 def test_float32_is_not_asked_under_autocast_or_where_it_overflows():
     x, y = near_ties(0.1)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert coupling_of(x, y).decided_by == "float64"
     huge = coupling_of(1e10 * x, 1e20 * y[::-1].copy())
     assert huge.decided_by != "float32"
-
-
-def test_switches_that_cannot_be_read_are_no_error(monkeypatch):
-    def unreadable():
-        raise RuntimeError("mix of the legacy and new APIs to set the matmul precision")
-
-    monkeypatch.setattr(torch, "get_float32_matmul_precision", unreadable)
-    assert coupling_of(*near_ties(0.1)).decided_by == "float64"

@@ -3,7 +3,6 @@
 import hashlib
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from hypothesis import given, settings
@@ -14,7 +13,7 @@ from torch.utils.data import Dataset
 
 from affscore import AffscoreError, affinity_score, signature
 from affscore.models.card import fingerprint
-from affscore.transport.plain import check_plain, kind_of, plain_parts
+from affscore.transport.samples import kind_of, plain_parts
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning"),
@@ -41,7 +40,6 @@ WORDS = {
     "of 4 bits": "quantised", "by channel": "quantised",
     **dict.fromkeys(("coo", "hybrid", "csr", "csc", "bsr", "bsc", "mkldnn"), "sparse"),
 }  # fmt: skip
-ODD = [kind for kind in KINDS if kind not in ("meta", "plain")]
 
 
 def numbers(one=1.0):
@@ -73,22 +71,6 @@ def test_a_fingerprint_is_of_the_numbers(kind):
         assert fingerprint(Holding(KINDS[kind](larger))) != same
 
 
-def test_no_two_kinds_or_layouts_have_the_same_fingerprint():
-    upper = torch.eye(4) + torch.diag(torch.ones(3), 1)
-    # the rows of one are the columns of the other
-    pairs = (upper.to_sparse_csr(), upper.T.to_sparse_csc()), (numbers().to_sparse(), numbers())
-    for one, other in pairs:
-        assert fingerprint(Holding(one)) != fingerprint(Holding(other))
-
-
-def test_the_order_of_entries_and_sums_of_entries_do_not_count():
-    places, values = torch.tensor([[0, 1, 0], [0, 1, 0]]), torch.tensor([0.5, 2.0, 0.5])
-    two = torch.sparse_coo_tensor(places, values, (4, 4))
-    one = torch.sparse_coo_tensor(places[:, 1:].flip(1), torch.tensor([1.0, 2.0]), (4, 4))
-    assert fingerprint(Holding(one)) == fingerprint(Holding(two))
-    assert len(two._values()) == 3
-
-
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.int64, torch.bool])
 def test_fingerprints_of_plain_networks_stay(kind):
     """Results that were stored know their networks by these."""
@@ -98,22 +80,6 @@ def test_fingerprints_of_plain_networks_stay(kind):
         digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
         digest.update(bytes(value.contiguous().view(torch.uint8).numpy()))
     assert fingerprint(network) == digest.hexdigest()[:16]
-
-
-def test_packed_weights_count():
-    def quantised(seed):
-        torch.manual_seed(seed)
-        return torch.ao.quantization.quantize_dynamic(nn.Sequential(nn.Linear(4, 4), nn.ReLU()), {nn.Linear})
-
-    assert fingerprint(quantised(0)) == fingerprint(quantised(0)) != fingerprint(quantised(1))
-
-
-@pytest.mark.parametrize("kind", ODD)
-def test_a_network_that_holds_one_is_measured(kind):
-    inputs = torch.randn(32, 4, generator=torch.Generator().manual_seed(0))
-    expected = signature(Holding(numbers()), inputs, n=32, criteria=False).scores
-    network = Holding(KINDS[kind](numbers()))
-    np.testing.assert_array_equal(signature(network, inputs, n=32, criteria=False).scores, expected)
 
 
 @pytest.mark.parametrize("kind", WORDS)
@@ -176,54 +142,3 @@ class TestMaskedArrays:
     def test_they_are_no_data(self, data):
         with pytest.raises(AffscoreError, match=f"^the data {self.SENTENCE}"):
             signature(Holding(None).double(), data, n=32)
-
-    def test_without_the_rows_that_are_masked_they_are_data(self):
-        whole = ~np.ma.getmaskarray(MASKED).any(axis=1)
-        kept = MASKED[whole]
-        assert 2 <= len(kept) < len(MASKED)
-        assert affinity_score(kept, np.tanh(kept)) == affinity_score(kept.data, np.tanh(kept.data))
-        network = Holding(None).double()
-        found, expected = (signature(network, data, n=len(kept), criteria=False).scores for data in (kept, kept.data))
-        np.testing.assert_array_equal(found, expected)
-
-    def test_records_are_no_numbers(self):
-        records = np.ma.array([(1.0, 2.0)] * 4, dtype=[("a", float), ("b", float)])
-        with pytest.raises(AffscoreError, match="real numbers, got a MaskedArray of type"):
-            affinity_score(records, records)
-        records["a"][0] = np.ma.masked
-        with pytest.raises(AffscoreError, match="got a masked array"):
-            check_plain(records)
-
-
-class TestTables:
-    FRAME = pd.DataFrame(np.random.default_rng(0).standard_normal((32, 4)), columns=[*"abcd"])
-
-    @pytest.mark.parametrize("kind", ["Float64", "Float32"])
-    def test_missing_values_are_refused(self, kind):
-        missing = self.FRAME.astype(kind)
-        missing.loc[3, "b"] = pd.NA
-        with pytest.raises(AffscoreError, match="the data holds 1 NaN or infinite values"):
-            signature(Holding(None).double(), missing, n=32)
-        with pytest.raises(AffscoreError, match="x must be "):
-            affinity_score(missing, missing)
-
-    def test_complex_columns_are_refused(self):
-        mixed = self.FRAME.assign(c=self.FRAME["c"] + 1j)
-        with pytest.raises(AffscoreError, match="must be numbers, c are not"):
-            signature(Holding(None).double(), mixed, n=32)
-
-    def test_whole_nullable_columns_are_numbers(self):
-        network = Holding(None).double()
-        found, expected = (
-            signature(network, frame, n=32, criteria=False).scores
-            for frame in (self.FRAME.astype("Float64"), self.FRAME)
-        )
-        np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("form", [lambda x: x + 0j, lambda x: torch.tensor(x + 0j), lambda x: (x + 1j).tolist()])
-def test_complex_numbers_have_no_score(form):
-    x = MASKED.data
-    for pair in ((form(x), x), (x, form(x))):
-        with pytest.raises(AffscoreError, match=r"[xy] must hold real numbers, got torch.complex"):
-            affinity_score(*pair)

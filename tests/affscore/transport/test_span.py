@@ -4,8 +4,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affscore.transport import span
-from affscore.transport.span import joint_span
+from affscore.transport import decompositions as span
+from affscore.transport.decompositions import joint_span
 from tests.affscore.transport.clouds import generators
 
 

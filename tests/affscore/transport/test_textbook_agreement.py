@@ -78,12 +78,3 @@ def test_a_thousand_cases():
     worst = max(differences, key=differences.get)
     assert differences[worst] < BOUND, f"largest of {CASES} differences: {differences[worst]:.1e} ({worst})"
     print(f"largest of {CASES} differences: {differences[worst]:.1e} ({worst}); {number} cases")
-
-
-@pytest.mark.parametrize("number", range(4))
-def test_the_benchmarks_measure_the_same_textbook(number):
-    """The slow route of the benchmarks, by SciPy's sqrtm and POT, is this textbook."""
-    import textbook as of_benchmarks
-
-    x, y, _, _ = case(number)
-    assert of_benchmarks.affinity_score(x, y) == pytest.approx(textbook.affinity(x, y), abs=1e-8)

@@ -4,14 +4,12 @@ import math
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from affscore.transport import affine_map, affinity_score, covariance, gaussian_wasserstein, wasserstein
-from affscore.transport.covariance import estimate, ledoit_wolf_intensity
+from affscore.transport import affine_map, affinity_score, wasserstein
 from tests.affscore.transport import textbook
-from tests.affscore.transport.clouds import DEGENERATE, REGULAR, cloud, clouds, generators, pairs
+from tests.affscore.transport.clouds import DEGENERATE, REGULAR, clouds, generators, pairs
 
 ALL = REGULAR + DEGENERATE
 
@@ -32,23 +30,6 @@ def empirical(x):
 # Affine maps are recognised -----------------------------------------------------------------------------------
 
 
-@given(clouds(ALL), generators())
-def test_theorem_3_1_gradients_of_convex_functions_are_optimal(x, rng):
-    """Of log-sum-exp of affine functions, and of the fourth power of the norm: convex, and far from quadratic."""
-    slopes, offsets = rng.standard_normal((5, x.shape[1])), rng.standard_normal(5)
-    level = x @ slopes.T + offsets
-    weights = np.exp(level - level.max(axis=1, keepdims=True))
-    for y in (weights / weights.sum(axis=1, keepdims=True) @ slopes, 4 * (x**2).sum(axis=1, keepdims=True) * x):
-        assert wasserstein(x, y) ** 2 == pytest.approx(paired_cost(x, y), rel=1e-9, abs=1e-12)
-
-
-@given(clouds(ALL), generators(), st.integers(1, 5))
-def test_corollary_3_2_positive_maps_are_optimal(x, rng, rank):
-    d = x.shape[1]
-    y = x @ positive(rng, d, min(rank, d)) + rng.standard_normal(d)
-    assert wasserstein(x, y) ** 2 == pytest.approx(paired_cost(x, y), rel=1e-9, abs=1e-12)
-
-
 def test_a_map_that_is_not_positive_need_not_be_optimal_and_can_be():
     angle = math.radians(10)
     turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
@@ -61,23 +42,7 @@ def test_a_map_that_is_not_positive_need_not_be_optimal_and_can_be():
 # The Gelbrich bound -------------------------------------------------------------------------------------------
 
 
-def test_gelbrich_is_strict_where_no_affine_map_does_the_same():
-    x = np.random.default_rng(0).standard_normal((100, 3))
-    x -= x.mean(axis=0)
-    for y, equal in ((x @ positive(np.random.default_rng(1), 3, 3), True), (np.maximum(x, 0), False), (x**3, False)):
-        y = y - y.mean(axis=0)
-        normal = gaussian_wasserstein(*(estimate(torch.tensor(points), "empirical") for points in (x, y)))
-        assert (wasserstein(x, y) - normal < 1e-6) == equal
-
-
 # Singular covariances -----------------------------------------------------------------------------------------
-
-
-@given(pairs(ALL))
-def test_the_mapped_cloud_never_has_more_variance_than_y(pair):
-    x, y = pair
-    rest = empirical(y) - empirical(affine_map(x, y, "empirical")(x).numpy())
-    assert np.linalg.eigvalsh(rest).min() > -1e-7 * np.trace(empirical(y))
 
 
 @given(st.integers(2, 10), st.integers(1, 12), generators(), st.integers(1, 12), st.integers(1, 12))
@@ -114,11 +79,6 @@ def test_the_limit_of_a_ridge_where_each_cloud_varies_where_the_other_does_not()
 # The range of the score ---------------------------------------------------------------------------------------
 
 
-@given(pairs(ALL, max_n=12))
-def test_the_empirical_score_is_never_zero(pair):
-    assert affinity_score(*pair, "empirical").raw > 1e-6
-
-
 @given(pairs(ALL), st.sampled_from(["empirical", "ledoit-wolf"]))
 def test_the_exact_cost_is_between_the_row_minima_and_the_pairing(pair, name):
     x, y = pair
@@ -141,13 +101,6 @@ def test_the_paired_cost_from_covariances(pair, name):
         assert cost <= 4 * of_y * (1 + 1e-7)
 
 
-def test_the_pairing_reaches_the_lower_end():
-    x = np.random.default_rng(0).standard_normal((50, 4))
-    x = np.concatenate([x, -x])
-    assert affinity_score(x, -x, "empirical", coupling="paired").raw == pytest.approx(1 - math.sqrt(2), abs=1e-9)
-    assert affinity_score(x, -x, "empirical").value == pytest.approx(1.0, abs=1e-7)
-
-
 def heavy(n, d, seed):
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((n, d)) * np.where(np.arange(d) < d // 10, 1.0, 1e-3)
@@ -162,12 +115,6 @@ def excess(x, y):
 @given(pairs(ALL))
 def test_the_raw_score_under_shrinkage_is_between_its_bounds(pair):
     check_bounds(*pair)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_bounds_hold_where_the_score_is_negative(seed):
-    x = heavy(128, 512, seed)
-    assert check_bounds(x, np.clip(x, 0, 6)) > 1
 
 
 def check_bounds(x, y):
@@ -190,18 +137,6 @@ def test_a_ridge_never_breaks_the_bound():
     assert np.trace(matrix @ empirical(x) @ matrix) / np.trace(empirical(x)) == pytest.approx(d, rel=1e-3)
 
 
-def test_a_diagonal_map_between_two_balls():
-    n, d = 40, 40_000
-    rng = np.random.default_rng(0)
-    stretch = 1 + 0.5 * rng.standard_normal(d)  # a coefficient of variation of one half
-    x = rng.standard_normal((n, d))
-    y = x * stretch
-    scale = math.sqrt(y.var(axis=0).sum() / x.var(axis=0).sum())
-    raw = 1 - math.sqrt(paired_cost(scale * (x - x.mean(axis=0)), y - y.mean(axis=0)) / (2 * y.var(axis=0).sum()))
-    assert raw == pytest.approx(1 - math.sqrt(1 - 1 / math.sqrt(1.25)), abs=0.01)
-    assert raw == pytest.approx(0.675, abs=0.005)
-
-
 # The closed form ----------------------------------------------------------------------------------------------
 
 
@@ -211,32 +146,3 @@ def test_on_a_line_an_increasing_function_has_the_closed_form(x, name):
         if np.ptp(y) > 0:
             expected = math.sqrt(max(1 - np.corrcoef(x[:, 0], y[:, 0])[0, 1], 0.0))
             assert 1 - affinity_score(x, y, name).raw == pytest.approx(expected, abs=1e-7)
-
-
-@pytest.mark.parametrize(
-    ("function", "correlation"),
-    [(lambda x: np.maximum(x, 0), math.sqrt(math.pi / (2 * math.pi - 2))), (np.square, 0.0), (np.negative, -1.0)],
-    ids=["relu", "square", "negative"],
-)
-@pytest.mark.parametrize("n", [3, 20])
-def test_in_many_dimensions_multiples_of_the_identity_have_a_limit(function, correlation, n):
-    x = np.random.default_rng(0).standard_normal((n, 100_000))
-    y = function(x)
-    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
-    spread = (y**2).sum() / n
-    raw = 1 - wasserstein(x * math.sqrt(spread / ((x**2).sum() / n)), y) / math.sqrt(2 * spread)
-    limit = 1 - math.sqrt(1 - (correlation if correlation >= 0 else -correlation / (n - 1)))
-    assert raw == pytest.approx(limit, abs=0.01)
-
-
-@pytest.mark.parametrize("n", [3, 10])
-def test_in_many_dimensions_the_empirical_map_learns_the_pairs_by_heart(n):
-    x = np.random.default_rng(0).standard_normal((n, 100_000))
-    assert affinity_score(x, np.maximum(x, 0), "empirical").raw > 0.98
-    assert ledoit_wolf_intensity(torch.tensor(x - x.mean(axis=0))) == pytest.approx(1 - 2 / n, abs=0.01)
-    assert affinity_score(x, np.maximum(x, 0)).raw > 0.95  # d is far above n^2 / 2
-
-
-def test_shrinkage_keeps_the_trace():
-    x = cloud("skewed", 20, 30, np.random.default_rng(0))
-    assert float(covariance(x).trace()) == pytest.approx(x.var(axis=0).sum(), rel=1e-12)

@@ -10,7 +10,7 @@ from torch.utils.flop_counter import flop_registry
 from affscore.comparison import STATISTICS
 from affscore.survey.job import key_of
 from affscore.survey.store import Store
-from companion.mini_zoo import MINI_NETWORKS, WEIGHTS, hard_task, list_models
+from companion.mini_zoo import MINI_NETWORKS, WEIGHTS, hard_task, list_models, training_record
 from companion.mini_zoo.distorted_digits import (
     EACH_DIGIT,
     SEEDS,

@@ -11,7 +11,7 @@ from affscore import load_model
 from affscore.errors import AffscoreError
 from affscore.survey import survey
 from affscore.survey.store import Store
-from companion.mini_zoo import MINI_NETWORKS, members
+from companion.mini_zoo import MINI_NETWORKS, members, training_record
 from companion.mini_zoo import __main__ as make_zoo
 from companion.mini_zoo.distorted_digits import distorted, shifted
 from companion.mini_zoo.members import is_made, train_member

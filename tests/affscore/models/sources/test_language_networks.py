@@ -8,10 +8,10 @@ import torch
 from affscore import AffscoreError, load_model, signature
 from affscore.models import card_of
 from affscore.network.collect import Collector
-from affscore.network.feeding import Feeding
 from affscore.network.forward import forward
 from affscore.network.images import image_stream
-from affscore.network.padding import NOTE
+from affscore.network.inputs import Feeding
+from affscore.network.reading import PADDING
 from affscore.options import Options
 from affscore.recorder import recording
 
@@ -97,7 +97,7 @@ def test_a_padded_text_counts_as_the_text_alone(kind, left, network):
             expected = torch.cat([one[number][side] for one in alone])
             torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-3 * expected.abs().max().item())
     found = signature(model, data, n=N, criteria=False, progress=False)
-    assert NOTE in found.notes
+    assert PADDING in found.notes
     assert found.scores[0] != pytest.approx(signature(model, ids(), n=N, criteria=False).scores[0], abs=1e-3)
 
 

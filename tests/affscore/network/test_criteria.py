@@ -45,13 +45,6 @@ def test_cka_does_not_see_rotations_scales_and_shifts(x, scale, data):
     assert linear_cka(x, scale * x @ q + 3.0 * scale) == pytest.approx(1.0, abs=1e-9)
 
 
-def test_cka_of_one_coordinate_is_the_squared_correlation():
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((50, 1))
-    y = x + rng.standard_normal((50, 1))
-    assert linear_cka(x, y) == pytest.approx(np.corrcoef(x.T, y.T)[0, 1] ** 2)
-
-
 def test_cka_of_uncorrelated_samples_is_zero_and_of_a_constant_undefined():
     x = np.array([[1.0], [-1.0], [1.0], [-1.0]])
     y = np.array([[1.0], [1.0], [-1.0], [-1.0]])
@@ -81,12 +74,6 @@ def test_entropy_of_evenly_spread_and_of_constant_samples(d):
     assert entropy(np.full((3, d), 7.0)) == pytest.approx(math.log(d))
 
 
-@given(clouds(), scales())
-def test_entropy_does_not_see_powers_of_two(x, scale):
-    factor = 2.0 ** round(math.log2(scale))
-    assert entropy(factor * x) == entropy(x)
-
-
 @given(pairs())
 def test_r2_is_that_of_scikit_learn(pair):
     x, y = pair
@@ -95,22 +82,6 @@ def test_r2_is_that_of_scikit_learn(pair):
     assert r2(x, y) == pytest.approx(expected, abs=1e-8)
     if d >= n:
         assert r2(x, y) == pytest.approx(1.0, abs=1e-8)
-
-
-@pytest.mark.parametrize(("n", "d"), [(30, 5), (5, 5), (5, 30), (2, 1)])
-def test_r2_on_both_sides_of_the_number_of_samples(n, d):
-    rng = np.random.default_rng(n)
-    x, y = rng.standard_normal((n, d)), rng.standard_normal((n, d))
-    assert r2(x, y) == pytest.approx(LinearRegression().fit(x, y).score(x, y), abs=1e-10)
-    assert r2(x, 2 * x + 1) == pytest.approx(1.0)
-    assert (r2(x, y) < 0.9) == (n > d + 1)
-
-
-def test_r2_of_constants():
-    x = np.array([[0.0], [1.0], [3.0]])
-    assert r2(x, np.full((3, 1), 2.0)) == 1.0
-    assert r2(x, np.hstack([np.full((3, 1), 2.0), x**2])) == pytest.approx((1.0 + r2(x, x**2)) / 2)
-    assert r2(np.full((3, 1), 2.0), x) == 0.0
 
 
 @pytest.mark.parametrize("criterion", [linear_cka, debiased_cka, r2])
@@ -145,11 +116,6 @@ def test_r2_does_not_see_the_units_of_single_coordinates(pair, exponents):
     assert r2(x, y * units) == pytest.approx(r2(x, y), abs=1e-9)
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e200, 1e300])
-def test_norm_has_every_size(scale):
-    assert norm([[3.0 * scale], [0.0]], [[0.0], [4.0 * scale]]) == pytest.approx(5.0 * scale)
-
-
 def test_r2_averages_over_coordinates_whatever_their_size():
     rng = np.random.default_rng(0)
     x = rng.standard_normal((40, 2))
@@ -176,13 +142,6 @@ def test_debiased_cka_is_that_of_the_definition():
     k, m = x @ x.T, y @ y.T
     expected = hsic_by_its_definition(k, m) / np.sqrt(hsic_by_its_definition(k, k) * hsic_by_its_definition(m, m))
     assert debiased_cka(x, y) == pytest.approx(expected, rel=1e-9)
-
-
-def test_debiased_cka_does_not_see_width_where_cka_does():
-    rng = np.random.default_rng(4)
-    x, y = rng.standard_normal((40, 400)), rng.standard_normal((40, 400))
-    assert linear_cka(x, y) > 0.85
-    assert abs(debiased_cka(x, y)) < 0.15  # four standard deviations: 780 pairs of samples
 
 
 def test_debiased_cka_where_it_is_not_defined():

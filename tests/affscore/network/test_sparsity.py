@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affscore.network.criteria.sparsity import sparse_entries
+from affscore.network.collect import sparse_entries
 
 
 @given(

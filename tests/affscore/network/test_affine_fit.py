@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affscore import AffscoreError, affinity_score
-from affscore.network.criteria.affine_fit import affine_fit
+from affscore import affinity_score
+from affscore.network.criteria import affine_fit
 
 NOTHING = 1 - math.sqrt(1 / 2)
 
@@ -36,18 +36,6 @@ def test_a_rotation_is_where_the_affinity_score_is_far_from_1():
 def test_what_x_says_nothing_of_has_one_minus_the_root_of_a_half_at_any_width(d):
     found = [affine_fit(cloud(200, d, seed), cloud(200, 8, 1000 + seed)) for seed in range(20)]
     assert np.mean(found) == pytest.approx(NOTHING, abs=0.02)
-
-
-def test_few_samples_say_what_many_do():
-    """300 samples in 128 coordinates give what a hundred times as many do."""
-    weights = [cloud(128, 256, 1) / 128**0.5, cloud(256, 32, 2)]
-
-    def block(x):
-        return (x @ weights[0]).relu() @ weights[1]
-
-    many = affine_fit(x := cloud(30_000, 128, 3), block(x))
-    few = [affine_fit(x := cloud(300, 128, seed), block(x)) for seed in range(4, 9)]
-    assert np.mean(few) == pytest.approx(many, abs=0.01)
 
 
 def reference(x, y):
@@ -78,12 +66,6 @@ def test_units_of_the_output_and_affine_maps_of_the_input_change_nothing(seed):
     assert affine_fit(x, y @ torch.linalg.qr(cloud(3, 3, seed)).Q) == pytest.approx(expected, abs=1e-6)
 
 
-def test_coordinates_that_follow_from_others_cost_no_degrees_of_freedom():
-    x = cloud(60, 5)
-    y = x.square()
-    assert affine_fit(x @ cloud(5, 80, 1), y) == pytest.approx(affine_fit(x, y), abs=1e-6)
-
-
 @pytest.mark.slow
 @given(st.integers(0, 10**6))
 def test_it_is_at_least_the_paired_score_but_for_the_degrees_of_freedom(seed):
@@ -96,8 +78,3 @@ def test_a_constant_output_and_a_constant_input():
     x = cloud(20, 3)
     assert math.isnan(affine_fit(x, torch.ones(20, 2)))
     assert affine_fit(torch.ones(20, 2), x) == pytest.approx(NOTHING, abs=1e-12)
-
-
-def test_other_numbers_of_samples_are_refused():
-    with pytest.raises(AffscoreError, match="as many samples"):
-        affine_fit(cloud(20, 3), cloud(21, 3))

@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-from affscore.network.pair import Pair, joined
+from affscore.network.scoring import Pair, joined
 from affscore.recorder.calls import ActivationCall
 
 CALL = ActivationCall(

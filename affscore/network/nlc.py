@@ -9,8 +9,6 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError, first_line
-from affscore.network.columns import ANYWHERE, CONSTANT
-from affscore.network.criteria.declaration import BatchSamples, Criterion
 from affscore.transport.samples import centred, rounding_of
 
 
@@ -81,21 +79,3 @@ def _slopes(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor | None:
             for along in (torch.ones_like(x), signs)
         )
     return slopes.reshape(len(x), -1) if torch.allclose(signed, signs * slopes, atol=0.0) else None
-
-
-def _of_samples(samples: BatchSamples) -> float:
-    """NaN where the coefficient needs more than an elementwise function with a derivative."""
-    try:
-        return nonlinearity_coefficient(samples.pair.function, samples.pair.x.to(samples.pair.dtype))
-    except AffscoreError:
-        return math.nan
-
-
-CRITERIA = (
-    Criterion(
-        "nlc", "non-linearity\ncoefficient",
-        "Philipp's coefficient of the activation on its reduced input, 1 for an affine function; missing, with a note, "
-        "where that is no elementwise function of vectors of channels or has no derivative in PyTorch",
-        (0, math.inf), of_samples=_of_samples, missing=(*CONSTANT, ANYWHERE),
-    ),
-)  # fmt: skip

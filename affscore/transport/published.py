@@ -36,8 +36,8 @@ def affinity_score(x: Samples, y: Samples, variant: Variant = "corrected") -> fl
     * The product :math:`S_Y^{1/2} S_X S_Y^{1/2}` is rounded to float32. Where its condition number, about
       that of S_X times that of S_Y, is above 1e7, its smallest eigenvalues are rounding, and A divides by
       their roots. Those that come out negative are replaced by numbers between 1e-7 and 1e-6.
-    * What then leaves [0, 1] is not cut: where a few directions carry nearly all of the variance and d is
-      above n, it gives less than -0.5 where 0.7 is right (``tests/affscore/test_published.py`` has such data).
+    * What then leaves [0, 1] is not cut: where a few directions carry nearly all of the variance and d is above n, it
+      gives less than -0.5 where 0.7 is right (``tests/affscore/transport/test_published.py`` has such data).
 
     Where S_X and S_Y are well conditioned and far above the ridge, both give the same number up to float32.
 
