@@ -115,26 +115,6 @@ class Recorder:
         ]
         return "; ".join(filter(None, found))
 
-    def enter(self, path: str, module: nn.Module, args: Any, kwargs: Any) -> None:
-        """A module begins to run."""
-        if threading.get_ident() != self.thread:
-            self.in_other_threads.add(f"layer {path!r}")
-            return
-        self.path.append((path, next(self.runs)))
-        with self.aside:
-            if path in self.channel_axes and self._listening:
-                for x in [one for one in tensors_in((args, kwargs)) if not one.is_nested][:1]:
-                    self.layout.taken(x, self.channel_axes[path])
-        for follower in self.followers:
-            follower.entered(path, args, kwargs)
-
-    def leave(self, module: nn.Module, args: Any, output: Any) -> None:
-        """The module that began last has run."""
-        if threading.get_ident() == self.thread:
-            for follower in self.followers:
-                follower.left(module, args, output)
-            self.path.pop()
-
     def called(self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A function of PyTorch is called: run it, and follow what it does."""
         if not self.attentive:
@@ -201,12 +181,6 @@ class Recorder:
         half, gate = self.called(torch.chunk, (input, 2, dim), {})
         product = self.called(torch.mul, (half, self.called(torch.sigmoid, (gate,), {})), {})
         self.flow.mark(output, self.flow.origin(product) or Origin(0))
-
-    def run_whole(self, name: str, module: nn.Module, function: Function, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the forward of a module; it counts as one activation or block, and nothing inside it counts."""
-        with self.whole(name, function, args, kwargs, module=module) as returned:
-            returned.append(function(*args, **kwargs))
-        return returned[0]
 
     @contextmanager
     def whole(
@@ -299,15 +273,7 @@ class Recorder:
     def new_call(
         self, name: str, x: Tensor, block: str = "", builtin: bool = False, axis: int | None = None
     ) -> ActivationCall:
-        """The call that is about to see x, which nobody has heard of yet.
-
-        Args:
-            name: What is computed.
-            x: Its input.
-            block: Of a block its kind.
-            builtin: Whether a function of PyTorch computes it.
-            axis: The axis from which it takes its channels, where that is known.
-        """
+        """The call that is about to see x; of a block the kind, and where it takes the channels, if that is known."""
         origin = self.flow.origin(x)
         assert origin is not None
         layer = self.frame[0] or "(root)"
