@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from numbers import Number
 from typing import Any
 
@@ -122,6 +121,24 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (int, float, str, torch.dtype, type(None), Number)) else type(value)
 
 
+def repeatable(
+    function: Function, x: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Callable[[Tensor], Any]:
+    """The function for another input in the place of x, which is not kept alive; other arguments are not changed."""
+    here = object()
+    args = [here if value is x else value for value in args]
+    kwargs = {key: here if value is x else value for key, value in kwargs.items() if key != "out"}
+
+    def apply(z: Tensor) -> Any:
+        values = [z if value is here else value for value in args]
+        if writes_in_place(function) and values[0] is not z:
+            values[0] = values[0].clone()
+        output = function(*values, **{key: z if value is here else value for key, value in kwargs.items()})
+        return (values[0] if values else z) if output is None else output
+
+    return apply
+
+
 @torch.no_grad()
 def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor) -> Effect:
     given = (*args, *kwargs.values())
@@ -137,18 +154,15 @@ def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x
             value = value[(*first, *[slice(entries)] * (value.ndim - 1))]
         return torch.ones(value.shape, dtype=value.dtype) if value.is_meta or is_wrapped(value) else value
 
-    def apply(z: Tensor) -> Any:
-        values = [z if value is x else some for value, some in zip(given, parts, strict=True)]
-        values, named = values[: len(args)], dict(zip(kwargs, values[len(args) :], strict=True))
-        if writes_in_place(function) and values[0] is not z:
-            values[0] = values[0].clone()
-        output = function(*values, **named)
-        output = values[0] if output is None else output
-        return output.dequantize() if isinstance(output, Tensor) and output.is_quantized else output
-
     try:
         like = part(x)
-        parts = [part(value) for value in given]
+        parts = [x if value is x else part(value) for value in given]
+        again = repeatable(function, x, parts[: len(args)], dict(zip(kwargs, parts[len(args) :], strict=True)))
+
+        def apply(z: Tensor) -> Any:
+            output = again(z)
+            return output.dequantize() if isinstance(output, Tensor) and output.is_quantized else output
+
         with below_transforms(x), random_states_kept(x.device), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             alone = not mixes(apply, _random(like, 0), _random(like, 2))
@@ -256,21 +270,3 @@ def check_shape(described: str, y: Any, x: Tensor) -> None:
             f"{described} counts as an activation, and must return a tensor of its input's shape {tuple(x.shape)}, "
             f"got {got}"
         )
-
-
-def repeatable(
-    function: Function, x: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any], context: AbstractContextManager[None]
-) -> Callable[[Tensor], Tensor]:
-    """The function for another input in the place of x, which is not kept alive; it is called in this context."""
-    here = object()
-    args = [here if value is x else value for value in args]
-    kwargs = {key: here if value is x else value for key, value in kwargs.items() if key != "out"}
-
-    def apply(z: Tensor) -> Tensor:
-        arguments = (z if value is here else value for value in args)
-        named = {key: z if value is here else value for key, value in kwargs.items()}
-        with context:
-            output = function(*arguments, **named)
-        return z if output is None else output
-
-    return apply

@@ -208,7 +208,7 @@ class Recorder:
                     f"{self.described(name)} runs on a nested or sparse tensor, which has no axes that could be "
                     "averaged over; make it dense, or padded, in this part of the network"
                 )
-            apply, block = repeatable(function, x, args, kwargs, self.aside), ""
+            apply, block = repeatable(function, x, args, kwargs), ""
             if not builtin and name in self.chosen.names:
                 one = x.narrow(self.layout.place(x).image_axis, 0, 1) if x.ndim else x
                 if module is not None:
