@@ -58,17 +58,13 @@ class Effects:
         """
         if event.function in CHANNEL_AXES or event.function in RECURRENT:
             return None
-        read = [*zip(event.tensors, event.origins, strict=True)]
-        data = [tensor for tensor, origin in read if origin and _is_plain(tensor)]
+        data = [tensor for tensor in event.data if _is_plain(tensor)]
         if not data:
             return None
         x = data[0] if len(data) == 1 else max(data, key=lambda one: (one.numel(), one.is_floating_point()))
         named = {name: value for name, value in event.kwargs.items() if name != "out"}
-        fixed = (
-            [event.layer, *(_value(tensor) for tensor, origin in read if origin is None)]
-            if None in event.origins
-            else []
-        )
+        constants = [one for one, origin in zip(event.tensors, event.origins, strict=True) if origin is None]
+        fixed = [event.layer, *map(_value, constants)] if constants else []
         event.effect = self.of(event.function, event.args, named, x, fixed)
         return x
 

@@ -114,7 +114,7 @@ class Formulas:
         """
         function, args, effect = event.function, event.args, event.effect
         kwargs = {name: value for name, value in event.kwargs.items() if name != "out"}
-        if effect is None or not effect.elementwise:
+        if not effect.elementwise:
             return None
         values = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
         # the zeros of maximum(x, zeros) become a number, whatever their shape

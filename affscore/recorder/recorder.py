@@ -21,14 +21,7 @@ from affscore.recorder.calls import ActivationCall, Aside, Event, Follower, Func
 from affscore.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
 from affscore.recorder.effects import Effects, check_elementwise, check_shape, repeatable
 from affscore.recorder.formulas import Formulas, Step
-from affscore.recorder.functions import (
-    Declared,
-    Effect,
-    Function,
-    activation_name,
-    only_looks_at_the_shape,
-    writes_in_place,
-)
+from affscore.recorder.functions import Declared, Effect, Function, writes_in_place
 from affscore.recorder.kinds import channel_axis, kind_of_block
 from affscore.recorder.layout import Layout, Place
 
@@ -41,6 +34,7 @@ class Recorder:
     the network's input (of a table of positions, say) has no distribution over images and is not reported.
 
     Args:
+        model: The network.
         listener: Receives the activations.
         activations: Modules and functions that count as one activation as a whole (:class:`Declared`).
     """
@@ -141,14 +135,14 @@ class Recorder:
 
     def _run(self, event: Event) -> Any:
         function, args, kwargs = event.function, event.args, event.kwargs
-        name = self.chosen.get(function) or activation_name(function, args, kwargs)
+        name = self.chosen.get(function) or functions.activation_name(function, args, kwargs)
         if name is not None and not any(tensor.is_quantized for tensor in event.tensors):
             before = len(self.calls)
             with self.whole(name, function, args, kwargs, builtin=function not in self.chosen) as returned:
                 returned.append(function(*args, **kwargs))
             event.call = self.calls[-1] if len(self.calls) > before else None
             return returned[0]
-        if only_looks_at_the_shape(function) or not any(event.origins):
+        if functions.only_looks_at_the_shape(function) or not any(event.origins):
             return function(*args, **kwargs)
         with self.aside:
             x = self.effects.tried(event)
