@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from affscore.recorder.dataflow import Origin
-from affscore.recorder.functions import SUMS, Effect
+from affscore.recorder.functions import NO_EFFECT, SUMS, Effect
 from affscore.recorder.layout import Place
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
@@ -150,7 +150,7 @@ class Event:
         origins: Where each of them comes from; None for what does not depend on the input.
         output: What it returned; None before.
         layer: Path of the innermost module that was running, "" for the network itself.
-        effect: What it does to the numbers of its largest input, where that was asked.
+        effect: What it does to the numbers of its largest input, once that was asked.
         call: The activation that ends with it, if one does.
     """
 
@@ -161,8 +161,13 @@ class Event:
     origins: list[Origin | None]
     layer: str = ""
     output: Any = field(default=None, repr=False)
-    effect: Effect | None = None
+    effect: Effect = NO_EFFECT
     call: ActivationCall | None = None
+
+    @property
+    def data(self) -> list[Tensor]:
+        """The tensors among these that depend on the network's input."""
+        return [tensor for tensor, origin in zip(self.tensors, self.origins, strict=True) if origin is not None]
 
     @property
     def sums(self) -> bool:

@@ -40,8 +40,7 @@ class _Contents:
 
     alive: Any  # keeps the address from being used again while we remember it
     origin: Origin | None = None
-    parts: list[Origin | None] = field(default_factory=list)
-    which: Tensor = field(default_factory=Tensor)  # for each entry the place of its origin in ``parts``
+    parts: list[tuple[Tensor, Origin]] = field(default_factory=list)  # on the device meta: shapes and strides
     writes: int = 0
 
 
@@ -70,21 +69,19 @@ class Dataflow:
             origin: Where they come from.
             part: Whether other numbers of the same storage, which it shows no part of, stay as they were.
         """
-        known, entries = self._contents(tensor), _entries(tensor)
-        if not part or known.origin is None or tensor.numel() == entries:
+        known = self._contents(tensor)
+        if part and known.origin is not None and tensor.numel() < _entries(tensor):
+            known.parts = [(other, was) for other, was in known.parts if _view(other) != _view(tensor)]
+            known.parts.append((_geometry(tensor), origin))
+        else:
             known.origin, known.parts = origin, []
-            return
-        if not known.parts:
-            known.parts, known.which = [known.origin], torch.zeros(entries, dtype=torch.int16)
-        known.parts.append(origin)
-        _seen_by(tensor, known.which).fill_(len(known.parts) - 1)
 
     def _contents(self, tensor: Tensor) -> _Contents:
-        place = address(tensor)
-        if place not in self._known:
+        where = address(tensor)
+        if where not in self._known:
             storage = _storage(tensor)
-            self._known[place] = _Contents(tensor if storage is None else StorageWeakRef(storage))
-        return self._known[place]
+            self._known[where] = _Contents(tensor if storage is None else StorageWeakRef(storage))
+        return self._known[where]
 
     def __contains__(self, tensor: Tensor) -> bool:
         known = self._known.get(address(tensor))
@@ -95,8 +92,9 @@ class Dataflow:
         known = self._known.get(address(tensor))
         if known is None or not known.parts:
             return known.origin if known else None
-        there = [known.parts[place] for place in _seen_by(tensor, known.which).unique().tolist()]
-        return there[0] if len(there) == 1 else merged(there)
+        parts = [(part, origin) for part, origin in known.parts if _overlap(part, tensor)]
+        exact = next((origin for part, origin in reversed(parts) if _view(part) == _view(tensor)), None)
+        return exact or (merged([known.origin, *(origin for _, origin in parts)]) if parts else known.origin)
 
     def overwritten(self, tensor: Tensor) -> None:
         """Note that a function has written into a tensor."""
@@ -133,26 +131,36 @@ def _entries(tensor: Tensor) -> int:
     return 0 if storage is None else storage.nbytes() // tensor.element_size()
 
 
-def _seen_by(tensor: Tensor, entries: Tensor) -> Tensor:
-    """Of something for each entry of a storage what a tensor looks at; what it repeats, once."""
-    shape = [size if stride else 1 for size, stride in zip(tensor.shape, tensor.stride(), strict=True)]
-    return entries.as_strided(shape, tensor.stride(), tensor.storage_offset())
+def _geometry(tensor: Tensor) -> Tensor:
+    """A tensor without numbers that looks at the same places."""
+    places = torch.empty(_entries(tensor), device="meta")
+    return places.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
 
 
-def place(tensor: Tensor) -> Any:
+def _view(tensor: Tensor) -> tuple[Any, ...]:
+    return tensor.shape, tensor.stride(), tensor.storage_offset()
+
+
+def view_of(tensor: Tensor) -> Any:
     """What a tensor looks at, and how: the same for two views of the same entries. A sparse tensor has its own."""
     storage = _storage(tensor)
     if storage is None or tensor.is_nested:
         return id(tensor)
-    return (
-        storage._cdata,
-        tensor.dtype,
-        tensor.is_conj(),
-        tensor.is_neg(),
-        tensor.shape,
-        tensor.stride(),
-        tensor.storage_offset(),
-    )
+    return storage._cdata, tensor.dtype, tensor.is_conj(), tensor.is_neg(), *_view(tensor)
+
+
+def _overlap(one: Tensor, other: Tensor) -> bool:
+    """Whether two views of one storage may share an entry; boxes along the same strides are compared exactly."""
+    if one.stride() != other.stride():
+        return True
+    starts = [tensor.storage_offset() for tensor in (one, other)]
+    for axis in sorted(range(one.ndim), key=one.stride, reverse=True):
+        step = max(one.stride(axis), 1)
+        first, second = (start // step for start in starts)
+        if first + one.shape[axis] <= second or second + other.shape[axis] <= first:
+            return False
+        starts = [start % step for start in starts]
+    return True
 
 
 def merged(origins: Iterable[Origin | None]) -> Origin | None:

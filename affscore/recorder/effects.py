@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from numbers import Number
 from typing import Any
 
@@ -59,17 +58,13 @@ class Effects:
         """
         if event.function in CHANNEL_AXES or event.function in RECURRENT:
             return None
-        read = [*zip(event.tensors, event.origins, strict=True)]
-        data = [tensor for tensor, origin in read if origin and _is_plain(tensor)]
+        data = [tensor for tensor in event.data if _is_plain(tensor)]
         if not data:
             return None
         x = data[0] if len(data) == 1 else max(data, key=lambda one: (one.numel(), one.is_floating_point()))
         named = {name: value for name, value in event.kwargs.items() if name != "out"}
-        fixed = (
-            [event.layer, *(_value(tensor) for tensor, origin in read if origin is None)]
-            if None in event.origins
-            else []
-        )
+        constants = [one for one, origin in zip(event.tensors, event.origins, strict=True) if origin is None]
+        fixed = [event.layer, *map(_value, constants)] if constants else []
         event.effect = self.of(event.function, event.args, named, x, fixed)
         return x
 
@@ -122,6 +117,24 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (int, float, str, torch.dtype, type(None), Number)) else type(value)
 
 
+def repeatable(
+    function: Function, x: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Callable[[Tensor], Any]:
+    """The function for another input in the place of x, which is not kept alive; other arguments are not changed."""
+    here = object()
+    args = [here if value is x else value for value in args]
+    kwargs = {key: here if value is x else value for key, value in kwargs.items() if key != "out"}
+
+    def apply(z: Tensor) -> Any:
+        values = [z if value is here else value for value in args]
+        if writes_in_place(function) and values[0] is not z:
+            values[0] = values[0].clone()
+        output = function(*values, **{key: z if value is here else value for key, value in kwargs.items()})
+        return (values[0] if values else z) if output is None else output
+
+    return apply
+
+
 @torch.no_grad()
 def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor) -> Effect:
     given = (*args, *kwargs.values())
@@ -137,18 +150,15 @@ def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x
             value = value[(*first, *[slice(entries)] * (value.ndim - 1))]
         return torch.ones(value.shape, dtype=value.dtype) if value.is_meta or is_wrapped(value) else value
 
-    def apply(z: Tensor) -> Any:
-        values = [z if value is x else some for value, some in zip(given, parts, strict=True)]
-        values, named = values[: len(args)], dict(zip(kwargs, values[len(args) :], strict=True))
-        if writes_in_place(function) and values[0] is not z:
-            values[0] = values[0].clone()
-        output = function(*values, **named)
-        output = values[0] if output is None else output
-        return output.dequantize() if isinstance(output, Tensor) and output.is_quantized else output
-
     try:
         like = part(x)
-        parts = [part(value) for value in given]
+        parts = [x if value is x else part(value) for value in given]
+        again = repeatable(function, x, parts[: len(args)], dict(zip(kwargs, parts[len(args) :], strict=True)))
+
+        def apply(z: Tensor) -> Any:
+            output = again(z)
+            return output.dequantize() if isinstance(output, Tensor) and output.is_quantized else output
+
         with below_transforms(x), random_states_kept(x.device), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             alone = not mixes(apply, _random(like, 0), _random(like, 2))
@@ -241,12 +251,7 @@ def check_elementwise(described: str, apply: Callable[[Tensor], Tensor], x: Tens
         ...
     affscore.errors.AffscoreError: a softmax was declared as an activation, and is none: ...
     """
-
-    def checked(z: Tensor) -> Tensor:
-        check_shape(described, y := apply(z), x)
-        return y
-
-    if mixes(checked, x, 1 - x):
+    if mixes(apply, x, 1 - x):
         raise AffscoreError(
             f"{described} was declared as an activation, and is none: each entry of its output must depend on the "
             "same entry of its input only, and on no random numbers"
@@ -261,21 +266,3 @@ def check_shape(described: str, y: Any, x: Tensor) -> None:
             f"{described} counts as an activation, and must return a tensor of its input's shape {tuple(x.shape)}, "
             f"got {got}"
         )
-
-
-def repeatable(
-    function: Function, x: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any], context: AbstractContextManager[None]
-) -> Callable[[Tensor], Tensor]:
-    """The function for another input in the place of x, which is not kept alive; it is called in this context."""
-    here = object()
-    args = [here if value is x else value for value in args]
-    kwargs = {key: here if value is x else value for key, value in kwargs.items() if key != "out"}
-
-    def apply(z: Tensor) -> Tensor:
-        arguments = (z if value is here else value for value in args)
-        named = {key: z if value is here else value for key, value in kwargs.items()}
-        with context:
-            output = function(*arguments, **named)
-        return z if output is None else output
-
-    return apply

@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.recorder.calls import ActivationCall, Event
-from affscore.recorder.dataflow import is_wrapped, place
+from affscore.recorder.dataflow import is_wrapped, view_of
 from affscore.recorder.effects import is_whole
 from affscore.recorder.functions import NO_EFFECT, Effect, Function, kind_of, writes_in_place
 
@@ -102,7 +102,7 @@ class Formulas:
     def __init__(self, depends: Callable[[Tensor], bool], version: Callable[[Tensor], int]) -> None:
         self._depends, self._version = depends, version
         self._steps = WeakIdKeyDictionary()
-        self._places: dict[Any, Callable[[], Step | None]] = {}
+        self._views: dict[Any, Callable[[], Step | None]] = {}
         self._numbers = itertools.count()
 
     def step(self, event: Event, shape: Sequence[int]) -> Step | None:
@@ -114,7 +114,7 @@ class Formulas:
         """
         function, args, effect = event.function, event.args, event.effect
         kwargs = {name: value for name, value in event.kwargs.items() if name != "out"}
-        if effect is None or not effect.elementwise:
+        if not effect.elementwise:
             return None
         values = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
         # the zeros of maximum(x, zeros) become a number, whatever their shape
@@ -133,9 +133,9 @@ class Formulas:
 
     def bind(self, step: Step, output: Tensor) -> Step:
         """The call has returned this: what it was given, where that looks at the same place, as it is now."""
-        key = place(output), self._version(output)
-        step = self._places.get(key, lambda: None)() or step
-        self._places[key] = weakref.ref(step)
+        key = view_of(output), self._version(output)
+        step = self._views.get(key, lambda: None)() or step
+        self._views[key] = weakref.ref(step)
         self._steps[output] = step
         if step.tensor() is None:  # its first tensor, or a view of the place that outlives it
             step.bind(output, key[1])

@@ -22,10 +22,13 @@ from affscore.recorder.axes import (
     WEAK,
     Axes,
     Part,
+    form,
     has,
     length,
     made,
+    multiplied,
     often,
+    product_name,
     reduced,
     regrouped,
     resized,
@@ -46,7 +49,6 @@ from affscore.recorder.functions import (
     kind_of,
     writes_in_place,
 )  # fmt: skip
-from affscore.recorder.products import form, multiplied, product_name
 
 LAYERS = {**dict.fromkeys(RECURRENT, -1), **{of: at for of, at in CHANNEL_AXES.items() if of not in MATRICES}}
 

@@ -21,14 +21,7 @@ from affscore.recorder.calls import ActivationCall, Aside, Event, Follower, Func
 from affscore.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
 from affscore.recorder.effects import Effects, check_elementwise, check_shape, repeatable
 from affscore.recorder.formulas import Formulas, Step
-from affscore.recorder.functions import (
-    Declared,
-    Effect,
-    Function,
-    activation_name,
-    only_looks_at_the_shape,
-    writes_in_place,
-)
+from affscore.recorder.functions import Declared, Effect, Function, writes_in_place
 from affscore.recorder.kinds import channel_axis, kind_of_block
 from affscore.recorder.layout import Layout, Place
 
@@ -41,6 +34,7 @@ class Recorder:
     the network's input (of a table of positions, say) has no distribution over images and is not reported.
 
     Args:
+        model: The network.
         listener: Receives the activations.
         activations: Modules and functions that count as one activation as a whole (:class:`Declared`).
     """
@@ -115,26 +109,6 @@ class Recorder:
         ]
         return "; ".join(filter(None, found))
 
-    def enter(self, path: str, module: nn.Module, args: Any, kwargs: Any) -> None:
-        """A module begins to run."""
-        if threading.get_ident() != self.thread:
-            self.in_other_threads.add(f"layer {path!r}")
-            return
-        self.path.append((path, next(self.runs)))
-        with self.aside:
-            if path in self.channel_axes and self._listening:
-                for x in [one for one in tensors_in((args, kwargs)) if not one.is_nested][:1]:
-                    self.layout.taken(x, self.channel_axes[path])
-        for follower in self.followers:
-            follower.entered(path, args, kwargs)
-
-    def leave(self, module: nn.Module, args: Any, output: Any) -> None:
-        """The module that began last has run."""
-        if threading.get_ident() == self.thread:
-            for follower in self.followers:
-                follower.left(module, args, output)
-            self.path.pop()
-
     def called(self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A function of PyTorch is called: run it, and follow what it does."""
         if not self.attentive:
@@ -161,14 +135,14 @@ class Recorder:
 
     def _run(self, event: Event) -> Any:
         function, args, kwargs = event.function, event.args, event.kwargs
-        name = self.chosen.get(function) or activation_name(function, args, kwargs)
+        name = self.chosen.get(function) or functions.activation_name(function, args, kwargs)
         if name is not None and not any(tensor.is_quantized for tensor in event.tensors):
             before = len(self.calls)
             with self.whole(name, function, args, kwargs, builtin=function not in self.chosen) as returned:
                 returned.append(function(*args, **kwargs))
             event.call = self.calls[-1] if len(self.calls) > before else None
             return returned[0]
-        if only_looks_at_the_shape(function) or not any(event.origins):
+        if functions.only_looks_at_the_shape(function) or not any(event.origins):
             return function(*args, **kwargs)
         with self.aside:
             x = self.effects.tried(event)
@@ -202,12 +176,6 @@ class Recorder:
         product = self.called(torch.mul, (half, self.called(torch.sigmoid, (gate,), {})), {})
         self.flow.mark(output, self.flow.origin(product) or Origin(0))
 
-    def run_whole(self, name: str, module: nn.Module, function: Function, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the forward of a module; it counts as one activation or block, and nothing inside it counts."""
-        with self.whole(name, function, args, kwargs, module=module) as returned:
-            returned.append(function(*args, **kwargs))
-        return returned[0]
-
     @contextmanager
     def whole(
         self, name: str, function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], builtin: bool = False,
@@ -234,7 +202,7 @@ class Recorder:
                     f"{self.described(name)} runs on a nested or sparse tensor, which has no axes that could be "
                     "averaged over; make it dense, or padded, in this part of the network"
                 )
-            apply, block = repeatable(function, x, args, kwargs, self.aside), ""
+            apply, block = repeatable(function, x, args, kwargs), ""
             if not builtin and name in self.chosen.names:
                 one = x.narrow(self.layout.place(x).image_axis, 0, 1) if x.ndim else x
                 if module is not None:
@@ -299,15 +267,7 @@ class Recorder:
     def new_call(
         self, name: str, x: Tensor, block: str = "", builtin: bool = False, axis: int | None = None
     ) -> ActivationCall:
-        """The call that is about to see x, which nobody has heard of yet.
-
-        Args:
-            name: What is computed.
-            x: Its input.
-            block: Of a block its kind.
-            builtin: Whether a function of PyTorch computes it.
-            axis: The axis from which it takes its channels, where that is known.
-        """
+        """The call that is about to see x; of a block the kind, and where it takes the channels, if that is known."""
         origin = self.flow.origin(x)
         assert origin is not None
         layer = self.frame[0] or "(root)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import FrameType
@@ -16,7 +17,7 @@ from torch import nn
 from affscore.recorder.blocks import Blocks
 from affscore.recorder.calls import Listener
 from affscore.recorder.dataflow import tensors_in
-from affscore.recorder.functions import library_class_name
+from affscore.recorder.functions import Function, library_class_name
 from affscore.recorder.kinds import Kinds
 from affscore.recorder.recorder import Recorder
 
@@ -67,18 +68,18 @@ def recording(
     with ExitStack() as stack:
         stack.callback(recorder.stop)
         for path, module in model.named_modules():
-            enter = functools.partial(recorder.enter, path)
+            enter, leave = functools.partial(_enter, recorder, path), functools.partial(_leave, recorder)
             for hooks in filter(None, (module._forward_pre_hooks, module._forward_hooks)):
                 stack.callback(_put_back, hooks, dict(hooks))
                 hooks.update({key: functools.partial(_hooked, recorder, hook) for key, hook in hooks.items()})
             stack.callback(module.register_forward_pre_hook(enter, prepend=True, with_kwargs=True).remove)
-            stack.callback(module.register_forward_hook(recorder.leave, always_call=True).remove)
+            stack.callback(module.register_forward_hook(leave, always_call=True).remove)
             if (name := whole[path]) is not None:
                 if "forward" in vars(module):
                     stack.callback(setattr, module, "forward", module.forward)
                 else:
                     stack.callback(delattr, module, "forward")
-                module.forward = functools.partial(recorder.run_whole, name, module, module.forward)
+                module.forward = functools.partial(_run_whole, recorder, name, module, module.forward)
         fast_path = torch.backends.mha.get_fastpath_enabled()
         stack.callback(torch.backends.mha.set_fastpath_enabled, fast_path)
         torch.backends.mha.set_fastpath_enabled(False)
@@ -88,6 +89,37 @@ def recording(
             stack.callback(sys.setprofile, sys.getprofile())
             sys.setprofile(_profile(recorder))
         yield recorder
+
+
+def _enter(recorder: Recorder, path: str, module: nn.Module, args: Any, kwargs: Any) -> None:
+    """A module begins to run."""
+    if threading.get_ident() != recorder.thread:
+        recorder.in_other_threads.add(f"layer {path!r}")
+        return
+    recorder.path.append((path, next(recorder.runs)))
+    with recorder.aside:
+        if path in recorder.channel_axes:
+            for x in [one for one in tensors_in((args, kwargs)) if not one.is_nested][:1]:
+                recorder.layout.taken(x, recorder.channel_axes[path])
+    for follower in recorder.followers:
+        follower.entered(path, args, kwargs)
+
+
+def _leave(recorder: Recorder, module: nn.Module, args: Any, output: Any) -> None:
+    """The module that began last has run."""
+    if threading.get_ident() == recorder.thread:
+        for follower in recorder.followers:
+            follower.left(module, args, output)
+        recorder.path.pop()
+
+
+def _run_whole(
+    recorder: Recorder, name: str, module: nn.Module, forward: Function, /, *args: Any, **kwargs: Any
+) -> Any:
+    """Call the forward of a module; it counts as one activation or block, and nothing inside it counts."""
+    with recorder.whole(name, forward, args, kwargs, module=module) as returned:
+        returned.append(forward(*args, **kwargs))
+    return returned[0]
 
 
 def _hooked(recorder: Recorder, hook: Callable[..., Any], module: nn.Module, *given: Any) -> Any:

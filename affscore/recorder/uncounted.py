@@ -110,8 +110,7 @@ class Uncounted(Follower):
 
     def after(self, event: Event) -> None:
         """See whether the function bends features, and what became of earlier ones."""
-        recorder, output = self.recorder, event.output
-        data = [tensor for tensor, origin in zip(event.tensors, event.origins, strict=True) if origin is not None]
+        recorder, output, data = self.recorder, event.output, event.data
         if output is None and data:  # item assignment
             output = event.args[0]
         if not data or (output is data[0] and not writes_in_place(event.function)):
@@ -133,7 +132,7 @@ class Uncounted(Follower):
             if name:
                 alone = step is None or step.effect.bends
                 written = _WRITTEN.get(name, "x * x" if name in functions.PRODUCTS and alone else f"torch.{name}")
-                itself = event.effect is not None and event.effect.bends and name == kind_of(event.function)
+                itself = event.effect.bends and name == kind_of(event.function)
                 known = hasattr(torch, written.removeprefix("torch.")) and not data[0].is_complex()
                 declarable = itself and known and output.is_floating_point() and name not in functions.STATISTICS
                 new = _Bend(written, (recorder.frame[0], recorder.hook or recorder.frame[1]), step, declarable)
@@ -142,15 +141,14 @@ class Uncounted(Follower):
 
     def _bending(self, event: Event, step: Step | None, output: Tensor) -> str:
         """The name of the function that bends features, if one does: this one, or one whose output it has taken in."""
-        effect, name = event.effect, kind_of(event.function)
-        if effect is not None and effect.bends:
+        elementwise, name = event.effect.elementwise, kind_of(event.function)
+        if event.effect.bends:
             return name
         if any(tensor.is_quantized for tensor in event.tensors):
             return name if event.function in functions.ACTIVATIONS else ""
-        elementwise = effect is not None and effect.elementwise
         source, inside = (single_source(step) if step is not None and elementwise else None) or (None, [])
         if step is None or source is None or not inside:
-            return self._choosing(event, output, elementwise)
+            return self._choosing(event, output)
         if any(s.call or (s.effect.bends and s.numbers) for s in inside):
             return ""
         try:
@@ -162,22 +160,22 @@ class Uncounted(Follower):
         choice = next((s for s in inside if s.effect.bends), step)
         return choice.kind if len(step.sources) == 1 else step.kind
 
-    def _choosing(self, event: Event, output: Tensor, elementwise: bool) -> str:
+    def _choosing(self, event: Event, output: Tensor) -> str:
         """The name of the function that made a mask or indices of features, by which others are chosen here."""
-        features = any(of and not is_whole(one) for one, of in zip(event.tensors, event.origins, strict=True))
+        features = not all(map(is_whole, event.data))
         for tensor, origin in zip(event.tensors, event.origins, strict=True):
             if origin is None or (choice := self._tags.get(tensor, _NOTHING).choice) is None:
                 continue
             # integers may say which expert a sample goes to: to choose among entries it takes one for each
             each = tensor.dtype is torch.bool or choice[1] == (output if features else tensor).numel()
             # masks of the input itself say what is padding
-            if (origin.layers and each) or (tensor.dtype is torch.bool and not elementwise):
+            if (origin.layers and each) or (tensor.dtype is torch.bool and not event.effect.elementwise):
                 return choice[0]
         return ""
 
     def _choice(self, event: Event, tags: list[_Tag], output: Tensor) -> tuple[str, int] | None:
         """What made booleans or integers of features, and of how many."""
-        bent = event.effect is not None and event.effect.bends
+        bent = event.effect.bends
         known = (kind_of(event.function), 0) if bent else next((tag.choice for tag in tags if tag.choice), None)
         return (known[0], output.numel()) if known and (bent or output.dtype is torch.bool) else known
 
@@ -185,7 +183,7 @@ class Uncounted(Follower):
         """Note what the output is."""
         outputs, name = tensors_in(output), kind_of(event.function)
         choice = self._choice(event, tags, outputs[0]) if outputs and is_whole(outputs[0]) else None
-        elementwise = event.effect is not None and event.effect.elementwise
+        elementwise = event.effect.elementwise
         if bend is not None:
             tag = _Tag(_bends_of(tags) | {bend})
         elif not elementwise and _is_statistic(name, outputs):
@@ -207,8 +205,7 @@ class Uncounted(Follower):
         name, full = kind_of(event.function), [tag for tag in tags if not tag.statistic]
         if not full:
             chooses = isinstance(event.output, Tensor) and event.output.dtype is torch.bool
-            bent = chooses or (event.effect is not None and event.effect.bends)
-            scale = bent or name in functions.QUOTIENTS or any(tag.scale for tag in tags)
+            scale = chooses or event.effect.bends or name in functions.QUOTIENTS or any(tag.scale for tag in tags)
             return _Tag(_bends_of(tags), statistic=True, scale=scale)
         features = _bends_of(full)
         for tag in tags:

@@ -1,3 +1,8 @@
+"""What is done to a network and to the generators of random numbers is undone."""
+
+# ruff: noqa: NPY002  # the global generator is what may be disturbed
+import random
+
 import numpy as np
 import pytest
 import torch
@@ -6,7 +11,14 @@ from torch import nn
 from affscore import affinity_score, signature
 from affscore.errors import AffscoreError
 from affscore.linear_regions.traced_network import double_copy
-from affscore.recorder.model_state import choose_device, in_training, prepared, unwrapped
+from affscore.recorder.model_state import (
+    choose_device,
+    in_training,
+    prepared,
+    random_states_kept,
+    seed_generators,
+    unwrapped,
+)
 
 
 def partly_frozen():
@@ -29,12 +41,6 @@ def test_the_state_of_every_part_is_restored(context):
         assert inside is model
         assert not any(states(model))
     assert states(model) == before
-
-
-@pytest.mark.parametrize("context", [prepared, in_training])
-def test_the_state_is_restored_after_an_error(context):
-    model = partly_frozen()
-    before = states(model)
     with pytest.raises(KeyError), context(model, torch.device("cpu")):
         raise KeyError
     assert states(model) == before
@@ -142,3 +148,42 @@ def test_a_network_without_evaluation_mode_has_the_flags():
     with prepared(model, torch.device("cpu")):
         assert not any(states(model))
     assert states(model) == before
+
+
+class Noise(nn.Module):
+    def forward(self, x):
+        return torch.relu(x + 0.1 * torch.randn_like(x) + 0.1 * np.random.rand() + 0.1 * random.random())
+
+
+class Drawn(torch.utils.data.Dataset):
+    def __len__(self):
+        return 24
+
+    def __getitem__(self, index):
+        return torch.randn(4) + index * np.random.rand() + random.random()
+
+
+def generators():
+    return torch.get_rng_state().tolist(), [str(part) for part in np.random.get_state()], random.getstate()
+
+
+def test_a_signature_draws_from_none_of_them():
+    before = generators()
+    measured = [signature(Noise(), data, criteria=False, seed=5).scores for data in (Drawn(), Drawn())]
+    assert generators() == before
+    np.random.rand(), random.random(), torch.rand(1)
+    measured.append(signature(Noise(), Drawn(), criteria=False, seed=5).scores)
+    assert (measured[0] == measured[1]).all()
+    assert (measured[0] == measured[2]).all()
+    assert (signature(Noise(), Drawn(), criteria=False, seed=6).scores != measured[0]).all()
+
+
+def test_after_an_error_too():
+    before = generators()
+    try:
+        with random_states_kept(torch.device("cpu")):
+            seed_generators(2**63, torch.device("cpu"))
+            raise KeyError
+    except KeyError:
+        pass
+    assert generators() == before

@@ -7,14 +7,6 @@ import torch
 import torchvision
 from torch import fx, nn
 
-# One of every kind of block; their larger sisters repeat the same blocks more often.
-NAMES = (
-    "alexnet", "convnext_tiny", "densenet121", "efficientnet_b0", "efficientnet_v2_s", "googlenet", "inception_v3",
-    "maxvit_t", "mnasnet0_5", "mobilenet_v2", "mobilenet_v3_large", "mobilenet_v3_small", "regnet_x_400mf",
-    "regnet_y_400mf", "resnet18", "resnet50", "resnext50_32x4d", "shufflenet_v2_x0_5", "squeezenet1_0",
-    "squeezenet1_1", "swin_t", "swin_v2_t", "vgg11", "vgg16_bn", "vit_b_16", "wide_resnet50_2",
-)  # fmt: skip
-
 FUNCTIONS = {
     "relu": "relu", "relu_": "relu", "relu6": "relu6", "gelu": "gelu", "silu": "silu", "sigmoid": "sigmoid",
     "hardswish": "hardswish", "hardsigmoid": "hardsigmoid", "tanh": "tanh",
