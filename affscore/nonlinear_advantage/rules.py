@@ -16,11 +16,11 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
+from affscore.recorder.axes import form
 from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import tensors_in
 from affscore.recorder.following import as_function, name_of
 from affscore.recorder.functions import COPIES, MOVES, PRODUCTS, activation_name
-from affscore.recorder.products import form
 
 
 def _names(words: str) -> frozenset[str]:
