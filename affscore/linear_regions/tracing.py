@@ -20,8 +20,8 @@ from affscore.errors import AffscoreError
 from affscore.linear_regions.program import RESHAPING, Activation, Affine, MaxPool, Operation, Program, folded
 from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import address, tensors_in
-from affscore.recorder.following import Following, as_function, name_of
-from affscore.recorder.functions import (
+from affscore.recorder.following import Following, name_of
+from affscore.recorder.functions import as_function, (
     COPIES,
     MOVES,
     Function,

@@ -19,8 +19,8 @@ from torch.utils._pytree import tree_leaves, tree_map
 from affscore.recorder.axes import form
 from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import tensors_in
-from affscore.recorder.following import as_function, name_of
-from affscore.recorder.functions import COPIES, MOVES, PRODUCTS, activation_name
+from affscore.recorder.following import name_of
+from affscore.recorder.functions import COPIES, MOVES, PRODUCTS, activation_name, as_function
 
 
 def _names(words: str) -> frozenset[str]:

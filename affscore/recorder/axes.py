@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
-from affscore.recorder.functions import kind_of
+from affscore.recorder.functions import as_function, kind_of
 
 IMAGE, CHANNEL, ASSUMED, POSITION = "image", "channel", "assumed", ""
 WEAK, CLAIMED = "channel of a product", "claimed"
@@ -159,15 +159,15 @@ def unsure(axes: Axes) -> Axes:
 def traced(function: Any, axes: Axes, source: Tensor, output: Tensor, args: Any, kwargs: Any) -> Axes | None:
     """The axes after a function that only moves entries: numbers that count along an axis show where it goes."""
     found: list[tuple[Part, ...]] = [(Part(size, POSITION),) for size in output.shape]
-    lost = False
+    lost, like = False, (source.shape, source.dtype)
+    again = as_function(function, args, kwargs, lambda v: isinstance(v, Tensor) and (v.shape, v.dtype) == like)
     for axis, parts in enumerate(axes):
         if not has(parts, IMAGE, CLAIMED, *CHANNELS):
             continue
         count = torch.arange(float(length(parts)), device=source.device)
         count = count.view([-1 if place == axis else 1 for place in range(len(axes))]).expand(source.shape)
         try:
-            given, named = _in_place_of(source, count, (args, dict(kwargs)))
-            moved = function(*given, **named)
+            moved = again(count)
             along = [place for place in range(output.ndim) if moved.diff(dim=place).any()]
         except Exception:  # noqa: BLE001  # it moves entries of other types alone, or none
             return None

@@ -20,9 +20,9 @@ from affscore.recorder.functions import (
     RECURRENT,
     Effect,
     Function,
+    as_function,
     is_extension,
     only_looks_at_the_shape,
-    writes_in_place,
 )
 from affscore.recorder.model_state import random_states_kept
 
@@ -117,24 +117,6 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (int, float, str, torch.dtype, type(None), Number)) else type(value)
 
 
-def repeatable(
-    function: Function, x: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Callable[[Tensor], Any]:
-    """The function for another input in the place of x, which is not kept alive; other arguments are not changed."""
-    here = object()
-    args = [here if value is x else value for value in args]
-    kwargs = {key: here if value is x else value for key, value in kwargs.items() if key != "out"}
-
-    def apply(z: Tensor) -> Any:
-        values = [z if value is here else value for value in args]
-        if writes_in_place(function) and values[0] is not z:
-            values[0] = values[0].clone()
-        output = function(*values, **{key: z if value is here else value for key, value in kwargs.items()})
-        return (values[0] if values else z) if output is None else output
-
-    return apply
-
-
 @torch.no_grad()
 def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor) -> Effect:
     given = (*args, *kwargs.values())
@@ -153,7 +135,8 @@ def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x
     try:
         like = part(x)
         parts = [x if value is x else part(value) for value in given]
-        again = repeatable(function, x, parts[: len(args)], dict(zip(kwargs, parts[len(args) :], strict=True)))
+        named = dict(zip(kwargs, parts[len(args) :], strict=True))
+        again = as_function(function, parts[: len(args)], named, lambda value: value is x)
 
         def apply(z: Tensor) -> Any:
             output = again(z)

@@ -1,18 +1,17 @@
-"""Something that is known of each tensor of a running network, and a call as a function of such tensors."""
+"""Something that is known of each tensor of a running network."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from torch import Tensor, nn
-from torch.utils._pytree import tree_flatten, tree_unflatten
 from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.errors import AffscoreError
 from affscore.recorder.calls import Follower, Kernels, Listener
 from affscore.recorder.dataflow import tensors_in
-from affscore.recorder.functions import Function, kind_of, writes_in_place
+from affscore.recorder.functions import Function, kind_of
 from affscore.recorder.recorder import Recorder
 from affscore.recorder.recording import recording
 
@@ -89,32 +88,3 @@ def name_of(function: Function) -> str:
     """The name of a function without underscores; of an attribute, as ``x.shape``, that of the attribute."""
     name = kind_of(function)
     return function.__self__.__name__ if name == "get" else name  # type: ignore[attr-defined]
-
-
-def as_function(
-    function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], chosen: Callable[[Any], bool]
-) -> Callable[..., Any]:
-    """A call as a function of some of its arguments, those within lists, too, in their order.
-
-    One that writes in place gets a copy, and returns it.
-
-    >>> import torch
-    >>> x = torch.ones(2)
-    >>> as_function(torch.add, (x, 3), {}, lambda value: value is x)(torch.zeros(1)), x
-    (tensor([3.]), tensor([1., 1.]))
-    """
-    leaves, structure = tree_flatten((tuple(args), dict(kwargs)))
-    places = [place for place, leaf in enumerate(leaves) if chosen(leaf)]
-
-    def of_chosen(*given: Any) -> Any:
-        values = list(leaves)
-        for place, value in zip(places, given, strict=True):
-            values[place] = value
-        args, kwargs = tree_unflatten(values, structure)
-        if not writes_in_place(function):
-            return function(*args, **kwargs)
-        target = args[0].clone()
-        function(target, *args[1:], **kwargs)
-        return target
-
-    return of_chosen

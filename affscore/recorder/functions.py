@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from affscore.errors import AffscoreError
 
@@ -75,6 +76,37 @@ def writes_in_place(function: Function) -> bool:
     """
     name = _name(function)
     return (name.endswith("_") and not name.endswith("__")) or name == "__setitem__" or name.startswith("__i")
+
+
+def as_function(
+    function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], chosen: Callable[[Any], bool]
+) -> Callable[..., Any]:
+    """A call as a function of some of its arguments, those within lists, too, in their order: or of one for all.
+
+    These are not kept alive. One that writes in place gets a copy, and returns it.
+
+    >>> x = torch.ones(2)
+    >>> as_function(torch.add, (x, 3), {}, lambda value: value is x)(torch.zeros(1)), x
+    (tensor([3.]), tensor([1., 1.]))
+    """
+    leaves, structure = tree_flatten((tuple(args), dict(kwargs)))
+    places = [place for place, leaf in enumerate(leaves) if chosen(leaf)]
+    for place in places:
+        leaves[place] = None
+
+    def of_chosen(*given: Any) -> Any:
+        values = list(leaves)
+        for place, value in zip(places, given * len(places) if len(given) == 1 else given, strict=True):
+            values[place] = value
+        args, kwargs = tree_unflatten(values, structure)
+        if args and writes_in_place(function):
+            target = args[0].clone()
+            function(target, *args[1:], **kwargs)
+            return target
+        output = function(*args, **kwargs)
+        return given[0] if output is None else output
+
+    return of_chosen
 
 
 def only_looks_at_the_shape(function: Function) -> bool:

@@ -19,7 +19,7 @@ from affscore.errors import AffscoreError
 from affscore.recorder import functions
 from affscore.recorder.calls import ActivationCall, Aside, Event, Follower, Functions, Listener
 from affscore.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
-from affscore.recorder.effects import Effects, check_elementwise, check_shape, repeatable
+from affscore.recorder.effects import Effects, check_elementwise, check_shape
 from affscore.recorder.formulas import Formulas, Step
 from affscore.recorder.functions import Declared, Effect, Function, writes_in_place
 from affscore.recorder.kinds import channel_axis, kind_of_block
@@ -52,8 +52,7 @@ class Recorder:
         self.running = 0  # how many functions of PyTorch are running
         self.hook: int | None = None  # the index of the run of a hook of the user
         self.path: list[tuple[str, int]] = []
-        self.ran: set[str] = set()
-        self.in_other_threads: set[str] = set()
+        self.ran, self.in_other_threads = set[str](), set[str]()
         self.aside = Aside()  # a context: what is called in it is not the network's
         self._mode, self._listening = Functions(self.called), False
         self.start(())
@@ -65,13 +64,10 @@ class Recorder:
             self._mode.__enter__()  # for the pass alone: a mode makes every call of PyTorch slower
         self._listening = True
         self.thread = threading.get_ident()
-        self.calls: list[ActivationCall] = []
-        self.independent_of_input = 0
-        self.unseen: set[str] = set()
-        self.flow = Dataflow()
+        self.independent_of_input, self.unseen = 0, set[str]()
+        self.flow, self._counts = Dataflow(), Counter[str]()
         self.formulas = Formulas(self.flow.__contains__, self.flow.version)
-        self._counts: Counter[str] = Counter()
-        self.runs = itertools.count()
+        self.calls, self.runs = list[ActivationCall](), itertools.count()
         for follower in self.followers:
             follower.begin(self.calls)
         with self.aside:
@@ -158,7 +154,8 @@ class Recorder:
                 returned.append(args[0] if output is None else output)
             event.call = self.calls[-1]
             return output
-        with self.aside if function in functions.RECURRENT else nullcontext():  # what runs inside is noted
+        # what runs inside a recurrent layer is noted, and what runs inside a gated linear unit is recorded below
+        with self.aside if function in functions.RECURRENT or function is F.glu else nullcontext():
             output = function(*args, **kwargs)
         if isinstance(output, np.ndarray) or (isinstance(output, list) and not tensors_in(output)):
             self.flow.left[self.frame[0] or "(root)"] = merged(event.origins)
@@ -167,14 +164,18 @@ class Recorder:
         if step is not None and (changed is None or isinstance(changed, Tensor)):
             self.formulas.bind(step, args[0] if changed is None else changed)
         if function is F.glu:
-            self._take_apart(output, *args, **kwargs)
+            self._gate_of_glu(output, *args, **kwargs)
         return output
 
-    def _take_apart(self, output: Tensor, input: Tensor, dim: int = -1) -> None:
-        """A gated linear unit hides the sigmoid of its second half: both are computed once more, to be seen."""
-        half, gate = self.called(torch.chunk, (input, 2, dim), {})
-        product = self.called(torch.mul, (half, self.called(torch.sigmoid, (gate,), {})), {})
-        self.flow.mark(output, self.flow.origin(product) or Origin(0))
+    def _gate_of_glu(self, output: Tensor, input: Tensor, dim: int = -1) -> None:
+        """A gated linear unit hides the sigmoid of its second half."""
+        gate = input.chunk(2, dim)[1]
+        self.layout.observe(torch.chunk, [input], gate)
+        with self.activation("sigmoid", gate, torch.sigmoid, None) as returned:
+            returned.append(torch.sigmoid(gate))
+        call = self.calls[-1]
+        call.kind = "gated-unit"
+        self.flow.mark(output, Origin(call.depth, call.index, layers=call.layers))
 
     @contextmanager
     def whole(
@@ -202,7 +203,8 @@ class Recorder:
                     f"{self.described(name)} runs on a nested or sparse tensor, which has no axes that could be "
                     "averaged over; make it dense, or padded, in this part of the network"
                 )
-            apply, block = repeatable(function, x, args, kwargs), ""
+            named = {key: value for key, value in kwargs.items() if key != "out"}
+            apply, block = functions.as_function(function, args, named, lambda value: value is x), ""
             if not builtin and name in self.chosen.names:
                 one = x.narrow(self.layout.place(x).image_axis, 0, 1) if x.ndim else x
                 if module is not None:
@@ -303,8 +305,7 @@ class Recorder:
         if call.output.channels != call.channels:
             raise AffscoreError(
                 f"{what} was declared as a block, and has width {call.channels} before and {call.output.channels} "
-                "after: its score needs the same width on both sides; declare another module, or use units='blocks', "
-                "whose criterion affine_fit needs no equal widths"
+                "after: declare another module, or use units='blocks', whose criterion affine_fit takes both"
             )
         self.listener.after(call, outputs[0])
 
