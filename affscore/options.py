@@ -159,6 +159,8 @@ def checked(options: Options) -> Options:
         check_word("reduction", each, ReductionName)
     if options.units == "blocks" and several:
         raise AffscoreError("a multiverse is of activations: omit units, or measure a signature")
+    if options.units == "blocks" and options.order == "reduce-first" and options.reduction not in COMMUTING:
+        raise AffscoreError("a block is no function of vectors of channels: omit the order, 'reduce-first'")
     if options.bias != "none" and not several:
         raise AffscoreError(f"bias={options.bias!r} is a choice of a multiverse (affscore.multiverse)")
     if options.mask is not None and not isinstance(options.mask, str):

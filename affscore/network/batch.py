@@ -178,7 +178,7 @@ def run_batch(
 
         def run(samples: Inputs, audited: bool = False) -> None:
             samples = samples.each(lambda tensor: tensor.to(subject.device))
-            alone = ["a sample x alone is x[None]"] * (len(samples) <= FEW)
+            alone = ["a sample x alone is x[None]"] * (len(samples) <= FEW and samples.tensors[0].ndim < 4)
             advice = "; ".join([*on_backbone(network), *stream.assumptions(network), *alone])
             for part in (samples[i : i + 1] for i in range(len(samples))) if subject.one_by_one else (samples,):
                 predicted.append(predictions(forward(network, recorder, part, name, advice), part.labels))
