@@ -223,9 +223,10 @@ def for_points(name: str, event: Event, features: Sequence[Tensor], output: Tens
                 most = max(1, UNFOLDED // (output[0, 0].numel() * weight[0].numel()))
 
             def of_batch(x: Tensor) -> Tensor:
-                parts = x.flatten(0, 1).split(most)
-                found = [function(part, *rest, **kwargs) for part in parts]
-                return (found[0] if len(found) == 1 else torch.cat(found)).unsqueeze(1)
+                batch = x.flatten(0, 1)
+                if len(batch) <= most:
+                    return function(batch, *rest, **kwargs).unsqueeze(1)
+                return torch.cat([function(part, *rest, **kwargs) for part in batch.split(most)]).unsqueeze(1)
 
             return of_batch
     read = set(map(id, features))
