@@ -252,7 +252,7 @@ class Program:
         """
         known = {0: features}
         for (what, inputs, outputs), unused in self.steps:
-            known.update(zip(outputs, compute(what, *(known[number] for number in inputs)), strict=True))
+            known.update(zip(outputs, compute(what, *[known[number] for number in inputs]), strict=True))
             for number in unused:
                 del known[number]
         return known[self.output]

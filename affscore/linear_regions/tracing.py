@@ -21,11 +21,12 @@ from affscore.linear_regions.program import RESHAPING, Activation, Affine, MaxPo
 from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import address, tensors_in
 from affscore.recorder.following import Following, name_of
-from affscore.recorder.functions import as_function, (
+from affscore.recorder.functions import (
     COPIES,
     MOVES,
     Function,
     activation_name,
+    as_function,
     only_looks_at_the_shape,
     writes_in_place,
 )
@@ -223,9 +224,10 @@ def for_points(name: str, event: Event, features: Sequence[Tensor], output: Tens
                 most = max(1, UNFOLDED // (output[0, 0].numel() * weight[0].numel()))
 
             def of_batch(x: Tensor) -> Tensor:
-                parts = x.flatten(0, 1).split(most)
-                found = [function(part, *rest, **kwargs) for part in parts]
-                return (found[0] if len(found) == 1 else torch.cat(found)).unsqueeze(1)
+                batch = x.flatten(0, 1)
+                if len(batch) <= most:
+                    return function(batch, *rest, **kwargs).unsqueeze(1)
+                return torch.cat([function(part, *rest, **kwargs) for part in batch.split(most)]).unsqueeze(1)
 
             return of_batch
     read = set(map(id, features))

@@ -106,15 +106,16 @@ def on_plane(
         right: The corner at the end of the columns.
         up: The corner at the end of the rows.
         points: How many there are along a side, each in the middle of a cell.
-
-    As for :func:`affscore.linear_regions.along_segment`: chunk, device.
+        chunk: As for :func:`affscore.linear_regions.along_segment`.
+        device: As for :func:`affscore.signature`.
 
     Returns:
         Regions and slopes at the points. Between the points nothing is known: unlike along a segment, regions can be
         missed.
 
     Raises:
-        AffscoreError: As there, where segment 0 leads from origin to right and 1 to up; three inputs on one line.
+        AffscoreError: As for :func:`affscore.linear_regions.along_segment`, where segment 0 leads from origin to right
+            and 1 to up; three inputs on one line.
 
     >>> quadrants = on_plane(nn.ReLU(), [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], points=2)
     >>> quadrants.regions.tolist()
