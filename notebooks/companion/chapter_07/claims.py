@@ -11,7 +11,6 @@ import pandas as pd
 from affscore.comparison import STATISTICS, signature_statistics
 from affscore.errors import AffscoreError
 from companion.all_results import AllResults
-from companion.batches import number_of
 from companion.chapter_07.measurements import explained_accuracy
 from companion.chapter_07.selection import (
     best_fit_lead,
@@ -33,7 +32,7 @@ from companion.networks import (
 from companion.permutation import p_value_text
 from companion.printed import COMPUTED, OurNumber, Row, compare, printed_numbers, printed_table
 from companion.regression import LEAST_POINTS, fit, over_seeds, plain_r2
-from companion.results import ANALOGUES, PRINTED, Array, Results
+from companion.results import ANALOGUES, PRINTED, Array, Results, number_of
 from companion.statistics import CHANCE, MissingResultsError, require
 
 COMMON_CHARACTERISTICS = {"depth": "depth", "num_params": "parameters", "ops": "gflops"}

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from companion.all_results import AllResults
-from companion.batches import analogue_of, number_of
 from companion.chapter_09.measurements import STRONG, simultaneous_intervals, strength_counts
 from companion.claims import FIRST, PAPER, STUDY_ON_IMAGENET, Verdict, claim
 from companion.networks import study_models, survey_command, table_1_families
 from companion.printed import PrintedNumber, Row, compare, printed_numbers, printed_table
 from companion.regression import CRITERIA_OF_TABLE_1, criterion_correlations
-from companion.results import Array, Results
+from companion.results import Array, Results, analogue_of, number_of
 from companion.statistics import mean_or_deviation, require
 
 LEAST_NETWORKS = 10

@@ -12,7 +12,6 @@ import pandas as pd
 from affscore.comparison import distance_matrix
 from affscore.network.result import Signature
 from companion.all_results import AllResults
-from companion.batches import Statistic, number_of
 from companion.chapter_12.measurements import deviations, leads_of_variation
 from companion.claims import PAPER, STUDY_ON_IMAGENET, Decision, Verdict, above, below, claim, ratio_below
 from companion.clustering import nearest_neighbour_accuracy
@@ -20,7 +19,7 @@ from companion.networks import IMAGENET_FOLDER, networks, survey_command
 from companion.permutation import p_value_text
 from companion.printed import OurNumber, Row, checkpoints, compare, printed_numbers, printed_table
 from companion.regression import CRITERIA_OF_TABLE_1, criterion_values
-from companion.results import PRINTED, Array, Results
+from companion.results import PRINTED, Array, Results, Statistic, number_of
 from companion.statistics import Estimate, mean_of, mean_or_deviation, require
 
 CIFAR = ["cifar10", "cifar100"]

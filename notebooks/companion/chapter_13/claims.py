@@ -8,7 +8,6 @@ import numpy as np
 
 from affscore.network.result import Signature
 from companion.all_results import AllResults
-from companion.batches import analogue_of, few_images, number_of
 from companion.characteristics import architecture_of, characteristics
 from companion.claims import (
     FIRST,
@@ -34,7 +33,7 @@ from companion.printed import (
     printed_numbers,
     printed_text,
 )
-from companion.results import Array, Results
+from companion.results import Array, Results, analogue_of, few_images, number_of
 from companion.statistics import SCORES, Estimate, jackknife_error, mean_of, require
 
 _BOTH_VERSIONS = f"{PAPER}, appendix F; {FIRST}, section 4.1"

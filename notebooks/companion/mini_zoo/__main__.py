@@ -36,7 +36,9 @@ from companion.mini_zoo.training import Recipe, recipe_of
 
 def main() -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = argparse.ArgumentParser(
+        prog="python -m companion.mini_zoo", description=__doc__.splitlines()[0] if __doc__ else None
+    )
     parser.add_argument("--jobs", type=int, default=2, help="number of trainings at once (default: 2)")
     parser.add_argument("--only", help="names with commas between them (default: all networks)")
     parser.add_argument("--no-hard-task", action="store_true", help="leave out the hard task")

@@ -49,7 +49,9 @@ WORK = Path(__file__).parents[3] / "_build" / "studies"
 
 def main() -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = argparse.ArgumentParser(
+        prog="python -m companion.studies", description=__doc__.splitlines()[0] if __doc__ else None
+    )
     others = ", ".join(STUDIES_OF_PAPERS)
     listed = f"names with commas between them (default: all of the package): {', '.join(STUDIES)}; or {others}"
     parser.add_argument("--only", help=f"{listed} (with the papers' networks: their data, a GPU, --out)")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from affscore.network.result import Signature
-from companion.batches import error_over_batches, values_of, without_each_batch
+from companion.results import error_over_batches, values_of, without_each_batch
 from companion.statistics import Estimate, MissingResultsError, jackknife_error, mean_of
 from tests.synthetic_signatures import synthetic
 
