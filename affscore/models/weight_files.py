@@ -37,8 +37,7 @@ def read_tensors(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
     """The contents of a .safetensors file, or of any other that ``torch.load(weights_only=True)`` reads, on the CPU.
 
     These readers run no code that a file holds. Nothing else guards against a file that was made to do harm, such as
-    one that unpacks to more than the memory holds, or whose numbers are not those of the network, such as the integers
-    of a quantised one.
+    one that unpacks to more than the memory holds.
 
     Args:
         file: The file. It may hold an ``argparse.Namespace``, the options that training scripts like to keep.
@@ -100,7 +99,7 @@ def load_state_dict(model: nn.Module, state: Mapping[str, Tensor], name: str) ->
         name: The name of the file that they are from, for the message.
 
     Raises:
-        AffscoreError: Names or shapes do not fit; the model is as it was.
+        AffscoreError: Names, shapes or kinds of numbers do not fit; the model is as it was.
     """
     inner = {key.partition(".")[2]: value for key, value in state.items()}
     if len({key.partition(".")[0] for key in state}) == 1 and not misfit(model, inner):
@@ -123,14 +122,20 @@ def tensors_of(model: nn.Module) -> dict[str, Tensor]:
 
 
 def misfit(model: nn.Module, state: Mapping[str, Tensor]) -> str:
-    """What makes weights those of another architecture; empty where names and shapes are those of this one.
+    """What makes weights those of another architecture; empty where names, shapes and kinds of numbers fit.
 
     >>> misfit(nn.Linear(3, 2), {"weight": torch.zeros(2, 3)})
-    "1 missing, unknown or of another shape, such as 'bias'"
+    "1 missing, unknown, of another shape or no real numbers, such as 'bias'"
     >>> misfit(nn.Linear(3, 2), nn.Linear(3, 2).state_dict())
     ''
     """
     ours = {key: value for key, value in model.state_dict().items() if isinstance(value, Tensor)}
-    shapes = {key for key in ours.keys() & state.keys() if ours[key].shape != state[key].shape}
-    wrong = sorted((tensors_of(model).keys() - state.keys()) | (state.keys() - ours.keys()) | shapes)
-    return f"{len(wrong)} missing, unknown or of another shape, such as {wrong[0]!r}" if wrong else ""
+    both = [(key, ours[key], state[key]) for key in ours.keys() & state.keys()]
+    # integers for real numbers are codes of a quantised file, which would be copied as if they were its weights
+    other = {key for key, here, there in both if (here.shape, _is_real(here)) != (there.shape, _is_real(there))}
+    wrong = sorted((tensors_of(model).keys() - state.keys()) | (state.keys() - ours.keys()) | other)
+    return f"{len(wrong)} missing, unknown, of another shape or no real numbers, such as {wrong[0]!r}" if wrong else ""
+
+
+def _is_real(tensor: Tensor) -> bool:
+    return tensor.dtype.is_floating_point

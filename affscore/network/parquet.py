@@ -74,7 +74,7 @@ def write_table(table: pd.DataFrame, file: Path, draw: Callable[[], Figure] | No
 
     Args:
         table: The table.
-        file: Where to; already checked (:func:`affscore.models.paths.check_destination`).
+        file: Where to; already checked (:func:`affscore.models.naming.check_destination`).
         draw: Draws it, for another ending.
 
     Raises:

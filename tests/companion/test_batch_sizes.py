@@ -24,7 +24,7 @@ def compare(ours, theirs, columns=("score", "score_std", "mean_std"), tolerance=
 @pytest.mark.parametrize("name", NAMES)
 def test_a_table_says_how_to_make_it_again_and_names_no_place(name):
     about = read_description(STUDIES / f"{name}.parquet")
-    assert about["command"].startswith(f"python -m companion.studies --only {name}")
+    assert f" --only {name}" in about["command"]
     table = load_study(name)
     assert not table[["model", "weights"]].stack().str.contains("/").any()
     assert set(table["dataset"]) == {"folder:cifar10-test" if name.endswith("cifar") else "digits"}

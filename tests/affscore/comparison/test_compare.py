@@ -70,7 +70,6 @@ def test_what_was_measured_differently_is_refused(trained):
         (("mini:digitsnot", MINI), QUICK, "did you mean mini:digitsnet"),
         ((MINI, MINI), QUICK | {"names": ["a"]}, "names must be 2 different ones"),
         ((MINI, MINI), QUICK | {"names": ["a", "a"]}, "names must be 2 different ones"),
-        ((MINI, MINI), QUICK | {"names": ["n\udcffet", "b"]}, "is not UTF-8"),
     ],
 )
 def test_bad_input_is_one_sentence(models, options, complaint):
