@@ -152,12 +152,9 @@ class TextFile(NamedData):
                 f"the text {self.name!r} has {len(ids)} tokens, fewer than one window of {length}; "
                 "give a longer text, or a smaller length"
             )
+        tokens = "token" if rest == 1 else "tokens"
         dropped = (
-            [
-                f"dropped {rest} {'token' if rest == 1 else 'tokens'} at the end of {self.name}, too few for a window of {length}"
-            ]
-            if rest
-            else []
+            [f"dropped {rest} {tokens} at the end of {self.name}, too few for a window of {length}"] if rest else []
         )
         return TokenSet(self.name, len(windows), windows, notes=[*self.notes, *dropped]).prepared_for(expected)
 

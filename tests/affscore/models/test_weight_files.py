@@ -141,9 +141,7 @@ def test_weights_that_are_not_real_numbers_in_memory(kind, trained, tmp_path):
 def test_codes_of_a_quantised_file_are_no_weights(dtype, trained, tmp_path):
     state = trained.state_dict()
     torch.save({**state, "0.weight": state["0.weight"].to(dtype)}, tmp_path / "x.pth")
-    with pytest.raises(
-        AffscoreError, match="1 missing, unknown, of another shape or no real numbers, such as '0.weight'"
-    ):
+    with pytest.raises(AffscoreError, match="or no real numbers, such as"):
         load_weights(net(), tmp_path / "x.pth")
 
 
