@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map
 
 from affscore.recorder.functions import as_function, kind_of
 
@@ -178,12 +177,6 @@ def traced(function: Any, axes: Axes, source: Tensor, output: Tensor, args: Any,
         else:
             lost |= has(parts, *CHANNELS)
     return unsure(tuple(found)) if lost else tuple(found)
-
-
-def _in_place_of(source: Tensor, counts: Tensor, values: Any) -> Any:
-    """The same arguments, with the counts for every tensor like the source."""
-    like = (source.shape, source.dtype)
-    return tree_map(lambda v: counts if isinstance(v, Tensor) and (v.shape, v.dtype) == like else v, values)
 
 
 Letters = tuple[Any, ...]
