@@ -66,7 +66,7 @@ class Feedback:
 
 
 Hints: TypeAlias = Iterator[tuple[Any, str | Feedback]]
-"""Conditions, each with a hint or ``right(...)``: the student sees that of the first condition which holds."""
+"""Conditions, each with a hint or ``right(...)``; the student sees that of the first condition which holds."""
 
 _CHECKERS: dict[str, Callable[[Any], Hints]] = {}
 
