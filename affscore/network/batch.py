@@ -83,7 +83,7 @@ def subject_of(
     """A network and data as the caller of :func:`affscore.signature` gives them, ready to be measured.
 
     Raises:
-        AffscoreError: As there.
+        AffscoreError: As :func:`affscore.signature`.
     """
     options, execution = checked(options), checked_execution(execution)
     if data_name is not None and (not isinstance(data_name, str) or not data_name.strip()):
