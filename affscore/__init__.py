@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from affscore import network as network
     from affscore import nonlinear_advantage as nonlinear_advantage
     from affscore import plots as plots
+    from affscore import published as published
     from affscore import survey as survey
     from affscore import transport as transport
     from affscore.comparison.compare import Comparison as Comparison
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from affscore.nonlinear_advantage.linearize import Linearized as Linearized
     from affscore.nonlinear_advantage.linearize import linearize as linearize
     from affscore.survey.store import load_results as load_results
-    from affscore.transport import published as published
     from affscore.transport.affinity import AffinityScore as AffinityScore
     from affscore.transport.affinity import affinity_score as affinity_score
 

@@ -89,7 +89,7 @@ raw_signature(
 # * **Along the depth** both bands fall, most in the last of the three stages, where maps have 64 channels: towards the classes
 #   the network uses more of its non-linearity. The plain network has its lowest scores there, too.
 #
-# The eleven trained networks whose results come with the package, each with its lowest, median and highest score
+# The eleven trained networks whose results come with the book, each with its lowest, median and highest score
 # (CIFAR-10: the networks of 20 to 56 layers; ImageNet: the others):
 
 # %% tags=["hide-input"]

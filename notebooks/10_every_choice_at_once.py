@@ -85,7 +85,7 @@ real["mobilenet_v2"].plot("MobileNetV2 on photographs")
 plt.show()
 
 # %% [markdown]
-# The same for all trained networks of usual size that come with the package, eight on CIFAR-10 and three on ImageNet;
+# The same for all trained networks of usual size that come with the book, eight on CIFAR-10 and three on ImageNet;
 # mean scores, with one choice changed at a time, and the lowest of all twelve:
 
 # %% tags=["hide-input"]

@@ -295,5 +295,6 @@ def directions_of(
             if not bool(point.isfinite().all()):
                 raise AffscoreError(f"the {what} of {name(number)} holds NaN or infinity")
         if not 0 < length < float("inf"):
-            raise AffscoreError(f"start and end of {name(number)} are the same point, or too far apart ({length:g})")
+            why = "too far apart for a length" if length else "the same point"
+            raise AffscoreError(f"start and end of {name(number)} are {why}")
     return directions, lengths

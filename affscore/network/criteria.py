@@ -1,6 +1,6 @@
 """The criteria that the score is compared with: each is one function, whose decorator says how results call it.
 
-To add one, write a function of two clouds here (or of what ``of`` gives it), and add a row to its test.
+To add one, write a function of two clouds here (or of what ``of`` gives it), and test it in ``test_criteria.py``.
 """
 
 from __future__ import annotations

@@ -170,7 +170,12 @@ class Feeding:
         if not tensors_in(batch) or not isinstance(batch, (Tensor, tuple, list, Mapping)):
             raise AffscoreError(f"the data must give tensors, got a {type(batch).__name__} without any")
         if self.forward is not None:
-            return Inputs(mapped(batch, lambda tensor: tensor), self.forward)  # None for what holds no tensor
+            parts = () if isinstance(batch, Tensor) else batch
+            entries = parts.items() if isinstance(parts, Mapping) else enumerate(parts)
+            lost = [repr(name) for name, value in entries if not tensors_in(value)]
+            if lost and not self.notes:
+                self.notes.append(f"forward gets None for what holds no tensor: {', '.join(lost)}")
+            return Inputs(mapped(batch, lambda tensor: tensor), self.forward)
         arguments, named, rest = self._choose(batch)
         inputs = Inputs((arguments, named))
         labels = [name for name, value in rest.items() if _is_label(value) and len(value) == len(inputs)]

@@ -282,7 +282,8 @@ def resampled(scores: ArrayLike, length: int) -> NDArray[np.float64]:
 def _checked(target: Any) -> Tensor:
     """Numbers in [0, 1], one or several."""
     try:
-        values = np.asarray(target.detach().cpu() if isinstance(target, Tensor) else target)
+        given = target.detach().cpu() if isinstance(target, Tensor) else target
+        values = np.asarray(given.double() if isinstance(given, Tensor) and given.is_floating_point() else given)
     except (TypeError, ValueError, RuntimeError):  # not of numbers, or of tensors
         values = np.array([])
     listed = target if isinstance(target, (list, tuple)) else [values.dtype == bool or target]

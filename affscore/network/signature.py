@@ -276,7 +276,7 @@ def on_n(result: Signature) -> Iterator[Note]:
     asked, items = result.metadata["n"], result.metadata["items"]
     used = result.metadata["images"] // result.table["batch"].nunique()
     if used < asked:
-        yield Note(f"n is {used}: there are no more {items} ({asked} were asked for in a batch)")
+        yield Note(f"n is {used}: no more {items} were used ({asked} make a batch)")
     if (least := min(used, int(result.table["n"].min()))) < FEWEST:  # not all reach every expert
         yield Note(too_few(least, items), "warning")
     bias = np.nan_to_num(result.expected_bias)

@@ -200,6 +200,15 @@ def key_of(description: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def names_of(about: Mapping[str, Any]) -> str | None:
+    """The names of network and data of a result, and its options; None where it does not say them."""
+    match about.get("job"):
+        case {"model": {"model": model, "weights": weights}, "data": {"data": data}, "options": dict(options)}:
+            several = [options.get(name) for name in ("criteria", "multiverse", "images")]
+            return json.dumps([model, weights, data, several, _compared(options)], sort_keys=True)
+    return None
+
+
 def _compared(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a description that are not at their defaults, without those of which there may be more."""
     more = ("criteria", "multiverse")

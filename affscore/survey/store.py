@@ -14,6 +14,7 @@ from affscore.network.criteria import COLUMNS
 from affscore.network.multiverse import Multiverse, load_result
 from affscore.network.parquet import read_description, write_parquet
 from affscore.network.result import Signature
+from affscore.survey.job import names_of
 
 Result = TypeVar("Result", bound=Signature | Multiverse)
 
@@ -30,8 +31,8 @@ class Store:
     """
 
     def __init__(self, folder: str | Path, create: bool = False) -> None:
-        if not str(folder):
-            raise AffscoreError("the store needs the path of a folder, got an empty one")
+        if not isinstance(folder, str | Path) or not str(folder):
+            raise AffscoreError(f"a store needs the path of a folder, got {folder!r}")
         self.folder = Path(folder)
         with os_errors(lambda reason: f"the store {str(folder)!r} cannot be made ({reason})"):
             if create:
@@ -131,14 +132,21 @@ def stored_multiverses(path: str | Path) -> list[Multiverse]:
 def superseded(stored: Mapping[Path, dict[str, Any]]) -> dict[Path, str]:
     """The results that do not count, as there is a later one that was asked for in the same words, or a copy.
 
+    Those of version 1 say no words: they are of the same as a newer one of the same names and options.
+
     Args:
         stored: The metadata of all results by their files.
 
     Returns:
         Their files, each with its name and what has changed since.
     """
-    words = {path: about.get("asked") or about.get("key") or path.name for path, about in stored.items()}
-    last = {words[path]: path for path in sorted(stored, key=lambda path: str(stored[path].get("created")))}
+    in_order = sorted(stored, key=lambda path: str(stored[path].get("created")))
+    asked = {names_of(stored[path]): stored[path]["asked"] for path in in_order if stored[path].get("asked")}
+    words = dict[Path, str]()
+    for path, about in stored.items():
+        named = names_of(about) or str(about.get("key") or path.name)
+        words[path] = about.get("asked") or asked.get(named, named)
+    last = {words[path]: path for path in in_order}
     older = dict[Path, str]()
     for path, about in stored.items():
         if (then := last[words[path]]) != path:

@@ -16,7 +16,7 @@ from joblib import delayed
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError
-from affscore.models.data import identity_of_data
+from affscore.models.data import identity_of_data, registered_data
 from affscore.models.sources import identity_of_model, registered
 from affscore.network.multiverse import load_result
 from affscore.network.notes import Note
@@ -158,7 +158,7 @@ def survey(
     if execution.threads is None and client is None:
         execution = replace(execution, threads=max(1, min(torch.get_num_threads(), joblib.cpu_count() // jobs)))
     gpus = torch.cuda.device_count() if execution.device in ("auto", "cuda") and client is None else 0
-    calls, where, sources = [], (results.folder.absolute(), Path.cwd()), registered()
+    calls, where, sources = [], (results.folder.absolute(), Path.cwd()), (*registered(), *registered_data())
     for place, (number, job) in enumerate(left):
         how = replace(execution, device=f"cuda:{place % gpus}") if gpus > 1 else execution
         calls.append(delayed(measure)(number, job, *where, how, command, sources))

@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from affscore.errors import AffscoreError, first_line
 from affscore.models.card import ONE_AT_A_TIME
+from affscore.models.data import DataSource, register_data
 from affscore.models.naming import switched
 from affscore.models.sources import Source, register
 from affscore.network.batch import subject_of
@@ -54,7 +55,7 @@ class Outcome:
 
 def measure(
     number: int, job: DescribedJob, store: Path, folder: Path, execution: Execution, command: str | None,
-    sources: Sequence[Source],
+    sources: Sequence[Source | DataSource],
 ) -> Outcome:  # fmt: skip
     """Do a job, and keep its result. No error leaves this function, and no ``sys.exit`` of a network.
 
@@ -68,7 +69,7 @@ def measure(
         sources: What other packages have registered, which another process may not have imported.
     """
     for source in sources:
-        register(source)
+        register_data(source) if isinstance(source, DataSource) else register(source)
     threads = execution.threads or torch.get_num_threads()
     try:
         with ONE_AT_A_TIME, contextlib.chdir(folder), switched(torch.get_num_threads, torch.set_num_threads, threads):

@@ -1,6 +1,5 @@
 """Two point clouds and the affine optimal transport between them."""
 
-from affscore.transport import published
 from affscore.transport.affine_map import AffineMap, affine_map, gaussian_wasserstein
 from affscore.transport.affinity import AffinityScore, affinity_score, effective_width
 from affscore.transport.assignment import Coupling, optimal_coupling, wasserstein
@@ -12,5 +11,5 @@ __all__ = [
     "AffineMap", "AffinityScore", "Coupling", "Covariance", "affine_map",
     "affinity_score", "covariance", "differentiable_affinity", "effective_width", "estimate", "expected_bias",
     "extrapolated_affinity_scores", "first_order_bias", "gaussian_wasserstein", "ledoit_wolf_intensity",
-    "optimal_coupling", "points_needed", "published", "wasserstein",
+    "optimal_coupling", "points_needed", "wasserstein",
 ]  # fmt: skip

@@ -314,6 +314,11 @@ def register_data(source: DataSource) -> None:
     _registered[source.name] = source
 
 
+def registered_data() -> tuple[DataSource, ...]:
+    """What other packages have registered."""
+    return tuple(_registered.values())
+
+
 def _sources() -> Iterator[DataSource]:
     return chain(chain.from_iterable(found_in(__name__, "SOURCES")), _registered.values())
 

@@ -1,4 +1,4 @@
-"""The exercises of notebook 1, *The affinity score*."""
+"""The exercises of chapter 1, *The affinity score*."""
 
 from __future__ import annotations
 

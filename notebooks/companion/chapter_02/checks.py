@@ -1,4 +1,4 @@
-"""The exercises of notebook 2, *Activation functions over their domain*."""
+"""The exercises of chapter 2, *Activation functions over their domain*."""
 
 from __future__ import annotations
 

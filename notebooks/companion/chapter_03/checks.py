@@ -1,4 +1,4 @@
-"""The exercises of notebook 3, *Estimating it well*."""
+"""The exercises of chapter 3, *Estimating it well*."""
 
 from __future__ import annotations
 

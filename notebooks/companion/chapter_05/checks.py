@@ -1,4 +1,4 @@
-"""The exercises of notebook 5, *Residual connections*."""
+"""The exercises of chapter 5, *Residual connections*."""
 
 from __future__ import annotations
 

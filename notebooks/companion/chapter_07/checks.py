@@ -1,4 +1,4 @@
-"""The exercises of notebook 7, *Accuracy*."""
+"""The exercises of chapter 7, *Accuracy*."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of notebook 9, *Is the score redundant*."""
+"""The exercises of chapter 9, *Is the score redundant*."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of notebook 12, *Other data, other training*."""
+"""The exercises of chapter 12, *Other data, other training*."""
 
 from __future__ import annotations
 

@@ -40,8 +40,6 @@ def deviations(here: Mapping[str, ArrayLike], there: Mapping[str, ArrayLike]) ->
     )
 
 
-_NEEDED = ("model", "dataset", "n", "batches", "index", "score", "score_std")
-
 _FOUND = ["model", "dataset", "euclidean", "dtw", "mean_change", "activations", "lost", "chance"]
 
 

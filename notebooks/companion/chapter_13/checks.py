@@ -1,4 +1,4 @@
-"""The exercises of notebook 13, *Where is the non-linearity?*."""
+"""The exercises of chapter 13, *Where is the non-linearity?*."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of notebook 15, *Linear regions*."""
+"""The exercises of chapter 15, *Linear regions*."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of notebook 16, *Nonlinear advantage*."""
+"""The exercises of chapter 16, *Nonlinear advantage*."""
 
 from __future__ import annotations
 

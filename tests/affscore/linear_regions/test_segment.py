@@ -123,7 +123,7 @@ def test_no_more_points_than_the_chunk_are_in_the_network(method):
         ([], [], "no segment, or no feature"),
         ("ab", "cd", "start must be an array of real numbers, got str"),
         ([0.0, 1.0], torch.zeros(2) * 1j, "end must be an array of real numbers, got torch.complex"),
-        ([0.0, 0.0], [1e200, 1e200], r"too far apart \(inf\)"),
+        ([0.0, 0.0], [1e200, 1e200], r"too far apart for a length"),
     ],
 )
 def test_ends_that_make_no_segment(start, end, message):

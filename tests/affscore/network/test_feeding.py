@@ -247,6 +247,18 @@ def test_nothing_is_guessed(network, batch):
     assert all(f"{name} (" in str(e.value) for name in entries)
 
 
+def test_what_is_no_tensor_does_not_reach_the_callers_function():
+    seen = []
+
+    def forward(network, batch):
+        seen.append(batch["file"])
+        return network(batch["x"], batch["mask"])
+
+    found = scores(Two(), Items(by_name), forward=forward)
+    assert {file for files in seen for file in files} == {None}
+    assert "forward gets None for what holds no tensor: 'file'" in found.notes
+
+
 def test_the_fingerprint_covers_every_input_and_no_label():
     def print_of(data, **options):
         return scores(Two(), data, **options).metadata["fingerprint_data"]

@@ -119,7 +119,7 @@ class TestN:
         assert notes_with(self.SAYS, net, rows, n=1200)[0] is None
 
     def test_fewer_images_than_n(self):
-        says = "there are no more images (512 were asked for"
+        says = "no more images were used (512 make a batch)"
         assert notes_with(says, network(), torch.rand(8, 3, 9, 9))[0] == "note"
         assert notes_with("no more images", network(), torch.rand(8, 3, 9, 9), n=8)[0] is None
         assert notes_with("no more images", network(), torch.rand(9, 3, 9, 9), n=8)[0] is None

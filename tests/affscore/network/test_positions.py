@@ -78,7 +78,7 @@ def test_what_is_said_of_n_counts_samples_and_the_bias_is_that_of_the_points():
     found = signature(network, samples, reduction="positions", **options)
     alone = signature(network, samples, reduction="sample", **options)
     for one in (found, alone):
-        assert any(note.startswith("n is 60: there are no more images (64 were asked for") for note in one.notes)
+        assert any(note.startswith("n is 60: no more images were used (64 make a batch") for note in one.notes)
         assert any("60 images in a batch are few for " in note for note in one.notes)
     assert found.expected_bias[1] == alone.expected_bias[1]  # one position
     assert found.expected_bias[0] < 0.5 * alone.expected_bias[0]

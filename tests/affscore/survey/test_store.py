@@ -15,6 +15,7 @@ from affscore.network.parquet import read_parquet
 from affscore.options import Options
 from affscore.survey import Store, load_or_measure, stored_signatures, survey
 from affscore.survey.job import Job, describe, key_of, plan
+from affscore.survey.store import superseded
 from affscore.survey.survey import listing
 
 OPTIONS = {"n": 32, "images": 64, "progress": False}
@@ -272,3 +273,22 @@ def test_a_store_that_may_only_be_read_is_read(store, monkeypatch):
     assert len(load_results(store)) == 2 * 2 * 9
     assert listing(plan("mini:digitsnet", "digits", Options(n=32, images=64)), store)[0].endswith(": done")
     assert str(survey("mini:digitsnet", "digits", store, **OPTIONS)).startswith("1 job: 1 already there")
+
+
+def test_a_result_of_version_1_counts_no_more_where_its_weights_have_changed(tmp_path):
+    """It does not say in which words it was asked for; of other options, or other names, it stays."""
+    described = {"model": {"model": "net", "weights": "w.pth", "digest": 1}, "data": {"data": "digits"}}
+    new = {"job": {**described, "model": {**described["model"], "digest": 2}, "options": {"n": 64}}, "asked": "a"}
+    old = {
+        name: {"job": {**described, "options": {"n": n}}, "created": "2025"} for name, n in {"1": 64, "2": 32}.items()
+    }
+    stored = {tmp_path / name: about for name, about in {**old, "3": {**new, "created": "2026"}}.items()}
+    older = superseded(stored)
+    assert older.keys() == {tmp_path / "1"}
+    assert "the network changed since" in older[tmp_path / "1"]
+
+
+@pytest.mark.parametrize("folder", [None, 3, ""])
+def test_what_is_no_path_is_one_sentence(folder):
+    with pytest.raises(AffscoreError, match="a store needs the path of a folder, got"):
+        load_results(folder)

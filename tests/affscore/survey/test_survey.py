@@ -10,8 +10,9 @@ import pytest
 import torch
 from PIL import Image
 
-from affscore import AffscoreError, AffscoreWarning, load_model
+from affscore import AffscoreError, AffscoreWarning, load_data, load_model
 from affscore.models import register, sources
+from affscore.models.data import DataSource, register_data
 from affscore.options import Options
 from affscore.survey import Store, load_or_measure, survey
 from affscore.survey.job import plan
@@ -360,8 +361,14 @@ def test_a_scheduler_that_is_not_there(tmp_path, run):
 
 
 @pytest.mark.slow
-def test_worker_processes_know_the_networks_that_were_registered(tmp_path, monkeypatch):
+def own_digits(argument, seed):
+    return load_data("digits", seed=seed)
+
+
+def test_worker_processes_know_the_networks_and_data_that_were_registered(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "_registered", {})
+    monkeypatch.setattr("affscore.models.data._registered", {})
     register(Narrow("own"))
-    report = survey(["own:narrow", "own:narrow@random"], "digits", tmp_path, jobs=2, **OPTIONS)
+    register_data(DataSource("own-digits", "", own_digits))
+    report = survey(["own:narrow", "own:narrow@random"], "own-digits", tmp_path, jobs=2, **OPTIONS)
     assert str(report).startswith("2 jobs: 2 measured")
