@@ -48,7 +48,7 @@ def test_what_is_no_image_is_named_and_stops_no_job(photos, tmp_path, kind):
     assert signature("mini:digitsnet", f"folder:{photos}", **{**OPTIONS, "n": count, "images": count}).notes == list(
         report.notes
     )
-    assert ("'00.png'" in str(report)) == (kind != "folder")
+    assert (f"{photos.name}/00.png" in str(report)) == (kind != "folder")
 
 
 def test_the_weights_beside_a_configuration_are_part_of_the_job(tmp_path):
