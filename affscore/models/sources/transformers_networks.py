@@ -151,6 +151,9 @@ def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]
 
     def read() -> tuple[Any, dict[str, Any]]:
         settings = _without_code(json.loads(file.read_text(encoding="utf-8")))
+        if settings.get("quantization_config"):
+            what = f"the weights of this {settings['model_type']} are quantised, and scores need real numbers"
+            raise AffscoreError(f"{what}; use the original weights")
         return transformers.CONFIG_MAPPING[settings["model_type"]], settings
 
     what = f"the file {file.name!r} is not the configuration of a network"
