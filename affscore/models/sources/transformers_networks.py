@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ModelCard, seeded
 from affscore.models.downloads import cached_repositories, from_hub
-from affscore.models.naming import file_hash, near, needs, user_path, weights_file, weights_label
+from affscore.models.naming import file_hash, near, needs, switched, user_path, weights_file, weights_label
 from affscore.models.preprocessing import IMAGENET, Preprocessing
 from affscore.models.sources import Source
 from affscore.models.text import Expected, TextPreprocessing
@@ -61,15 +61,17 @@ class Transformers(Source):
         name = name if repository else f"hf:{file.parent.resolve().name if file.name == 'config.json' else file.name}"
         config_class, settings = _settings(transformers, file)
         files, fails = list[Path](), f"transformers cannot build {name}"
-        config = guarded(lambda: config_class.from_dict(settings), fails)
-        network_class = guarded(lambda: _network_class(transformers, config), fails)
+        with _silence(transformers):
+            config = guarded(lambda: config_class.from_dict(settings), fails)
+            network_class = guarded(lambda: _network_class(transformers, config), fails)
         if weights != "random":
             files = _trained(name, file, repository) if weights == "DEFAULT" else [weights_file(name, weights)]
         state = {key: value for part in files for key, value in read_state_dict(part).items()}
-        if files:
-            model = _with_weights(network_class, config, state, files[0].name, seed)
-        else:
-            model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
+        with _silence(transformers):
+            if files:
+                model = _with_weights(network_class, config, state, files[0].name, seed)
+            else:
+                model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
         if hasattr(model.config, "use_cache"):
             model.config.use_cache = False  # keys and values of a text that nobody continues
         preprocessing, known = expected_of(model, partial(_beside, file, repository))
@@ -193,6 +195,24 @@ def _with_weights(network_class: Any, config: Any, state: dict[str, Tensor], fil
     if wrong or report.get("error_msgs"):
         raise AffscoreError(f"{not_these} (missing or of another shape: {(wrong or report['error_msgs'])[0]})")
     return model
+
+
+@contextmanager
+def _silence(transformers: ModuleType) -> Iterator[None]:
+    """Without progress bars and reports, which errors say shortly, and without the hub: all files are here."""
+    from huggingface_hub import constants
+
+    log = transformers.utils.logging
+
+    def show(bars: bool) -> None:
+        (log.enable_progress_bar if bars else log.disable_progress_bar)()
+
+    with (
+        switched(log.get_verbosity, log.set_verbosity, log.ERROR),
+        switched(log.is_progress_bar_enabled, show, False),
+        switched(lambda: constants.HF_HUB_OFFLINE, partial(setattr, constants, "HF_HUB_OFFLINE"), True),
+    ):
+        yield
 
 
 def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple[Expected, bool]:
