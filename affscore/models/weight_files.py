@@ -66,7 +66,7 @@ def read_state_dict(file: Path) -> dict[str, Tensor]:
 
     Args:
         file: A state dictionary (:func:`read_tensors`). It may be the value of an entry ``state_dict``,
-            ``model_state_dict``, ``model``, ``state_dict_ema`` or ``model_ema``, the first of these that there is, and
+            ``model_state_dict``, ``model``, ``state_dict_ema`` or ``model_ema``, if there is one of them only, and
             its names may begin with ``module.`` or ``_orig_mod.``.
 
     Raises:
@@ -74,7 +74,13 @@ def read_state_dict(file: Path) -> dict[str, Tensor]:
     """
     content = read_tensors(file)
     if isinstance(content, dict):
-        content = next((content[name] for name in ENTRIES if isinstance(content.get(name), dict)), content)
+        inner = [name for name in ENTRIES if isinstance(content.get(name), dict)]
+        if len(inner) > 1:
+            raise AffscoreError(
+                f"the file {file.name!r} holds several state dictionaries ({', '.join(inner)}); save the one that you "
+                "mean with torch.save(torch.load(FILE)[NAME], OTHER)"
+            )
+        content = content[inner[0]] if inner else content
     if not isinstance(content, dict) or not content or not all(isinstance(v, Tensor) for v in content.values()):
         raise AffscoreError(f"the file {file.name!r} holds no state dictionary (names and tensors); {ADVICE}")
     check_plain([*content.values()], f"the weights in {file.name!r}")

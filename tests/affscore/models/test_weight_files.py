@@ -138,7 +138,7 @@ def test_weights_that_are_not_real_numbers_in_memory(kind, trained, tmp_path):
 def test_codes_of_a_quantised_file_are_no_weights(dtype, trained, tmp_path):
     state = trained.state_dict()
     torch.save({**state, "0.weight": state["0.weight"].to(dtype)}, tmp_path / "x.pth")
-    with pytest.raises(AffscoreError, match="'0.weight' holds .*, not real numbers as the network"):
+    with pytest.raises(AffscoreError, match=r"'0.weight' holds .*, not real numbers as the network"):
         load_weights(net(), tmp_path / "x.pth")
 
 
@@ -162,6 +162,12 @@ def test_weights_under_the_usual_names(entry, trained, tmp_path):
     loaded = read_state_dict(tmp_path / "x.pth")
     assert loaded.keys() == trained.state_dict().keys()
     assert all(torch.equal(loaded[name], state[f"module._orig_mod.{name}"]) for name in loaded)
+
+
+def test_two_sets_of_weights_in_a_file(trained, tmp_path):
+    torch.save({"model": trained.state_dict(), "model_ema": trained.state_dict()}, tmp_path / "both.pth")
+    with pytest.raises(AffscoreError, match=r"several state dictionaries \(model, model_ema\)"):
+        read_state_dict(tmp_path / "both.pth")
 
 
 @pytest.mark.parametrize("model", ["timm:test_resnet", "hf:bert"])
