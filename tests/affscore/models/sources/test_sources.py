@@ -12,6 +12,7 @@ from torch import nn
 from affscore import AffscoreError, load_model
 from affscore.models import ModelCard, Preprocessing, Source, card_of, register, sources
 from affscore.models.preprocessing import IMAGENET
+from affscore.models.sources import identity_of_model
 
 
 def test_the_preprocessing_is_that_of_the_weights():
@@ -151,3 +152,9 @@ def test_a_package_that_fails_concerns_its_own_networks_alone(installed, nothing
     with pytest.raises(AffscoreError, match="'own' comes from own_networks, which cannot be imported: ModuleNotFound"):
         load_model("own:narrow")
     assert card_of(load_model("squeezenet1_1@random")).name == "squeezenet1_1"
+
+
+def test_the_embedded_weights_are_those_that_results_of_version_1_name():
+    assert identity_of_model("mini:digitsnet")["files"] == {
+        "digitsnet.safetensors": "ce1eee310fdbd59c4cd88e65e9c82ff4d3865149c54b9b33498b47060669856b"
+    }
