@@ -154,6 +154,15 @@ def test_a_package_that_fails_concerns_its_own_networks_alone(installed, nothing
     assert card_of(load_model("squeezenet1_1@random")).name == "squeezenet1_1"
 
 
+def test_what_affscore_has_itself_imports_no_plugin(installed, nothing_registered):
+    entries = installed.parent / "own-1.0.dist-info" / "entry_points.txt"
+    entries.write_text("[affscore.sources]\nmini = own_networks\n")
+    installed.write_text("import nothing_of_this_name")
+    assert card_of(load_model("mini:digitsnet")).name == "mini:digitsnet"
+    with pytest.raises(AffscoreError, match="'mini' comes from own_networks, which cannot be imported"):
+        load_model("mini:narrow")
+
+
 def test_the_embedded_weights_are_those_that_results_of_version_1_name():
     assert identity_of_model("mini:digitsnet")["files"] == {
         "digitsnet.safetensors": "ce1eee310fdbd59c4cd88e65e9c82ff4d3865149c54b9b33498b47060669856b"
