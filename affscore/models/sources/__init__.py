@@ -26,6 +26,7 @@ from affscore.models.naming import (
 )
 from affscore.models.preprocessing import IMAGENET
 from affscore.models.text import Expected
+from affscore.options import check_integer
 
 
 class Source(ABC):
@@ -127,6 +128,7 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
     """
     if not isinstance(spec, str):
         raise AffscoreError(f"MODEL must be a name, got {type(spec).__name__}")
+    seed = check_integer("seed", seed, 0)
     name, weights = split_spec(spec)
     source = source_of(name)
     if not source.knows(name):

@@ -246,7 +246,7 @@ def _text(config: Any, tokenizer: Path | None) -> TextPreprocessing:
     config = config.get_text_config() if hasattr(config, "get_text_config") else config
     positions = (getattr(config, key, None) for key in LENGTHS)
     maximum = next((found for found in positions if isinstance(found, int) and found > 0), None)
-    return TextPreprocessing(tokenizer and str(tokenizer), None, getattr(config, "vocab_size", None), maximum)
+    return TextPreprocessing(tokenizer and str(tokenizer), None, getattr(config, "vocab_size", None) or None, maximum)
 
 
 def _number(config: Any, key: str, default: int) -> int:

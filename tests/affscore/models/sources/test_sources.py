@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from torch import nn
 
-from affscore import AffscoreError, load_model
+from affscore import AffscoreError, load_data, load_model
 from affscore.models import ModelCard, Preprocessing, Source, card_of, register, sources
 from affscore.models.preprocessing import IMAGENET
 from affscore.models.sources import identity_of_model
@@ -167,3 +167,10 @@ def test_the_embedded_weights_are_those_that_results_of_version_1_name():
     assert identity_of_model("mini:digitsnet")["files"] == {
         "digitsnet.safetensors": "ce1eee310fdbd59c4cd88e65e9c82ff4d3865149c54b9b33498b47060669856b"
     }
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "a", True, 2**63])
+@pytest.mark.parametrize(("load", "name"), [(load_model, "mini:digitsnet@random"), (load_data, "random")])
+def test_a_seed_that_is_none(load, name, seed):
+    with pytest.raises(AffscoreError, match="seed must be"):
+        load(name, seed=seed)
