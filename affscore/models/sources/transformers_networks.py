@@ -153,10 +153,14 @@ def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]
 
     def read() -> tuple[Any, dict[str, Any]]:
         settings = _without_code(json.loads(file.read_text(encoding="utf-8")))
+        kind, known = settings["model_type"], transformers.CONFIG_MAPPING
+        if kind not in known:
+            what = f"transformers {transformers.__version__} has no network of the type {kind!r}"
+            raise AffscoreError(what + near(str(kind), list(known.keys())))
         if settings.get("quantization_config"):
-            what = f"the weights of this {settings['model_type']} are quantised, and scores need real numbers"
+            what = f"the weights of this {kind} are quantised, and scores need real numbers"
             raise AffscoreError(f"{what}; use the original weights")
-        return transformers.CONFIG_MAPPING[settings["model_type"]], settings
+        return known[kind], settings
 
     what = f"the file {file.name!r} is not the configuration of a network"
     return guarded(read, what, f"it must be JSON with a model_type of transformers {transformers.__version__}")

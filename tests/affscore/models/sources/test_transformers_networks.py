@@ -255,7 +255,11 @@ def test_without_a_network_the_sentence_says_which_file_and_where_it_is_soon(rep
         ("hf:none.json", "no configuration, 'none.json'"),
         ("hf:empty", "there is no folder with a config.json, and no configuration, 'empty'"),
         ("hf:text.json", "'text.json' is not the configuration of a network"),
-        ("hf:brt.json", "'brt.json' is not the configuration of a network .KeyError: 'brt'.; it must be JSON"),
+        ("hf:brt.json", r"has no network of the type 'brt'; did you mean bert( or .*)?\?"),
+        (
+            "hf:typeless.json",
+            r"'typeless.json' is not the configuration of a network .KeyError: 'model_type'.; it must",
+        ),
         ("hf:quantised.json@random", "the weights of this bert are quantised, and scores need real numbers; use the"),
         ("hf:nonsense.json@random", "transformers cannot build hf:nonsense.json"),
         ("hf:sound.json@random", "takes 'input_values'; only networks of images and of text"),
@@ -271,7 +275,7 @@ def test_what_is_no_network(spec, message, tmp_path, monkeypatch, no_network):
     (tmp_path / "empty").mkdir()
     bert = {"model_type": "bert", **CONFIGURATIONS["bert"]}
     files = {
-        "brt": {"model_type": "brt"}, "good": bert,
+        "brt": {"model_type": "brt"}, "typeless": {}, "good": bert,
         "nonsense": {**bert, "hidden_size": 17},
         "quantised": {**bert, "quantization_config": {"quant_method": "awq"}},
         "sound": {"model_type": "wav2vec2", **WIDE, "conv_dim": [8], "conv_stride": [2], "conv_kernel": [2],
