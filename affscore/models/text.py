@@ -14,6 +14,7 @@ from torch import Tensor
 from affscore.errors import AffscoreError, guarded
 from affscore.models.naming import needs, readable_file, user_path
 from affscore.models.preprocessing import Preprocessing
+from affscore.options import check_integer
 from affscore.transport.samples import check_plain
 
 DEFAULT_LENGTH = 128
@@ -41,6 +42,11 @@ class TextPreprocessing:
     length: int | None = None
     vocabulary: int | None = None
     maximum: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("length", "vocabulary", "maximum"):
+            if getattr(self, name) is not None:
+                check_integer(name, getattr(self, name), 1)
 
     @property
     def window(self) -> int:

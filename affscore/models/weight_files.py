@@ -66,7 +66,7 @@ def read_state_dict(file: Path) -> dict[str, Tensor]:
 
     Args:
         file: A state dictionary (:func:`read_tensors`). It may be the value of an entry ``state_dict``,
-            ``model_state_dict``, ``model``, ``state_dict_ema`` or ``model_ema``, the first of these that there is, and
+            ``model_state_dict``, ``model``, ``state_dict_ema`` or ``model_ema``, if there is one of them only, and
             its names may begin with ``module.`` or ``_orig_mod.``.
 
     Raises:
@@ -74,7 +74,13 @@ def read_state_dict(file: Path) -> dict[str, Tensor]:
     """
     content = read_tensors(file)
     if isinstance(content, dict):
-        content = next((content[name] for name in ENTRIES if isinstance(content.get(name), dict)), content)
+        inner = [name for name in ENTRIES if isinstance(content.get(name), dict)]
+        if len(inner) > 1:
+            raise AffscoreError(
+                f"the file {file.name!r} holds several state dictionaries ({', '.join(inner)}); save the one that you "
+                "mean with torch.save(torch.load(FILE)[NAME], OTHER)"
+            )
+        content = content[inner[0]] if inner else content
     if not isinstance(content, dict) or not content or not all(isinstance(v, Tensor) for v in content.values()):
         raise AffscoreError(f"the file {file.name!r} holds no state dictionary (names and tensors); {ADVICE}")
     check_plain([*content.values()], f"the weights in {file.name!r}")
@@ -106,6 +112,7 @@ def load_state_dict(model: nn.Module, state: Mapping[str, Tensor], name: str) ->
         state = inner
     if wrong := misfit(model, state):
         raise AffscoreError(f"the weights in {name!r} are not those of this architecture ({wrong})")
+    check_kinds(model, state, name)
     whole = model.state_dict()  # with its metadata: MNASNet wants to see its version there
     whole.update(state)
     model.load_state_dict(whole)
@@ -122,20 +129,45 @@ def tensors_of(model: nn.Module) -> dict[str, Tensor]:
 
 
 def misfit(model: nn.Module, state: Mapping[str, Tensor]) -> str:
-    """What makes weights those of another architecture; empty where names, shapes and kinds of numbers fit.
+    """What makes weights those of another architecture; empty where names and shapes are those of this one.
 
     >>> misfit(nn.Linear(3, 2), {"weight": torch.zeros(2, 3)})
-    "1 missing, unknown, of another shape or no real numbers, such as 'bias'"
+    "1 missing, unknown or of another shape, such as 'bias'"
     >>> misfit(nn.Linear(3, 2), nn.Linear(3, 2).state_dict())
     ''
     """
     ours = {key: value for key, value in model.state_dict().items() if isinstance(value, Tensor)}
-    both = [(key, ours[key], state[key]) for key in ours.keys() & state.keys()]
-    # integers for real numbers are codes of a quantised file, which would be copied as if they were its weights
-    other = {key for key, here, there in both if (here.shape, _is_real(here)) != (there.shape, _is_real(there))}
+    other = {key for key in ours.keys() & state.keys() if ours[key].shape != state[key].shape}
     wrong = sorted((tensors_of(model).keys() - state.keys()) | (state.keys() - ours.keys()) | other)
-    return f"{len(wrong)} missing, unknown, of another shape or no real numbers, such as {wrong[0]!r}" if wrong else ""
+    return f"{len(wrong)} missing, unknown or of another shape, such as {wrong[0]!r}" if wrong else ""
 
 
-def _is_real(tensor: Tensor) -> bool:
-    return tensor.dtype.is_floating_point
+def check_kinds(model: nn.Module, state: Mapping[str, Tensor], name: str) -> None:
+    """Whether weights are numbers of the same sort as the network's: a copy between two sorts is another number.
+
+    Args:
+        model: The architecture.
+        state: Names and tensors; the names may lack a beginning that the network's have, or have one that those lack.
+        name: The name of the file that they are from, for the message.
+
+    Raises:
+        AffscoreError: Integers for real numbers, as in a quantised file, and the like.
+    """
+    ours = {key: _kind(value) for key, value in model.state_dict().items() if isinstance(value, Tensor)}
+    for key, value in state.items():
+        alike = [key] if key in ours or value.is_floating_point() else list(ours)
+        kinds = {ours.get(here) for here in alike if f".{here}".endswith(f".{key}") or f".{key}".endswith(f".{here}")}
+        if kinds - {None} and _kind(value) not in kinds:
+            raise AffscoreError(
+                f"the weights in {name!r} do not fit: {key!r} holds {_kind(value)}, not {kinds.pop()} as the network; "
+                "undo the quantisation or conversion and save them again"
+            )
+
+
+def _kind(tensor: Tensor) -> str:
+    """What sort of numbers a tensor holds."""
+    if tensor.dtype.is_complex:
+        return "complex numbers"
+    if tensor.dtype.is_floating_point:
+        return "real numbers"
+    return "booleans" if tensor.dtype == torch.bool else "integers"

@@ -22,6 +22,7 @@ from affscore.models.card import tensor_bytes
 from affscore.models.naming import file_hash, found_in, load_plugins, near
 from affscore.models.preprocessing import Preprocessing
 from affscore.models.text import Expected
+from affscore.options import check_integer
 
 PATHS = {"DIR": "a folder, as in {}:path/to/images", "FILE": "a file, as in {}:path/to/file"}
 """What stands behind the colon in SPEC, where that is a path."""
@@ -251,6 +252,7 @@ def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -
     >>> load_data("digits")[0].shape, len(load_data("digits")), len(load_data("digits:3"))
     (torch.Size([1, 8, 8]), 597, 61)
     """
+    seed = check_integer("seed", seed, 0)
     name, colon, argument = spec.partition(":")
     source = next((source for source in _sources() if source.name == name), None)
     if source is None:

@@ -26,6 +26,7 @@ from affscore.models.naming import (
 )
 from affscore.models.preprocessing import IMAGENET
 from affscore.models.text import Expected
+from affscore.options import check_integer
 
 
 class Source(ABC):
@@ -127,6 +128,7 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
     """
     if not isinstance(spec, str):
         raise AffscoreError(f"MODEL must be a name, got {type(spec).__name__}")
+    seed = check_integer("seed", seed, 0)
     name, weights = split_spec(spec)
     source = source_of(name)
     if not source.knows(name):
@@ -189,7 +191,8 @@ def register(source: Source) -> None:
     """Make the networks of another package known by name, as MODEL, instead of those that had this prefix.
 
     A package that is installed need not be imported first: the module that an entry point of the group
-    ``affscore.sources`` names is imported when a network of the entry point's name, its prefix, is asked for.
+    ``affscore.sources`` names is imported when a network of the entry point's name, its prefix, is asked for that
+    affscore itself has not.
 
     Args:
         source: An object of a class of :class:`affscore.models.Source`.
@@ -204,8 +207,6 @@ def registered() -> tuple[Source, ...]:
 
 def _sources(first: str) -> Iterator[Source]:
     """All sources, those of a prefix first, and else torchvision, which has none; registered ones instead of ours."""
-    if first and first not in _registered:
-        load_plugins(first)
     theirs = {**_registered}
     if first in theirs:
         yield theirs[first]
@@ -227,6 +228,10 @@ def source_of(name: str) -> Source:
     ('mini', 'file.py', '')
     """
     prefix = "file.py" if ".py:" in name else name.partition(":")[0] if ":" in name else ""
+    if prefix and prefix not in _registered:
+        own = next((own for own in found_in(__name__, "SOURCE", first=prefix) if own.prefix == prefix), None)
+        if own is None or own.package or not own.knows(name):  # plugins may take seconds
+            load_plugins(prefix)
     source = next((source for source in _sources(prefix) if source.prefix == prefix), None)
     if source is None:
         raise _unknown(name)

@@ -17,7 +17,7 @@ from affscore.models.downloads import fetch, from_hub
 from affscore.models.naming import needs, weights_file, weights_label
 from affscore.models.preprocessing import IMAGENET, Preprocessing
 from affscore.models.sources import Source
-from affscore.models.weight_files import load_state_dict, misfit, read_state_dict
+from affscore.models.weight_files import check_kinds, load_state_dict, misfit, read_state_dict
 
 FILES = ["model.safetensors", "pytorch_model.bin"]
 
@@ -102,6 +102,7 @@ def _with_weights(
     def translated() -> nn.Module:
         return timm.create_model(variant, pretrained=True, pretrained_cfg_overlay={"state_dict": dict(state)})
 
+    check_kinds(model, state, file)
     if misfit(model, state):
         with suppress(AffscoreError):
             what = "timm cannot translate these weights"

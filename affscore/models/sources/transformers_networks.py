@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,11 +18,11 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ModelCard, seeded
 from affscore.models.downloads import cached_repositories, from_hub
-from affscore.models.naming import file_hash, near, needs, user_path, weights_file, weights_label
+from affscore.models.naming import file_hash, near, needs, switched, user_path, weights_file, weights_label
 from affscore.models.preprocessing import IMAGENET, Preprocessing
 from affscore.models.sources import Source
 from affscore.models.text import Expected, TextPreprocessing
-from affscore.models.weight_files import read_state_dict
+from affscore.models.weight_files import check_kinds, read_state_dict
 
 WEIGHTS = ["model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"]
 
@@ -60,17 +60,18 @@ class Transformers(Source):
         file, repository = _configuration(name)
         name = name if repository else f"hf:{file.parent.resolve().name if file.name == 'config.json' else file.name}"
         config_class, settings = _settings(transformers, file)
-        fails, state = f"transformers cannot build {name}", None
-        config = guarded(lambda: config_class.from_dict(settings), fails)
-        network_class = guarded(lambda: _network_class(transformers, config), fails)
-        if weights == "DEFAULT":
-            _fetch_weights(name, file, repository)
-        elif weights != "random":
-            state = read_state_dict(weights_file(name, weights))
-        if weights == "random":
-            model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
-        else:
-            model = _with_weights(network_class, config, file.parent, state, weights_label(weights), seed)
+        files, fails = list[Path](), f"transformers cannot build {name}"
+        with _silence(transformers):
+            config = guarded(lambda: config_class.from_dict(settings), fails)
+            network_class = guarded(lambda: _network_class(transformers, config), fails)
+        if weights != "random":
+            files = _trained(name, file, repository) if weights == "DEFAULT" else [weights_file(name, weights)]
+        state = {key: value for part in files for key, value in read_state_dict(part).items()}
+        with _silence(transformers):
+            if files:
+                model = _with_weights(network_class, config, state, files[0].name, seed)
+            else:
+                model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
         if hasattr(model.config, "use_cache"):
             model.config.use_cache = False  # keys and values of a text that nobody continues
         preprocessing, known = expected_of(model, partial(_beside, file, repository))
@@ -123,20 +124,28 @@ def _beside(config: Path, repository: str | None, filename: str) -> Path | None:
     return file if config.name == "config.json" and file.is_file() else None
 
 
-def _fetch_weights(name: str, config: Path, repository: str | None) -> None:
-    """See to it that the trained weights lie beside the configuration.
+def _trained(name: str, config: Path, repository: str | None) -> list[Path]:
+    """The files of the trained weights beside the configuration: one, or all that an index names.
 
     Raises:
-        AffscoreError: There are none.
+        AffscoreError: There are none, or an index of none.
     """
     advice = f"write {name}@random or {name}@FILE"
-    if repository:
-        index = from_hub(repository, WEIGHTS, name, "transformers", advice)
-        parts = json.loads(index.read_text())["weight_map"].values() if index.suffix == ".json" else ()
-        for part in sorted(set(parts)):
-            from_hub(repository, [part], name, "transformers", advice)
-    elif not any(_beside(config, None, file) for file in WEIGHTS):
+    found = (_beside(config, None, file) for file in WEIGHTS)
+    first = (
+        from_hub(repository, WEIGHTS, name, "transformers", advice) if repository else next(filter(None, found), None)
+    )
+    if first is None:
         raise AffscoreError(f"there are no trained weights ({WEIGHTS[0]}) beside the configuration of {name}; {advice}")
+    if first.suffix != ".json":
+        return [first]
+    what = f"the file {first.name!r} is no index of weights"
+    parts = guarded(
+        lambda: sorted({str(p) for p in json.loads(first.read_text())["weight_map"].values()}), what, advice
+    )
+    if not parts:
+        raise AffscoreError(f"{what}: it names no file; {advice}")
+    return [from_hub(repository, [p], name, "transformers", advice) if repository else first.parent / p for p in parts]
 
 
 def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]]:
@@ -144,7 +153,14 @@ def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]
 
     def read() -> tuple[Any, dict[str, Any]]:
         settings = _without_code(json.loads(file.read_text(encoding="utf-8")))
-        return transformers.CONFIG_MAPPING[settings["model_type"]], settings
+        kind, known = settings["model_type"], transformers.CONFIG_MAPPING
+        if kind not in known:
+            what = f"transformers {transformers.__version__} has no network of the type {kind!r}"
+            raise AffscoreError(what + near(str(kind), list(known.keys())))
+        if settings.get("quantization_config"):
+            what = f"the weights of this {kind} are quantised, and scores need real numbers"
+            raise AffscoreError(f"{what}; use the original weights")
+        return known[kind], settings
 
     what = f"the file {file.name!r} is not the configuration of a network"
     return guarded(read, what, f"it must be JSON with a model_type of transformers {transformers.__version__}")
@@ -167,24 +183,40 @@ def _network_class(transformers: ModuleType, config: Any) -> Any:
     return bare[0] if isinstance(bare, tuple) else bare
 
 
-def _with_weights(
-    network_class: Any, config: Any, folder: Path, state: dict[str, Tensor] | None, label: str, seed: int
-) -> nn.Module:
-    """The network with the weights of a state dictionary, or with those of a folder."""
+def _with_weights(network_class: Any, config: Any, state: dict[str, Tensor], file: str, seed: int) -> nn.Module:
+    """The network with the weights of a state dictionary, which is that of a file."""
 
     def build() -> Any:
         return network_class.from_pretrained(
-            folder if state is None else None, config=config, state_dict=state, dtype=torch.float32,
-            output_loading_info=True,
-        )  # fmt: skip
+            None, config=config, state_dict=state, dtype=torch.float32, output_loading_info=True
+        )
 
-    not_these = f"the weights {label} are not those of this {network_class.__name__}"
+    not_these = f"the weights in {file!r} are not those of this {network_class.__name__}"
     loaded: Any = guarded(lambda: seeded(build, seed), not_these)
     model, report = loaded
+    check_kinds(model, state, file)
     wrong = [*sorted(report["missing_keys"]), *sorted(map(str, report["mismatched_keys"]))]
     if wrong or report.get("error_msgs"):
         raise AffscoreError(f"{not_these} (missing or of another shape: {(wrong or report['error_msgs'])[0]})")
     return model
+
+
+@contextmanager
+def _silence(transformers: ModuleType) -> Iterator[None]:
+    """Without progress bars and reports, which errors say shortly, and without the hub: all files are here."""
+    from huggingface_hub import constants
+
+    log = transformers.utils.logging
+
+    def show(bars: bool) -> None:
+        (log.enable_progress_bar if bars else log.disable_progress_bar)()
+
+    with (
+        switched(log.get_verbosity, log.set_verbosity, log.ERROR),
+        switched(log.is_progress_bar_enabled, show, False),
+        switched(lambda: constants.HF_HUB_OFFLINE, partial(setattr, constants, "HF_HUB_OFFLINE"), True),
+    ):
+        yield
 
 
 def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple[Expected, bool]:
@@ -218,7 +250,7 @@ def _text(config: Any, tokenizer: Path | None) -> TextPreprocessing:
     config = config.get_text_config() if hasattr(config, "get_text_config") else config
     positions = (getattr(config, key, None) for key in LENGTHS)
     maximum = next((found for found in positions if isinstance(found, int) and found > 0), None)
-    return TextPreprocessing(tokenizer and str(tokenizer), None, getattr(config, "vocab_size", None), maximum)
+    return TextPreprocessing(tokenizer and str(tokenizer), None, getattr(config, "vocab_size", None) or None, maximum)
 
 
 def _number(config: Any, key: str, default: int) -> int:

@@ -148,3 +148,10 @@ def test_a_tokenizer_that_panics(tokenizer, tmp_path):
 def test_a_tokenizer_that_ends_the_process():
     with pytest.raises(AffscoreError, match="the tokenizer fails: SystemExit: 3"):
         TextPreprocessing(lambda text: sys.exit(3))(TEXT)
+
+
+@pytest.mark.parametrize("name", ["length", "vocabulary", "maximum"])
+@pytest.mark.parametrize("value", [0, -3, 1.5, "a"])
+def test_a_number_that_cannot_be(name, value):
+    with pytest.raises(AffscoreError, match=f"{name} must be an integer of at least 1, got"):
+        TextPreprocessing(**{name: value})

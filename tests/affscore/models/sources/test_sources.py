@@ -9,9 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from torch import nn
 
-from affscore import AffscoreError, load_model
+from affscore import AffscoreError, load_data, load_model
 from affscore.models import ModelCard, Preprocessing, Source, card_of, register, sources
 from affscore.models.preprocessing import IMAGENET
+from affscore.models.sources import identity_of_model
 
 
 def test_the_preprocessing_is_that_of_the_weights():
@@ -151,3 +152,25 @@ def test_a_package_that_fails_concerns_its_own_networks_alone(installed, nothing
     with pytest.raises(AffscoreError, match="'own' comes from own_networks, which cannot be imported: ModuleNotFound"):
         load_model("own:narrow")
     assert card_of(load_model("squeezenet1_1@random")).name == "squeezenet1_1"
+
+
+def test_what_affscore_has_itself_imports_no_plugin(installed, nothing_registered):
+    entries = installed.parent / "own-1.0.dist-info" / "entry_points.txt"
+    entries.write_text("[affscore.sources]\nmini = own_networks\n")
+    installed.write_text("import nothing_of_this_name")
+    assert card_of(load_model("mini:digitsnet")).name == "mini:digitsnet"
+    with pytest.raises(AffscoreError, match="'mini' comes from own_networks, which cannot be imported"):
+        load_model("mini:narrow")
+
+
+def test_the_embedded_weights_are_those_that_results_of_version_1_name():
+    assert identity_of_model("mini:digitsnet")["files"] == {
+        "digitsnet.safetensors": "ce1eee310fdbd59c4cd88e65e9c82ff4d3865149c54b9b33498b47060669856b"
+    }
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "a", True, 2**63])
+@pytest.mark.parametrize(("load", "name"), [(load_model, "mini:digitsnet@random"), (load_data, "random")])
+def test_a_seed_that_is_none(load, name, seed):
+    with pytest.raises(AffscoreError, match="seed must be"):
+        load(name, seed=seed)

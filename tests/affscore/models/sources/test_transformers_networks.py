@@ -1,6 +1,8 @@
 """Networks of transformers: folders, configurations, the cache of the hub, and what they expect."""
 
+import contextlib
 import json
+import socket
 import time
 
 import numpy as np
@@ -208,7 +210,9 @@ def test_weights_in_parts(folder, tmp_path):
     assert fingerprint(load_model(f"hf:{place}")) == fingerprint(load_model(f"hf:{place}@random", seed=3))
     for bad in ({"weight_map": {"a": 3}}, {"weight_map": {}}, {}, []):
         (place / "model.safetensors.index.json").write_text(json.dumps(bad))
-        with pytest.raises(AffscoreError, match="the weights DEFAULT are not those of this BertForMaskedLM"):
+        with pytest.raises(
+            AffscoreError, match=r"'model.safetensors.index.json' is no index of weights|file not found"
+        ):
             load_model(f"hf:{place}")
 
 
@@ -251,7 +255,12 @@ def test_without_a_network_the_sentence_says_which_file_and_where_it_is_soon(rep
         ("hf:none.json", "no configuration, 'none.json'"),
         ("hf:empty", "there is no folder with a config.json, and no configuration, 'empty'"),
         ("hf:text.json", "'text.json' is not the configuration of a network"),
-        ("hf:brt.json", "'brt.json' is not the configuration of a network .KeyError: 'brt'.; it must be JSON"),
+        ("hf:brt.json", r"has no network of the type 'brt'; did you mean bert( or .*)?\?"),
+        (
+            "hf:typeless.json",
+            r"'typeless.json' is not the configuration of a network .KeyError: 'model_type'.; it must",
+        ),
+        ("hf:quantised.json@random", "the weights of this bert are quantised, and scores need real numbers; use the"),
         ("hf:nonsense.json@random", "transformers cannot build hf:nonsense.json"),
         ("hf:sound.json@random", "takes 'input_values'; only networks of images and of text"),
         (
@@ -266,8 +275,9 @@ def test_what_is_no_network(spec, message, tmp_path, monkeypatch, no_network):
     (tmp_path / "empty").mkdir()
     bert = {"model_type": "bert", **CONFIGURATIONS["bert"]}
     files = {
-        "brt": {"model_type": "brt"}, "good": bert,
+        "brt": {"model_type": "brt"}, "typeless": {}, "good": bert,
         "nonsense": {**bert, "hidden_size": 17},
+        "quantised": {**bert, "quantization_config": {"quant_method": "awq"}},
         "sound": {"model_type": "wav2vec2", **WIDE, "conv_dim": [8], "conv_stride": [2], "conv_kernel": [2],
                   "num_conv_pos_embedding_groups": 2},
     }  # fmt: skip
@@ -320,3 +330,37 @@ def test_a_size_of_images_that_is_no_number(tmp_path):
     resnet = {"model_type": "resnet", "embedding_size": 8, "hidden_sizes": [8], "depths": [1]}
     (tmp_path / "config.json").write_text(json.dumps({**resnet, "image_size": [32, "32"]}))
     assert card_of(load_model(f"hf:{tmp_path}@random")).preprocessing.size == 224
+
+
+def test_a_backbone_by_the_name_of_a_network_asks_no_repository(tmp_path, monkeypatch):
+    pytest.importorskip("timm")
+    asked = []
+
+    def unreachable(host, *args, **kwargs):
+        asked.append(host)
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unreachable)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    settings = {"model_type": "dpt", "backbone": "test_resnet", "use_pretrained_backbone": True}
+    (tmp_path / "config.json").write_text(json.dumps(settings))
+    with contextlib.suppress(AffscoreError):  # not all versions can build it
+        load_model(f"hf:{tmp_path}@random")
+    assert not asked
+
+
+def test_loading_says_nothing_but_the_error(folder, capfd):
+    place = folder("bert", seed=3)
+    load_model(f"hf:{place}")
+    state = weights(place, 3)
+    save_file({k: v for k, v in state.items() if "layer.1" not in k}, place / "model.safetensors")
+    with pytest.raises(AffscoreError, match=r"'model.safetensors' are not those"):
+        load_model(f"hf:{place}")
+    assert capfd.readouterr().err == ""
+
+
+def test_a_broken_file_of_a_folder_is_named(folder):
+    (folder("bert") / "pytorch_model.bin").write_bytes(b"<!DOCTYPE html>")
+    with pytest.raises(AffscoreError, match=r"the file 'pytorch_model.bin' does not hold weights") as caught:
+        load_model(f"hf:{folder('bert')}")
+    assert "\n" not in str(caught.value)
