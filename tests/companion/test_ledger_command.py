@@ -138,7 +138,7 @@ def test_the_claims_are_asked_again_of_all_multiverses(run, tmp_path, own_result
     for place, one in enumerate(networks):
         one.signature().save(own_results / f"{one.metadata['model'][5:]}-DEFAULT-digits-n512-mean-{place}.parquet")
     stores = {MULTIVERSES: networks[:1], own_results: networks[1:]}
-    monkeypatch.setattr(specifications, "stored_multiverses", lambda path, required: stores[path])
+    monkeypatch.setattr(specifications, "stored_multiverses", lambda path: stores[path])
     file, claims = tmp_path / "specifications.csv", tmp_path / "claims.csv"
     code, out, err = run("--specifications", file, "--claims", claims, "--results", own_results)
     assert code == 0, err
