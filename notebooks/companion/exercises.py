@@ -9,10 +9,10 @@ exercise. The first that holds is the verdict: *Not yet* with a hint, or *Right!
     from companion.answers import as_number, matching
     from companion.exercises import Hints, exercise, right
 
-    @exercise("4.1", as_number)                  # answers.py refuses what is no answer at all
+    @exercise("4.1", as_number)  # which refuses what is no answer at all
     def number_of_activations(count: float) -> Hints:
         yield count < 1, "A network without an activation is affine."
-        expected = len(signature(...).scores)    # computed by the library, now
+        expected = len(signature(...).scores)  # computed by the library, now
         answers = (
             (expected, right("Each of the ... is called once.")),
             (expected - 1, "One is missing: is there an activation in the head, too?"),
