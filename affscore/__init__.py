@@ -44,6 +44,6 @@ if TYPE_CHECKING:
     from affscore.transport.affinity import AffinityScore as AffinityScore
     from affscore.transport.affinity import affinity_score as affinity_score
 
-__version__ = "2.0.0.dev0"
+__version__ = "1.0.0"
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)
