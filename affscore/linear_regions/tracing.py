@@ -28,15 +28,11 @@ from affscore.recorder.functions import (
     activation_name,
     as_function,
     only_looks_at_the_shape,
+    set_of,
     writes_in_place,
 )
 
-
-def _names(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-ABOUT = _names(
+ABOUT = set_of(
     "size shape dim ndim ndimension numel nelement len device dtype layout stride storage_offset is_contiguous hash "
     "is_floating_point is_complex is_cuda is_cpu is_meta is_mkldnn is_mps is_nested is_quantized is_sparse is_xpu "
     "is_leaf is_inference is_conj is_neg is_same_size get_device element_size itemsize nbytes requires_grad grad "
@@ -44,33 +40,33 @@ ABOUT = _names(
 )
 """They answer from the shape and the type alone."""
 
-SUMS = _names(
+SUMS = set_of(
     "add iadd radd sub isub rsub subtract neg negative positive pos sum mean cumsum diff avg_pool1d avg_pool2d "
     "avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d interpolate upsample upsample_nearest "
     "upsample_bilinear"
 )
-AFFINE = MOVES | COPIES | SUMS | _names("fold copy")
+AFFINE = MOVES | COPIES | SUMS | set_of("fold copy")
 """Affine in all their arguments together, those that put numbers elsewhere among them."""
 
-PRODUCTS = _names(
+PRODUCTS = set_of(
     "mul imul rmul multiply matmul rmatmul mm bmm mv dot inner outer einsum tensordot addmm addmv addbmm baddbmm "
     "linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d batch_norm"
 )
 """Affine in each factor: no more than one of their arguments may depend on the input."""
 
-QUOTIENTS = _names("div idiv divide true_divide truediv itruediv")
+QUOTIENTS = set_of("div idiv divide true_divide truediv itruediv")
 """Affine in the dividend."""
 
-LOOKS = _names(
+LOOKS = set_of(
     "gt lt ge le eq ne greater less greater_equal less_equal equal allclose isclose isnan isinf isfinite bool any all "
     "item tolist numpy array nonzero argmax argmin argsort"
 )
 """They look at numbers, mostly to decide what the network does."""
 
-CASTS = _names("to float double half bfloat16 type type_as cpu cuda")
-DROPOUTS = _names("dropout dropout1d dropout2d dropout3d alpha_dropout feature_dropout feature_alpha_dropout")
-MAX_POOLS = _names("max_pool1d max_pool2d max_pool3d")
-ELEMENTWISE = _names("add iadd radd sub isub rsub mul imul rmul div idiv truediv itruediv")
+CASTS = set_of("to float double half bfloat16 type type_as cpu cuda")
+DROPOUTS = set_of("dropout dropout1d dropout2d dropout3d alpha_dropout feature_dropout feature_alpha_dropout")
+MAX_POOLS = set_of("max_pool1d max_pool2d max_pool3d")
+ELEMENTWISE = set_of("add iadd radd sub isub rsub mul imul rmul div idiv truediv itruediv")
 
 SAMPLE_BY_SAMPLE: Mapping[str, int] = {"batch_norm": 0} | {
     f"{name}{axes}d": axes for name in ("conv", "conv_transpose", "avg_pool", "adaptive_avg_pool") for axes in (1, 2, 3)

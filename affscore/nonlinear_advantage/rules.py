@@ -20,12 +20,7 @@ from affscore.recorder.axes import form
 from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import tensors_in
 from affscore.recorder.following import name_of
-from affscore.recorder.functions import COPIES, MOVES, PRODUCTS, activation_name, as_function
-
-
-def _names(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
+from affscore.recorder.functions import COPIES, MOVES, PRODUCTS, activation_name, as_function, set_of
 
 NUMBERS = {"paths": -torch.inf, "length": 0.0, "expected": 0.0}
 """What is counted, and what it is where no path leads."""
@@ -33,16 +28,16 @@ NUMBERS = {"paths": -torch.inf, "length": 0.0, "expected": 0.0}
 FILLS = {"setitem": (2,), "pad": (3,), "constant_pad_nd": (2,), "masked_fill": (2,), "where": (1, 2)}
 """Where these have a constant that stands where no entry is."""
 
-SAME = COPIES | _names(
+SAME = COPIES | set_of(
     "batch_norm layer_norm group_norm instance_norm rms_norm local_response_norm normalize dropout dropout1d dropout2d "
     "dropout3d alpha_dropout feature_dropout feature_alpha_dropout to type type_as float double half bfloat16 cpu cuda "
     "neg negative positive pos requires_grad"
 )
 """Each entry stays where it is: normalisations mix nothing here, as in the table of the paper's recursion."""
 
-SUMS = _names("add iadd radd sub isub rsub subtract")
-QUOTIENTS = _names("div idiv divide true_divide truediv itruediv")
-MATRICES = _names("matmul bmm mm addmm baddbmm einsum")
+SUMS = set_of("add iadd radd sub isub rsub subtract")
+QUOTIENTS = set_of("div idiv divide true_divide truediv itruediv")
+MATRICES = set_of("matmul bmm mm addmm baddbmm einsum")
 WEIGHTS = ("sigmoid", "hardsigmoid")
 """Activations whose outputs are weights, as those of softmax are."""
 

@@ -115,11 +115,16 @@ def only_looks_at_the_shape(function: Function) -> bool:
     return name.endswith("_like") or name.startswith("new_")
 
 
-def _names(words: str) -> frozenset[str]:
+def set_of(words: str) -> frozenset[str]:
+    """The words of a text, as names of functions.
+
+    >>> sorted(set_of("relu gelu"))
+    ['gelu', 'relu']
+    """
     return frozenset(words.split())
 
 
-MOVES = _names(
+MOVES = set_of(
     "view reshape flatten unflatten squeeze unsqueeze view_as reshape_as ravel permute transpose swapaxes swapdims "
     "movedim moveaxis t T mT H mH adjoint expand expand_as broadcast_to repeat tile repeat_interleave select narrow "
     "split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind getitem setitem index_select gather "
@@ -129,7 +134,7 @@ MOVES = _names(
 )
 """Names of functions that put entries elsewhere, or constants beside them."""
 
-COPIES = _names("clone contiguous detach data real alias nan_to_num")
+COPIES = set_of("clone contiguous detach data real alias nan_to_num")
 """Names of functions that return what they get, as far as it is finite."""
 
 # By function: looked up for every call of a network.
@@ -149,15 +154,15 @@ CHANNEL_AXES: dict[Function, int] = {
 }
 
 # By name: what multiplies, and divides.
-PRODUCTS = _names("mul imul rmul multiply")
-QUOTIENTS = _names("div idiv truediv itruediv rdiv rtruediv divide true_divide reciprocal")
+PRODUCTS = set_of("mul imul rmul multiply")
+QUOTIENTS = set_of("div idiv truediv itruediv rdiv rtruediv divide true_divide reciprocal")
 
 # By name: what leaves no, or fewer, axes; what only changes the shape.
-REDUCTIONS = _names("mean sum prod amax amin max min var std logsumexp")
-RESHAPES = _names("reshape reshape_as flatten unflatten ravel view view_as")
+REDUCTIONS = set_of("mean sum prod amax amin max min var std logsumexp")
+RESHAPES = set_of("reshape reshape_as flatten unflatten ravel view view_as")
 
 # By name: what sums entries up, where a pooling leaves one position.
-STATISTICS = _names(
+STATISTICS = set_of(
     "mean sum nansum prod amax amin max min median var std var_mean std_mean norm vector_norm linalg_vector_norm "
     "linalg_norm logsumexp cumsum adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d avg_pool1d avg_pool2d "
     "avg_pool3d"
