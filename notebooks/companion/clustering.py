@@ -127,7 +127,7 @@ def family_agreement(
     >>> family_agreement(distances, ["u", "u", "v", "v"], permutations=99).value
     1.0
     """
-    codes, tree = _codes(distances, families), linkage(distances, method)
+    codes, tree = _codes(families), linkage(distances, method)
     if codes is None:
         return Agreement()
     found = _cut(tree, codes)
@@ -162,7 +162,7 @@ def nearest_neighbour_accuracy(
     >>> nearest_neighbour_accuracy(distances, ["u", "u", "v"], permutations=99).value
     1.0
     """
-    codes, away = _codes(distances, families), distances.to_numpy(dtype=float).copy()
+    codes, away = _codes(families), distances.to_numpy(dtype=float).copy()
     if codes is None:
         return Agreement()
     np.fill_diagonal(away, np.inf)
@@ -222,7 +222,7 @@ def family_lead(
     1.5
     """
     both = [table.to_numpy(dtype=float) for table in (distances, baseline)]
-    codes = _codes(distances, families)
+    codes = _codes(families)
     if codes is None:
         return FamilyLead(np.nan, np.nan)
 
@@ -253,7 +253,7 @@ def _adjusted_rand(found: NDArray[np.signedinteger], labels: NDArray[np.intp]) -
     return np.divide(above, most, out=np.ones_like(above), where=most > 0)
 
 
-def _codes(distances: pd.DataFrame, families: Sequence[str]) -> NDArray[np.intp] | None:
+def _codes(families: Sequence[str]) -> NDArray[np.intp] | None:
     """The families as numbers; None for a single one, and where none has two members: there is nothing to find."""
     codes = pd.factorize(pd.Series(list(families), dtype=object))[0]
     if (codes < 0).any():

@@ -199,7 +199,7 @@ def independent_best(points: int, candidates: int, level: float = 0.5) -> float:
     >>> round(independent_best(5, 1), 2), round(independent_best(5, 7), 2)
     (0.16, 0.66)
     """
-    return float(_of_one(points, candidates).ppf(level ** (1 / candidates)))
+    return float(_of_one(points).ppf(level ** (1 / candidates)))
 
 
 def independent_p_value(r2: float, points: int, candidates: int) -> float:
@@ -219,7 +219,7 @@ def independent_p_value(r2: float, points: int, candidates: int) -> float:
     >>> round(independent_p_value(0.9, 5, 1), 3), round(independent_p_value(0.9, 5, 7), 3)
     (0.014, 0.093)
     """
-    one = _of_one(points, candidates).sf(r2)
+    one = _of_one(points).sf(r2)
     return float(-np.expm1(candidates * np.log1p(-one))) if one < 1 else 1.0
 
 
@@ -240,11 +240,11 @@ def independent_lead(lead: float, points: int, candidates: int, baselines: int) 
     >>> round(independent_lead(0.0, 9, 1, 1), 3), round(independent_lead(0.0, 9, 7, 3), 3)
     (0.5, 0.7)
     """
-    best, one = _of_one(points, candidates), _of_one(points, baselines)
+    one = _of_one(points)
     levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
-    return float(np.mean(1 - best.cdf(one.ppf(levels ** (1 / baselines)) + lead) ** candidates))
+    return float(np.mean(1 - one.cdf(one.ppf(levels ** (1 / baselines)) + lead) ** candidates))
 
 
-def _of_one(points: int, candidates: int) -> Any:
+def _of_one(points: int) -> Any:
     """The distribution of one R2, of scipy.stats."""
     return beta(0.5, (points - 2) / 2)
