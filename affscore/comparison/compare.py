@@ -25,7 +25,7 @@ from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
 from affscore.options import Specification
 from affscore.survey.job import named_options
-from affscore.survey.load import load_or_measure
+from affscore.survey.survey import load_or_measure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.network.columns import ALWAYS, ANYWHERE, CONSTANT, CRITERIA, EXTRAPOLATED, OTHER_WIDTH, criterion
-from affscore.network.nlc import nonlinearity_coefficient
 from affscore.options import UnitsName, usual_criteria
 from affscore.transport.decompositions import eigenvectors, varying_basis
 from affscore.transport.samples import CentredSample, Samples, as_samples, centred, power_of_two_above, second_moments
@@ -315,6 +314,8 @@ def effective_rank(y: Samples | CentredSample) -> float:
     lambda samples: (samples.pair.function, samples.pair.x.to(samples.pair.dtype)), missing=(*CONSTANT, ANYWHERE),
 )  # fmt: skip
 def _nlc(function: Callable[[Tensor], Tensor], x: Tensor) -> float:
+    from affscore.network.nlc import nonlinearity_coefficient
+
     try:
         return nonlinearity_coefficient(function, x)
     except AffscoreError:  # it needs more than an elementwise function with a derivative

@@ -253,7 +253,7 @@ class Multiverse:
         Args:
             title: None for network, weights and data.
         """
-        from affscore.plots.multiverse import specification_curve  # upwards, as Signature.plot
+        from affscore.plots.signature import specification_curve  # upwards, as Signature.plot
 
         quartiles = self.scores.quantile([0.25, 0.75]).T.reset_index(drop=True).set_axis(["low", "high"], axis=1)
         return specification_curve(

@@ -16,7 +16,6 @@ import pandas as pd
 import torch
 from torch import nn
 
-import affscore
 from affscore.errors import AffscoreError
 from affscore.models.card import fingerprint
 from affscore.network.batch import Batch, Subject, recorded, run_batch, subject_of
@@ -300,7 +299,7 @@ def on_n(result: Signature) -> Iterator[Note]:
 
 def provenance() -> dict[str, Any]:
     """The versions that a result depends on, and when it was made."""
-    versions = {"affscore": affscore.__version__, "python": platform.python_version(), "torch": torch.__version__}
-    others = ("torchvision", "numpy", "scipy", "pandas", "scikit-learn", "pillow")
+    versions = {"python": platform.python_version(), "torch": torch.__version__}
+    others = ("affscore", "torchvision", "numpy", "scipy", "pandas", "scikit-learn", "pillow")
     versions |= {name: version(name) for name in others}
     return {"versions": versions, "created": datetime.now(UTC).isoformat(timespec="seconds")}

@@ -61,14 +61,12 @@ class DescribedJob:
         return key_of(self.description)
 
     @property
-    def asked(self) -> str:
-        """A hash of MODEL, SPEC and options as they were given, whatever is in the files of these names."""
-        given = {"model": self.job.model, "dataset": self.job.dataset, "options": changed(self.job.options)}
-        return key_of(given)
-
-    @property
     def file_name(self) -> str:
-        """model-weights-dataset-options, in characters that every system takes: the file's name up to its key."""
+        """model-weights-dataset-options, in characters that every system takes, and a hash of all that was asked for.
+
+        A job that is asked for in the same words, whose files have changed since, has the same name: its result takes
+        the place of the older one.
+        """
         model, data, options = self.description["model"], self.description["data"]["data"], self.job.options
         how = "+".join(["multiverse", *options.multiverse]) if options.multiverse else options.reduction
         words = [model["model"], model["weights"], data, f"n{options.n}", how]
@@ -77,7 +75,9 @@ class DescribedJob:
                 words.append("all-criteria" if value == tuple(CRITERIA) else "+".join(value) or "no-criteria")
             elif name not in ("n", "reduction", "multiverse"):
                 words.append(value if isinstance(value, str) else f"{name}{value}")
-        return "-".join(re.sub(r"[^A-Za-z0-9.+-]+", "_", word).strip("_.-")[:48] or "_" for word in words)
+        name = "-".join(re.sub(r"[^A-Za-z0-9.+-]+", "_", word).strip("_.-")[:48] or "_" for word in words)
+        asked = {"model": self.job.model, "dataset": self.job.dataset, "options": changed(options)}
+        return f"{name}-{key_of(asked)}"
 
 
 def named_options(keywords: Mapping[str, Any]) -> Options:
@@ -198,15 +198,6 @@ def key_of(description: dict[str, Any]) -> str:
     (True, 16)
     """
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def names_of(about: Mapping[str, Any]) -> str | None:
-    """The names of network and data of a result, and its options; None where it does not say them."""
-    match about.get("job"):
-        case {"model": {"model": model, "weights": weights}, "data": {"data": data}, "options": dict(options)}:
-            several = [options.get(name) for name in ("criteria", "multiverse", "images")]
-            return json.dumps([model, weights, data, several, _compared(options)], sort_keys=True)
-    return None
 
 
 def _compared(options: dict[str, Any]) -> dict[str, Any]:

@@ -1,20 +1,18 @@
-"""A folder of results, each a Parquet file NAME-KEY.parquet with its description; ``pandas.read_parquet`` reads it."""
+"""A folder of results, each a Parquet file with its description; ``pandas.read_parquet`` reads it."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
 
-from affscore.errors import AffscoreError, AffscoreWarning, os_errors
+from affscore.errors import AffscoreError, os_errors
 from affscore.network.criteria import COLUMNS
 from affscore.network.multiverse import Multiverse, load_result
 from affscore.network.parquet import read_description, write_parquet
 from affscore.network.result import Signature
-from affscore.survey.job import names_of
 
 Result = TypeVar("Result", bound=Signature | Multiverse)
 
@@ -52,14 +50,13 @@ class Store:
         """The metadata of every table; no row is read. What is damaged or not ours is left out."""
         return {path: metadata for path in self.files() if (metadata := read_description(path))}
 
-    def add(self, key: str, name: str, table: pd.DataFrame, metadata: dict[str, Any], notes: Sequence[str]) -> Path:
-        """Add a table, in the place of one with its name and key.
+    def add(self, name: str, table: pd.DataFrame, metadata: dict[str, Any], notes: Sequence[str]) -> Path:
+        """Add a table, in the place of one with its name.
 
         It is written under another name first. Where two processes add the same one, that of the last is there.
 
         Args:
-            key: The key, which becomes a part of the metadata, too.
-            name: How the name of the file begins.
+            name: The name of the file, without its ending.
             table: The table.
             metadata: Its description, in the types that JSON knows.
             notes: Sentences.
@@ -67,7 +64,7 @@ class Store:
         Raises:
             AffscoreError: It cannot be written.
         """
-        return write_parquet(table, {**metadata, "key": key}, notes, self.folder / f"{name}-{key}.parquet")
+        return write_parquet(table, metadata, notes, self.folder / f"{name}.parquet")
 
 
 def load_results(path: str | Path) -> pd.DataFrame:
@@ -80,11 +77,6 @@ def load_results(path: str | Path) -> pd.DataFrame:
         A table with the columns of a signature's (criteria that were not measured are missing, and so is what an older
         version did not measure), a row for each network, data set, activation and batch; ``units`` says whether it is
         of "activations" or of "blocks", and the last column, ``job``, is the key of the result that a row is from.
-        Of results that a survey was asked for in the same words the last one counts: files of weights or images have
-        changed between them, or one is a copy.
-
-    Warns:
-        AffscoreWarning: There are results that do not count; their names, and what has changed since.
 
     Raises:
         AffscoreError: No such folder, no result in it, or a file that is no result (the message names it).
@@ -106,7 +98,7 @@ def stored_signatures(path: str | Path) -> list[Signature]:
         path: The folder of a store.
 
     Returns:
-        The signatures, in the order of the names of their files; which of them count is as in :func:`load_results`.
+        The signatures, in the order of the names of their files.
 
     Raises:
         AffscoreError: No such folder, or a file in it that is no result (the message names it).
@@ -129,47 +121,14 @@ def stored_multiverses(path: str | Path) -> list[Multiverse]:
     return [*_read_all(path, Multiverse).values()]
 
 
-def superseded(stored: Mapping[Path, dict[str, Any]]) -> dict[Path, str]:
-    """The results that do not count, as there is a later one that was asked for in the same words, or a copy.
-
-    Those of version 1 say no words: they are of the same as a newer one of the same names and options.
-
-    Args:
-        stored: The metadata of all results by their files.
-
-    Returns:
-        Their files, each with its name and what has changed since.
-    """
-    in_order = sorted(stored, key=lambda path: str(stored[path].get("created")))
-    asked = {names_of(stored[path]): stored[path]["asked"] for path in in_order if stored[path].get("asked")}
-    words = dict[Path, str]()
-    for path, about in stored.items():
-        named = names_of(about) or str(about.get("key") or path.name)
-        words[path] = about.get("asked") or asked.get(named, named)
-    last = {words[path]: path for path in in_order}
-    older = dict[Path, str]()
-    for path, about in stored.items():
-        if (then := last[words[path]]) != path:
-            before, after = (one.get("job") or {} for one in (about, stored[then]))
-            parts = {"model": "the network", "data": "the images"}
-            changed = " and ".join(word for part, word in parts.items() if before.get(part) != after.get(part))
-            older[path] = f"{path.name!r} ({f'{changed} changed since' if changed else 'the same measurement'})"
-    return older
-
-
 def _read_all(path: str | Path, kind: type[Result]) -> dict[str, Result]:
-    """The results of this kind in a store, by their keys; of those asked for in the same words the last one."""
-    store, found = Store(path), dict[str, Result]()
-    older = superseded(described := store.descriptions())
-    for file in store.files():
-        if file not in older:
-            try:
-                one = load_result(file)
-            except AffscoreError as error:
-                raise AffscoreError(f"{error}; move it out of the store") from error
-            if isinstance(one, kind):
-                found[str(one.metadata.get("key", file.stem))] = one
-    if named := [text for file, text in older.items() if ("multiverse" in described[file]) == (kind is Multiverse)]:
-        text = f"results that do not count, since the store has a later one of the same name: {', '.join(named)}"
-        warnings.warn(text, AffscoreWarning, stacklevel=3)
+    """The results of this kind in a store, by their keys."""
+    found = dict[str, Result]()
+    for file in Store(path).files():
+        try:
+            one = load_result(file)
+        except AffscoreError as error:
+            raise AffscoreError(f"{error}; move it out of the store") from error
+        if isinstance(one, kind):
+            found[str(one.metadata.get("key", file.stem))] = one
     return found

@@ -76,10 +76,9 @@ def measure(
             result = _measured(job.job, execution)
             if describe(job.job).key != job.key:
                 raise AffscoreError("its files were changed after the survey had begun; run it again")
-        about = {**result.metadata, "job": job.description, "asked": job.asked} | (
-            {"command": command} if command else {}
-        )
-        Store(store).add(job.key, job.file_name, result.rows, about, result.notes)
+        about = {**result.metadata, "job": job.description, "key": job.key}
+        about |= {"command": command} if command else {}
+        Store(store).add(job.file_name, result.rows, about, result.notes)
     except (Exception, SystemExit) as error:  # noqa: BLE001  # a job that fails must not stop the others
         return outcome_of_error(number, error)
     return Outcome(number, "measured", notes=tuple(result.notes))

@@ -92,7 +92,8 @@ def hard_task_of_all(names: Sequence[str], folder: Path, jobs: int) -> None:
 
     def keep(rows: list[dict[str, Any]]) -> str:
         name = rows[0]["name"]
-        store.add(key_of(about[name]), name, pd.DataFrame(rows), {"name": name, "job": about[name]}, [])
+        metadata = {"name": name, "job": about[name], "key": key_of(about[name])}
+        store.add(f"{name}-{metadata['key']}", pd.DataFrame(rows), metadata, [])
         return f"{name}: {', '.join(format(row['accuracy'], '.1f') for row in rows)} %"
 
     _each([delayed(_all_seeds)(name) for name in missing], jobs, "hard task", keep)

@@ -14,7 +14,7 @@ from affscore.network.multiverse import Multiverse
 from affscore.network.parquet import ForeignError, read_parquet
 from affscore.network.result import Signature
 from affscore.options import DEFAULT, Specification
-from affscore.survey.load import load_or_measure
+from affscore.survey.survey import load_or_measure
 from companion.shipped import RESULTS
 
 STUDIES = Path(__file__).parents[1] / "data" / "studies"

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 import torch
 
-import affscore
 from affscore import AffscoreError, load_multiverse, load_results, load_signature, multiverse, signature
 from affscore.options import Options, Specification
 from affscore.survey import Store, load_or_measure, stored_multiverses, stored_signatures, survey
@@ -104,14 +103,6 @@ def test_a_store_of_one_kind_says_that_the_other_is_not_there(measured, tmp_path
     assert len(stored_multiverses(multiverses)) == 2
 
 
-def test_copies_are_named_where_their_kind_is_read(store):
-    (first, *_) = [file for file in Store(store).files() if "multiverse" in file.name]
-    shutil.copy(first, store / "a.parquet")
-    with pytest.warns(affscore.AffscoreWarning, match="'a.parquet' .the same measurement"):
-        assert len(stored_multiverses(store)) == 2
-    assert len(stored_signatures(store)) == 1
-
-
 # keys
 
 MULTIVERSE = ("mean", "sample")
@@ -132,7 +123,9 @@ def test_the_key_of_a_multiverse_depends_on_nothing_that_it_varies(beside):
     expected = described(multiverse=MULTIVERSE)
     found = described(**{"multiverse": MULTIVERSE, **beside})
     assert found.key == expected.key
-    assert found.file_name == expected.file_name == "mini_digitsnet-DEFAULT-digits-n32-multiverse+mean+sample-images64"
+    assert found.file_name == expected.file_name
+    assert found.file_name[:-17] == "mini_digitsnet-DEFAULT-digits-n32-multiverse+mean+sample-images64"
+    assert found.file_name[:-17] == "mini_digitsnet-DEFAULT-digits-n32-multiverse+mean+sample-images64"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +152,7 @@ def test_the_description_is_plain_json():
         "n": 32, "images": 64, "multiverse": ("mean", "positions"), "positions": 3, "bias": "extrapolated",
     }  # fmt: skip
     assert key_of(json.loads(json.dumps(job.description))) == job.key
-    assert job.file_name.endswith("-n32-multiverse+mean+positions-images64-positions3-extrapolated")
+    assert job.file_name[:-17].endswith("-n32-multiverse+mean+positions-images64-positions3-extrapolated")
 
 
 def test_a_multiverse_is_one_job_and_takes_no_reductions_and_orders_beside_it():

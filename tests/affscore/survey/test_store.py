@@ -9,13 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from affscore import AffscoreError, AffscoreWarning, Signature, compare, load_results, load_signature, signature
+from affscore import AffscoreError, Signature, compare, load_results, load_signature, signature
 from affscore.network.criteria import SCHEMA
 from affscore.network.parquet import read_parquet
 from affscore.options import Options
 from affscore.survey import Store, load_or_measure, stored_signatures, survey
 from affscore.survey.job import Job, describe, key_of, plan
-from affscore.survey.store import superseded
 from affscore.survey.survey import listing
 
 OPTIONS = {"n": 32, "images": 64, "progress": False}
@@ -107,11 +106,11 @@ def test_blocks_in_a_store_are_told_from_activations(tmp_path):
 
 
 def test_a_store_of_anything_else(tmp_path):
-    store, key, notes = Store(tmp_path), "a" * 16, ["a note"]
+    store, notes = Store(tmp_path), ["a note"]
     for losses in ([1.0], [1, 1 / 3, 1 / 9]):  # the second takes the place of the first
-        file = store.add(key, "training", pd.DataFrame({"loss": losses}), {"rate": 0.1}, notes)
-    assert [path.name for path in tmp_path.iterdir()] == [file.name] == [f"training-{key}.parquet"]
-    assert store.descriptions() == {file: {"rate": 0.1, "key": key}}
+        file = store.add("training", pd.DataFrame({"loss": losses}), {"rate": 0.1}, notes)
+    assert [path.name for path in tmp_path.iterdir()] == [file.name] == ["training.parquet"]
+    assert store.descriptions() == {file: {"rate": 0.1}}
     table, metadata, said = read_parquet(file)
     assert table["loss"].tolist() == [1, 1 / 3, 1 / 9]
     assert (metadata["rate"], said) == (0.1, notes)
@@ -120,21 +119,9 @@ def test_a_store_of_anything_else(tmp_path):
 # copies and older results
 
 
-@pytest.mark.parametrize("asked", [True, False])
-def test_copies_of_a_result_count_once_and_are_named(store, asked):
-    original = mean_of(store)
-    if not asked:  # as in version 1
-        rewrite(original, lambda kept: kept["metadata"].pop("asked"))
-    copies = [store / "copy.parquet", store / f"x-{original.stem[-16:]}.parquet"]
-    for copy in copies:
-        shutil.copy(original, copy)
-    *others, last = sorted([original, *copies])
-    with pytest.warns(AffscoreWarning, match="do not count, since the store has a later one") as given:
-        assert len(load_results(store)) == 2 * 2 * 9
-    assert all(f"{other.name!r} (the same measurement)" in str(given[0].message) for other in others)
-    assert last.name not in str(given[0].message)
-    with pytest.warns(AffscoreWarning, match="do not count"):
-        assert len(stored_signatures(store)) == 2
+def test_copies_of_a_result_count_once(store):
+    shutil.copy(mean_of(store), store / "copy.parquet")
+    assert (len(load_results(store)), len(stored_signatures(store))) == (2 * 2 * 9, 2)
 
 
 @pytest.mark.parametrize("number", ["1.2", "2.0", "10.0"])
@@ -273,19 +260,6 @@ def test_a_store_that_may_only_be_read_is_read(store, monkeypatch):
     assert len(load_results(store)) == 2 * 2 * 9
     assert listing(plan("mini:digitsnet", "digits", Options(n=32, images=64)), store)[0].endswith(": done")
     assert str(survey("mini:digitsnet", "digits", store, **OPTIONS)).startswith("1 job: 1 already there")
-
-
-def test_a_result_of_version_1_counts_no_more_where_its_weights_have_changed(tmp_path):
-    """It does not say in which words it was asked for; of other options, or other names, it stays."""
-    described = {"model": {"model": "net", "weights": "w.pth", "digest": 1}, "data": {"data": "digits"}}
-    new = {"job": {**described, "model": {**described["model"], "digest": 2}, "options": {"n": 64}}, "asked": "a"}
-    old = {
-        name: {"job": {**described, "options": {"n": n}}, "created": "2025"} for name, n in {"1": 64, "2": 32}.items()
-    }
-    stored = {tmp_path / name: about for name, about in {**old, "3": {**new, "created": "2026"}}.items()}
-    older = superseded(stored)
-    assert older.keys() == {tmp_path / "1"}
-    assert "the network changed since" in older[tmp_path / "1"]
 
 
 @pytest.mark.parametrize("folder", [None, 3, ""])
