@@ -103,7 +103,7 @@ WIDTH = 10
 
 @exercise("4.1", as_number)
 def length_of_a_signature(number: float) -> Hints:
-    """4.1: how many scores the signature of torchvision's ResNet-34 has, an integer."""
+    """How many scores the signature of torchvision's ResNet-34 has, an integer."""
     network = torchvision.models.resnet34(weights=None)
     calls = len(_calls(network, torch.zeros(1, 3, 64, 64)))
     modules = sum(isinstance(module, nn.ReLU) for module in network.modules())
@@ -120,7 +120,7 @@ def length_of_a_signature(number: float) -> Hints:
 
 @exercise("4.2", as_function, "a network, a torch.nn.Module")
 def parallel_branches(answer: Any) -> Hints:
-    """4.2: a module for inputs (N, 10) with at least six activation calls and a largest depth of three."""
+    """A module for inputs (N, 10) with at least six activation calls and a largest depth of three."""
     is_class = isinstance(answer, type) and issubclass(answer, nn.Module)
     yield is_class, "Expected a network, got the class: call it once, Network()."
     network = unwrapped(answer)  # raises a message for what is no module

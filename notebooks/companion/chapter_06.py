@@ -237,7 +237,7 @@ FEW, MANY = 7, 151
 
 @exercise("6.1", as_number)
 def spread_of_uniform_scores(number: float) -> Hints:
-    """5.1: by how much the expected spread of 151 uniform scores on [0.4, 0.9] is larger than that of 7, a number."""
+    """By how much the expected spread of 151 uniform scores on [0.4, 0.9] is larger than that of 7, a number."""
     few, many = (WIDTH * (k - 1) / (k + 1) for k in (FEW, MANY))  # both ends lose one part of k + 1
     middles = WIDTH * ((MANY - 2) / MANY - (FEW - 2) / FEW)
     one_of_two = "That is the expected spread of one of the two; the difference is asked for."

@@ -187,7 +187,7 @@ BY_CHANCE = 0.1
 
 @exercise("8.1", as_function, "a function distance(a, b)")
 def warping_function(function: Callable[..., object]) -> Hints:
-    """7.1: a function distance(a, b), the dynamic time warping distance of two signatures."""
+    """A function distance(a, b), the dynamic time warping distance of two signatures."""
     generator = np.random.default_rng(71)
     cases = [(generator.uniform(0.3, 1, k), generator.uniform(0.3, 1, m)) for k, m in ((6, 6), (5, 11), (9, 3), (1, 4))]
     *got, to_itself = numbers_of(function, [*cases, (cases[0][0], cases[0][0])])
@@ -226,7 +226,7 @@ _WARPINGS = (
 
 @exercise("8.2", as_array, "a list of clusters,", 1)
 def pure_and_useless(clusters: Values) -> Hints:
-    """7.3: twelve cluster numbers with purity 1 and an adjusted Rand index of at most 0.1."""
+    """Twelve cluster numbers with purity 1 and an adjusted Rand index of at most 0.1."""
     expected = f"Expected a cluster number for each of {len(FAMILIES)} networks, got {len(clusters)}."
     yield len(clusters) != len(FAMILIES), expected
     yield (clusters != np.round(clusters)).any(), "The number of a cluster is an integer: 0, 1, 2 and so on."

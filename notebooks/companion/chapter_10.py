@@ -71,7 +71,7 @@ STRAIGHT, BENT = 0.95, 0.8
 
 @exercise("10.1", as_clouds)
 def affine_as_clouds(x: Values, y: Values) -> Hints:
-    """9.2: (x, y) with an exact score of at least 0.8, and a paired score of at most 0.1."""
+    """(x, y) with an exact score of at least 0.8, and a paired score of at most 0.1."""
     yield not 64 <= len(x) <= 1024, f"Expected 64 to 1024 points, got {len(x)}."
     yield np.ptp(y, axis=0).max() == 0, "The outputs are constant, which is affine for every coupling."
     score = affinity_score(x, y, "empirical")
@@ -84,7 +84,7 @@ def affine_as_clouds(x: Values, y: Values) -> Hints:
 
 @exercise("10.2", as_array, "a feature map of one channel, an array (images, positions)", 2)
 def order_decides(features: Values) -> Hints:
-    """9.3: a feature map (images, positions) that ReLU leaves alone on the means, and bends where it acts first."""
+    """A feature map (images, positions) that ReLU leaves alone on the means, and bends where it acts first."""
     images, positions = features.shape
     size = f"Expected 64 to 512 images of 2 to 64 positions, got {images} of {positions}."
     yield not (64 <= images <= 512 and 2 <= positions <= 64), size

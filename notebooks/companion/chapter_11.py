@@ -17,7 +17,7 @@ NEARLY_LINEAR = 0.95
 
 @exercise("11.1", as_number)
 def bias_of_a_relu(bias: float) -> Hints:
-    """11.2: the smallest bias at which a ReLU of a normal input is nearly affine."""
+    """The smallest bias at which a ReLU of a normal input is nearly affine."""
     yield bias < 0, "A negative bias cuts off most of the input: what is left of an affine map then?"
     wanted = optimize.brentq(lambda b: _score(b) - NEARLY_LINEAR, 0.0, 3.0, xtol=1e-4)
     found = f"With this bias the score is {_score(min(bias, 10.0)):.3f}"

@@ -144,7 +144,7 @@ def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, do
 
 @exercise("14.1", as_function)
 def average_without_padding(function: Callable[..., Any]) -> Hints:
-    """20.2: the average over the tokens of a text."""
+    """The average over the tokens of a text."""
     generator = torch.Generator().manual_seed(0)
     features = torch.randn(6, 5, 3, generator=generator)
     mask = (torch.arange(5) < torch.tensor([5, 4, 3, 2, 1, 3])[:, None]).long()

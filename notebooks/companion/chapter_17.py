@@ -74,7 +74,7 @@ def over_all(found: pd.DataFrame, column: str) -> dict[str, Estimate]:
 
 @exercise("17.1", as_number)
 def gradient_by_hand(answered: float) -> Hints:
-    """18.1: the derivative of the paired score of x = (-1, 0, 1) and y = (0, 0, 1) with respect to the last y."""
+    """The derivative of the paired score of x = (-1, 0, 1) and y = (0, 0, 1) with respect to the last y."""
     y = torch.tensor([[0.0], [0.0], [1.0]], requires_grad=True)
     score = differentiable_affinity(torch.tensor([[-1.0], [0.0], [1.0]]), y)
     (gradient,) = torch.autograd.grad(score, y)

@@ -284,6 +284,8 @@ def claim(source: str, needs: str, of_scores: bool = True) -> Callable[[Callable
 
     def claim_of(test_on: Callable[[Results], Verdict]) -> Claim:
         text, _, test = " ".join((test_on.__doc__ or "").split()).partition(" Test: ")
+        if not test:
+            raise ValueError(f"the docstring of {test_on.__name__} must say when the claim holds, after 'Test:'")
         return Claim(source, needs, test_on.__name__.replace("_", "-"), text, test, test_on, of_scores)
 
     return claim_of

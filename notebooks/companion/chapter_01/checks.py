@@ -22,7 +22,7 @@ LEAK = 0.1
 
 @exercise("1.1", as_function, "a function w2(x, y)")
 def wasserstein_on_a_line(function: Callable[..., object]) -> Hints:
-    """1.1: a function ``w2(x, y)`` of two arrays (n,) that returns their 2-Wasserstein distance."""
+    """A function ``w2(x, y)`` of two arrays (n,) that returns their 2-Wasserstein distance."""
     generator = np.random.default_rng(11)
     cases = [
         (np.array([3.0, 0.0, 1.0]), np.array([2.0, 6.0, -4.0])),
@@ -71,7 +71,7 @@ _ON_A_LINE = (
 
 @exercise("1.2", as_number)
 def predicted_score(number: float) -> Hints:
-    """1.2: the score of leaky ReLU (slope 0.1) of many independent standard normal coordinates, a number."""
+    """The score of leaky ReLU (slope 0.1) of many independent standard normal coordinates, a number."""
     leaky_relu = partial(torch.nn.functional.leaky_relu, negative_slope=LEAK)
     expected = limit_score(leaky_relu)
     correlation = 1 - (1 - expected) ** 2
@@ -95,7 +95,7 @@ def predicted_score(number: float) -> Hints:
 
 @exercise("1.3", as_clouds)
 def blind_spot(x: Values, y: Values) -> Hints:
-    """1.3: clouds (x, y) with a score of at least 0.99 although no affine map predicts y_i from x_i."""
+    """Clouds (x, y) with a score of at least 0.99 although no affine map predicts y_i from x_i."""
     luck = f"Take at least 100 samples, and ten for each coordinate; an affine map fits {len(x)} by luck."
     yield len(x) < max(100, 10 * x.shape[1]), luck
     score = affinity_score(x, y, covariance="empirical")

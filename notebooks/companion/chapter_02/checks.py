@@ -17,7 +17,7 @@ from companion.exercises import Hints, exercise, right
 
 @exercise("2.1", as_number)
 def half_affine_relu(ratio: float) -> Hints:
-    """2.2: the ratio mean/std of a normal input at which ReLU has a score of one half, a number."""
+    """The ratio mean/std of a normal input at which ReLU has a score of one half, a number."""
     expected = float(brentq(lambda mean: limit_score(torch.relu, mean) - 0.5, -3, 1))
     got = limit_score(torch.relu, ratio)
     a_share = "That looks like the share of inputs on one side of zero. Asked is the ratio mean/std."
@@ -34,7 +34,7 @@ def half_affine_relu(ratio: float) -> Hints:
 
 @exercise("2.2", as_function, "a function s(x) of an array")
 def rising_but_far_from_affine(function: Callable[..., object]) -> Hints:
-    """2.3: a function of arrays that never falls, with a score below 0.1 on standard normal inputs."""
+    """A function of arrays that never falls, with a score below 0.1 on standard normal inputs."""
     x = np.random.default_rng(23).standard_normal((500, 100))
     grid = np.sort(x, axis=None)[:, None]
     y, on_grid, of_half = (

@@ -17,7 +17,7 @@ WIDTH, TOLERANCE = 256, 0.01
 
 @exercise("3.1", as_number)
 def points_for_a_layer(number: float) -> Hints:
-    """3.1: how many points hold the bias of ReLU at width 256 below 0.01, with the empirical covariance."""
+    """How many points hold the bias of ReLU at width 256 below 0.01, with the empirical covariance."""
     expected = points_needed(WIDTH, TOLERANCE, torch.relu)
     most = 2 * points_needed(WIDTH, TOLERANCE)  # as many again as the worst case needs
     for_each = 0.9 * expected <= number * WIDTH <= most
@@ -33,7 +33,7 @@ def points_for_a_layer(number: float) -> Hints:
 
 @exercise("3.2", as_clouds)
 def fooled_by_shrinkage(x: NDArray[np.float64], y: NDArray[np.float64]) -> Hints:
-    """3.3: clouds (x, y) with y = x D for a positive diagonal D, and a score of at most 0.9 with shrinkage."""
+    """Clouds (x, y) with y = x D for a positive diagonal D, and a score of at most 0.9 with shrinkage."""
     n, d = x.shape
     yield n <= d, f"Take more points than coordinates, so that nothing is singular: you have {n} and {d}."
     centred_x, centred_y = x - x.mean(axis=0), y - y.mean(axis=0)

@@ -17,7 +17,7 @@ PAIR = "a pair (first, second) of arrays of the same length"
 
 @exercise("5.1", lambda answer: as_arrays(answer, "a pair (x, f)", "x, an array,", "f, an array,"))
 def large_change(x: Values, f: Values) -> Hints:
-    """12.1: the input x of a block and a change f as large as it is, after whose sum a ReLU is nearly affine."""
+    """The input x of a block and a change f as large as it is, after whose sum a ReLU is nearly affine."""
     yield not 64 <= len(x) <= 2000, f"Expected 64 to 2000 numbers each, got {len(x)}."
     yield x.min() < 0, "x came out of a ReLU: no number of it is negative."
     zeros, falls = (x == 0).mean(), (f < 0).mean()
@@ -33,7 +33,7 @@ def large_change(x: Values, f: Values) -> Hints:
 
 @exercise("5.2", lambda answer: as_arrays(answer, PAIR, "first", "second"))
 def apart_with_one_mode(first: Values, second: Values) -> Hints:
-    """12.2: two groups of scores that hardly overlap, and whose union has one mode."""
+    """Two groups of scores that hardly overlap, and whose union has one mode."""
     yield from _enough(first, second)
     above = common_language_effect_size(second, first)
     yield above < 0.95, f"A score of the second group exceeds one of the first in {above:.2f} of all cases."

@@ -21,7 +21,7 @@ LOOSE = (np.array([3.0, 1.0, 4.0, 1.5, 5.0, 9.0]), np.array([2.0, 7.0, 1.0, 8.0,
 
 @exercise("7.1", as_function, "a function p_value(x, accuracy)")
 def share_of_orders(function: Callable[..., object]) -> Hints:
-    """6.2: a function p_value(x, accuracy), the share of all orders of the accuracies that explain as much."""
+    """A function p_value(x, accuracy), the share of all orders of the accuracies that explain as much."""
     for x, y in (FALLING, LOOSE, STRAIGHT):
         (value,) = numbers_of(function, [(x, y)])
         chance = best_fit_test(pd.DataFrame({"x": x, "accuracy": y}), ["x"])

@@ -15,7 +15,7 @@ Values = NDArray[np.float64]
 
 @exercise("9.1", as_tuple, "two networks, each a pair (scores, criterion)")
 def pooled_is_not_within(*answer: object) -> Hints:
-    """8.2: two networks ((scores, criterion), (scores, criterion)), correlated within, and the other way together."""
+    """Two networks ((scores, criterion), (scores, criterion)), correlated within, and the other way together."""
     networks = []
     for part in answer:
         names = ("each network as a pair (scores, criterion)", "the scores", "the criterion")
@@ -34,7 +34,7 @@ def pooled_is_not_within(*answer: object) -> Hints:
 
 @exercise("9.2", as_arrays, "three arrays of the same length (scores, a, b)", "scores", "a", "b")
 def only_together(scores: Values, a: Values, b: Values) -> Hints:
-    """8.3: (scores, a, b) of one network: neither a nor b follows the scores, both together explain them."""
+    """(scores, a, b) of one network: neither a nor b follows the scores, both together explain them."""
     yield len(scores) < 8, "Take at least 8 activations: two criteria fit a few of them by chance."
     yield scores.min() < 0 or scores.max() > 1, "Scores lie between 0 and 1."
     yield min(map(np.ptp, (scores, a, b))) < 1e-9, "One of the three is constant."

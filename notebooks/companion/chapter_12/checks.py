@@ -19,7 +19,7 @@ STRAIGHT, BENT = 0.95, 0.7
 
 @exercise("12.1", as_clouds)
 def affine_on_each_class(one: Values, other: Values) -> Hints:
-    """13.3: two classes (x0, x1) on each of which ReLU scores at least 0.95, and on both together at most 0.7."""
+    """Two classes (x0, x1) on each of which ReLU scores at least 0.95, and on both together at most 0.7."""
     yield not 64 <= len(one) <= 512, f"Expected 64 to 512 points in each class, got {len(one)}."
     flat = "All points of a class are the same: let them differ, so that there is a score."
     yield any(np.ptp(x, axis=0).max() == 0 for x in (one, other)), flat
@@ -34,7 +34,7 @@ def affine_on_each_class(one: Values, other: Values) -> Hints:
 
 @exercise("12.2", as_number)
 def smallest_p_value(number: float) -> Hints:
-    """13.6: the smallest p-value that four networks of two methods can have."""
+    """The smallest p-value that four networks of two methods can have."""
     names = list("abcd")
     distances = pd.DataFrame(9.0 * (1 - np.kron(np.eye(2), np.ones((2, 2)))), names, names)
     smallest = nearest_neighbour_accuracy(distances, ["u", "u", "v", "v"]).p_value

@@ -31,7 +31,7 @@ def _matrices(answer: object) -> tuple[Values, Values]:
 
 @exercise("13.1", _matrices)
 def two_linear_layers(stretch: Values, turn: Values) -> Hints:
-    """19.1: two matrices of the same singular values; the score of one is near 1, that of the other far below."""
+    """Two matrices of the same singular values; the score of one is near 1, that of the other far below."""
     values = [np.linalg.svd(one, compute_uv=False) for one in (stretch, turn)]
     yield min(one[-1] for one in values) < 1e-3, "A singular value is 0, or nearly: that layer forgets a direction."
     yield (
@@ -51,7 +51,7 @@ def two_linear_layers(stretch: Values, turn: Values) -> Hints:
 
 @exercise("13.2", lambda answer: as_numbers(answer, "a pair (fit of max(x, 0), fit of |x|)"))
 def fits_in_closed_form(relu: float, absolute: float) -> Hints:
-    """19.2: affine_fit of max(x, 0) and of |x| for a standard normal x, without a computer's help."""
+    """``affine_fit`` of max(x, 0) and of |x| for a standard normal x, without a computer's help."""
     score = 1 - np.sqrt(1 - 0.5 / np.sqrt(0.5 - 0.5 / np.pi))
     yield (
         abs(relu - score) < 0.004,

@@ -35,7 +35,7 @@ class FourUnits(nn.Module):
 
 @exercise("15.1", lambda answer: as_numbers(answer, "a pair (crossings, breakpoints)"))
 def crossings_and_breakpoints(*counts: float) -> Hints:
-    """16.1: crossings and breakpoints of relu(x) + relu(-x) + relu(x - 1) - relu(2x - 2) / 2 on [-2, 2]."""
+    """Crossings and breakpoints of relu(x) + relu(-x) + relu(x - 1) - relu(2x - 2) / 2 on [-2, 2]."""
     segment = along_segment(FourUnits(), [-2.0], [2.0])
     crossings, breakpoints = segment.crossings, segment.count - 1
     answers = (
@@ -57,7 +57,7 @@ def _hinge(a: float, mode: Any = "exact") -> float:
 
 @exercise("15.2", as_function, "a function deviation(a)")
 def deviation_of_a_hinge(function: Callable[[float], float]) -> Hints:
-    """16.2: the absolute deviation of relu(t - a) on [0, 1] as a function of a in (0, 1)."""
+    """The absolute deviation of relu(t - a) on [0, 1] as a function of a in (0, 1)."""
     cases = [(place,) for place in PLACES]
     answers = (
         (_hinge, right("A triangle; the largest one bends in the middle, and yet all have two regions.")),
@@ -95,7 +95,7 @@ def _on_the_unit_segment(network: nn.Module) -> Segment:
 
 @exercise("15.3", _as_networks)
 def many_and_few(*networks: nn.Module) -> Hints:
-    """16.3: two networks of one input: the first has ten times the breakpoints and a tenth of the deviation."""
+    """Two networks of one input: the first has ten times the breakpoints and a tenth of the deviation."""
     many, few = map(_on_the_unit_segment, networks)
     ways, areas = ([float(getattr(one, name)[0]) for one in (many, few)] for name in _MEASURES)
     bends = [one.count - 1 for one in (many, few)]

@@ -40,7 +40,7 @@ def _sloped(network: nn.Module, of_units: Sequence[Sequence[float]]) -> nn.Modul
 
 @exercise("16.1", lambda answer: as_numbers(answer, "a pair (NAPL, APL)"))
 def two_path_lengths(*given: float) -> Hints:
-    """17.1: (NAPL, APL) of a residual block behind a layer of four channels, half of them linear."""
+    """(NAPL, APL) of a residual block behind a layer of four channels, half of them linear."""
     width = len(FIRST)
     a, b, c = (nn.Conv2d(channels, width, 3, padding=1) for channels in (1, width, width))
     plain = nn.Sequential(a, nn.ReLU(), Block(b, c), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, 1))
