@@ -17,7 +17,7 @@ LETTERS = TextPreprocessing(lambda text: [ord(letter) for letter in text], lengt
 
 
 @pytest.mark.slow
-def test_each_docstring_is_one_of_the_library_and_there_once():
+def test_each_docstring_is_one_of_the_library_and_there_once_whoever_reads():
     texts = all_docstrings()
     assert len(set(texts)) == len(texts)
     assert all(text.isascii() and text.strip() for text in texts)
@@ -25,10 +25,6 @@ def test_each_docstring_is_one_of_the_library_and_there_once():
     own = [ast.get_docstring(node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     assert {text for text in own if text} <= set(texts)
     assert sum(map(len, texts)) <= module.MOST
-
-
-@pytest.mark.slow
-def test_another_process_reads_the_same():
     code = "from companion.docstrings import *; print(fingerprint_of_docstrings())"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == fingerprint_of_docstrings()

@@ -6,7 +6,6 @@ import torch
 from torch import nn
 
 from affscore import AffscoreError
-from affscore.linear_regions import along_segment
 from companion.planes import closed_paths, on_plane
 from tests.affscore.linear_regions.architectures import ARCHITECTURES, network
 from tests.affscore.linear_regions.brute_force import Inputs
@@ -59,16 +58,6 @@ def test_slopes_are_the_gradients_within_the_plane(name):
         expected = (gradient.flatten(1) @ orthonormal.T).norm(dim=1).view(POINTS, POINTS)
         np.testing.assert_allclose(found.slopes[:, :, logit], expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(found.sides, sides.norm(dim=1))
-
-
-def test_neighbours_of_one_region_have_no_boundary_between_them():
-    model, shape = network("plain")
-    origin, right, up = corners(shape)
-    found = on_plane(model, origin, right, up, points=POINTS)
-    points = at_points(origin, right, up).view(POINTS, POINTS, *shape)
-    for row, column in ((0, 0), (3, 4), (8, 2), (5, 7)):
-        between = along_segment(model, points[row, column], points[row, column + 1])
-        assert (between.crossings == 0) == (found.regions[row, column] == found.regions[row, column + 1])
 
 
 def test_sides_exchanged_the_picture_is_turned_over_and_chunks_do_not_matter():

@@ -38,12 +38,10 @@ def folder(tmp_path_factory):
         "f": ("vgg16", "one.pth", "mean"),
         "g": ("vgg16", "two.pth", "mean"),
     }
-    for name, (model, weights, reduction) in of.items():
-        columns = {"model": model, "weights": weights, "reduction": reduction}
-        result = dataclasses.replace(
-            made, table=made.table.assign(**columns), metadata={**made.metadata, **columns, "key": name}
-        )
-        result.save(place / f"{name}.parquet")
+    for name, about in of.items():
+        columns = dict(zip(("model", "weights", "reduction"), about, strict=True))
+        metadata = {**made.metadata, **columns, "key": name}
+        dataclasses.replace(made, table=made.table.assign(**columns), metadata=metadata).save(place / f"{name}.parquet")
     return place
 
 

@@ -37,12 +37,8 @@ def test_the_networks(name, kind):
     with torch.no_grad():  # nobody knows what comes behind
         torch.testing.assert_close(model(ids)[:, :40], model(other)[:, :40])
         assert not torch.allclose(model(ids)[:, 40:], model(other)[:, 40:])
-
-
-def test_characters_are_read_and_others_are_question_marks():
-    characters = load_model(TINY, 1).preprocessing.tokenizer
-    assert characters("\n ~é?") == [0, 1, 95, 32, 32]
-    assert set(characters(docstrings("test"))) <= set(range(96))
+    characters = model.preprocessing.tokenizer
+    assert characters("\n ~é?") == [0, 1, 95, 32, 32]  # others are question marks
 
 
 def test_a_training_is_reproducible_measured_and_tabled(tmp_path, monkeypatch):

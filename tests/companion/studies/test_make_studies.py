@@ -157,20 +157,6 @@ def test_norms_get_the_statistics_of_the_images(tmp_path):
     assert not torch.allclose(normed, without, rtol=0.1)
 
 
-def test_all_images_under_the_pairing_score_as_in_one_batch(tmp_path):
-    models = ["mini:alexnet", "mini:vit_b_16"]
-    keys = ["model", "n", "images", "index", *Specification._fields]
-    one_batch = measure(Study(models=models, n=(), whole=True), tmp_path, jobs=1)
-    assert set(one_batch["coupling"]) == {"paired"}
-    for again, name in (
-        (one_batch, "batch-size"),
-        (measure(Study(models=models[:1], blocks=(298,)), tmp_path, jobs=1), "blocks"),
-    ):
-        both = again.merge(load_study(name), on=keys, validate="1:1")
-        assert len(both) == len(again) > 0
-        np.testing.assert_allclose(both["score_x"], both["score_y"], atol=2e-5)
-
-
 def test_what_cannot_be_made_is_refused(monkeypatch, capsys):
     for name, complaint in (
         ("shortcut", "no study is called shortcut; there are "),

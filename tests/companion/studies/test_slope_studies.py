@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import torch
 
-from affscore import AffscoreError, linearize, load_model, signature
+from affscore import linearize, load_model, signature
 from affscore.nonlinear_advantage import active_channels, slopes, to_prelu
 from affscore.options import Specification
 from companion import slope_training as training
@@ -83,47 +83,38 @@ def by_hand(one, omega, start, epochs=4):
         return model, train(model, images, labels, epochs, omega, start, **more)
 
 
-@pytest.mark.parametrize("start", [NEVER, EARLY])
-def test_a_row_for_each_weight_and_activation(small, start, tmp_path):
-    one = Slopes(small, "tiny", 3, start, (0.0,) if start is NEVER else (0.0, 0.5))
+@pytest.mark.parametrize(
+    ("start", "omegas", "at"), [(NEVER, (0.0,), 4), (EARLY, (0.0, 0.5), 0), (LATE, (0.01, 0.5), 2)]
+)
+def test_a_row_for_each_weight_and_activation_of_a_network_trained_in_one_go(small, start, omegas, at, tmp_path):
+    one = Slopes(small, "tiny", 3, start, omegas, scored=start == LATE)
     table = one.run(tmp_path)
-    assert table.columns.tolist() == COLUMNS
-    assert table["omega"].tolist() == [omega for omega in one.omegas for _ in range(2)]
-    assert table["layer"].tolist() == ["1", "3"] * len(one.omegas)
-    assert table["channels"].tolist() == [4, 6] * len(one.omegas)
+    more = {"accuracy_before", "score_after", "channel_auc"} if start == LATE else set()
+    assert set(table) == {*COLUMNS} | more
+    assert table[["omega", "layer", "channels"]].values.tolist() == [
+        [omega, *of_layer] for omega in omegas for of_layer in (["1", 4], ["3", 6])
+    ]
     assert table["start"].isna().all() == (start is NEVER)
     assert table[["network", "task", "seed"]].drop_duplicates().values.tolist() == [["small", "tiny", 3]]
     for omega, rows in table.groupby("omega"):
-        model, record = by_hand(one, omega, 4 if start is NEVER else 0)
+        model, record = by_hand(one, omega, at)
         assert rows["active"].tolist() == active_channels(model)["active"].tolist()
         last = record.iloc[-1]
         for name, wanted in {"accuracy": "accuracy", "share": "active", "napl": "napl", "loss": "loss"}.items():
             assert rows[name].tolist() == [last[wanted]] * 2
         of_those_there = [active for active in rows["active"] if active]
         assert rows["width"].iloc[0] == (np.mean(of_those_there) if of_those_there else 0)
-    if start is not NEVER:
+        if start == LATE:
+            test = tuple(some[:64] for some in TASKS["tiny"].samples()[2:])
+            after = signature(model, test, n=64, criteria=False, progress=False)
+            np.testing.assert_allclose(rows["score_after"].astype(float), after.scores, atol=1e-6)
+    if start == EARLY:
         shares = table.groupby("omega")["share"].first()
         assert shares[0.5] < shares[0.0]
-
-
-def test_late_is_ordinary_training_at_first(small, tmp_path):
-    one = Slopes(small, "tiny", 3, LATE, (0.01, 0.5), scored=True)
-    table = one.run(tmp_path)
-    assert table.columns.tolist() == [*COLUMNS[:5], "accuracy_before", *COLUMNS[5:12], "score_after", "channel_auc",
-                                      *COLUMNS[12:]]  # fmt: skip
-    _, never = by_hand(one, 0.0, 4)
-    assert set(table["accuracy_before"]) == {never["accuracy"][1]}
-    for omega, rows in table.groupby("omega"):
-        model, record = by_hand(one, omega, 2)
-        assert set(rows["accuracy"]) == {record["accuracy"].iloc[-1]}
-        assert set(rows["loss"]) == {record["loss"].iloc[-1]}
-        assert rows["active"].tolist() == active_channels(model)["active"].tolist()
-        test = [some[:64] for some in TASKS["tiny"].samples()[2:]]
-        after = signature(model, tuple(test), n=64, criteria=False, progress=False)
-        np.testing.assert_allclose(rows["score_after"].astype(float), after.scores, atol=1e-6)
-    assert table["channel_auc"].dropna().between(0, 1).all()
-    assert table["channel_auc"].notna().any()
-    assert Slopes(small, "tiny", 3, 0.5, (0.5,)).run(tmp_path)["accuracy_before"][0] == never["accuracy"][0]
+    if start == LATE:  # ordinary training at first
+        never = by_hand(one, 0.0, 4)[1]["accuracy"]
+        assert set(table["accuracy_before"]) == {never[1]}
+        assert Slopes(small, "tiny", 3, 0.5, (0.5,)).run(tmp_path)["accuracy_before"][0] == never[0]
 
 
 def test_scores_are_of_the_network_before_the_penalty(small, tmp_path):
@@ -226,7 +217,7 @@ def test_from_a_plan_to_a_table(small, tmp_path, monkeypatch, capsys):
     assert table["omega"].tolist() == [0.0, 0.0, 0.3, 0.3]  # as chosen, and not rounded to 32 bits
     assert table["accuracy_before"].isna().tolist() == [True, True, False, False]
     own = pd.read_parquet(two[1].scores(tmp_path / "work" / "slopes"))["score"]
-    np.testing.assert_allclose(scores["score"], own, rtol=1e-6)
+    np.testing.assert_allclose(scores["score"], own, atol=1e-5)  # as many digits as the file has
     assert table.dtypes[["start", "omega"]].tolist() == [np.float64] * 2
     assert table["accuracy"].dtype == np.float32
     assert str(tmp_path) not in str(table.to_dict("list"))
@@ -292,14 +283,3 @@ def small():
     assert 0 < table["napl"].iloc[0] < 2
     counts = table["accuracy"] * len(TASKS["wmt14"].samples()[2])
     np.testing.assert_allclose(counts, counts.round(), atol=1e-3)  # of tokens, each by itself
-
-
-def test_the_studies_of_papers_need_their_data_and_a_folder(tmp_path, monkeypatch, capsys):
-    monkeypatch.delenv(tasks.WMT14, raising=False)
-    places = ["--work", tmp_path / "work", "--out", tmp_path / "studies"]
-    only(monkeypatch, "advantage-wmt14", 1, model=f"{plans.TRANSLATORS}:number_translator")
-    with pytest.raises(AffscoreError, match=r"set \$AFFSCORE_WMT14 to a folder"):
-        run_the_script(monkeypatch, "--only", "advantage-wmt14", *places)
-    with pytest.raises(SystemExit):
-        run_the_script(monkeypatch, "--only", "advantage-wmt14")
-    assert "advantage-wmt14: the table does not come with the package; give a folder" in capsys.readouterr().err

@@ -3,11 +3,9 @@
 import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
-from torchvision.transforms import functional as T
 
 from affscore import load_model
 from affscore.models.data.builtin import digits
-from companion.studies import tasks
 from companion.studies.tasks import CIFAR, TASKS
 
 pytestmark = pytest.mark.slow  # trains
@@ -84,18 +82,6 @@ def test_cifar_as_its_networks_expect_it(name, classes):
     torch.testing.assert_close(levels, levels.round(), atol=1e-3, rtol=0)
     for depth in (18, 50):
         assert load_model(f"{NETWORKS}:resnet{depth}_{name}", 0).preprocessing == CIFAR
-
-
-def test_black_comes_in_where_images_are_moved():
-    """As if the image had been framed in black before it was normalised."""
-    raw = torch.rand(3, 32, 32, generator=torch.Generator().manual_seed(0))
-    framed = T.normalize(torch.nn.functional.pad(raw, (4,) * 4), list(CIFAR.mean), list(CIFAR.std))
-    windows = [framed[:, top : top + 32, left : left + 32] for top in range(9) for left in range(9)]
-    possible = torch.stack([*windows, *(window.flip(2) for window in windows)]).flatten(1)
-    found = tasks._moved(CIFAR(raw).expand(300, -1, -1, -1), torch.Generator().manual_seed(1)).flatten(1)
-    distances = torch.cdist(found, possible, compute_mode="donot_use_mm_for_euclid_dist")
-    assert float(distances.min(dim=1).values.max()) < 1e-3
-    assert len(distances.argmin(dim=1).unique()) > 100
 
 
 @pytest.mark.parametrize(

@@ -211,39 +211,21 @@ def test_wmt14_is_read(folder):
     assert all(torch.equal(*pair) for pair in zip(again, (inputs, labels, test_inputs, test_labels), strict=True))
 
 
-def test_long_sentences_are_left_out(folder):
-    pytest.importorskip("tokenizers")
-    write(folder, "test", ["a"], ["b"])
-    every = tokens_of(*wmt14(folder, size=280, length=200)[:2], 200)
-    lengths = sorted(max(map(len, pair)) for pair in every)
-    assert (len(lengths), lengths[-1] >= 60) == (13, True)
-    for length in {*lengths, lengths[-1] + 1} - {lengths[0]}:
-        found = tokens_of(*wmt14(folder, size=280, length=length)[:2], length)
-        assert found == [pair for pair in every if max(map(len, pair)) < length]
-
-
-def test_what_is_missing_is_said(folder, monkeypatch):
-    (folder / "test.de").unlink()
-    for place, message in (
-        ("", r"set \$AFFSCORE_WMT14 to a folder with train.en, train.de"),
-        (folder / "nowhere", r"'train\.en' is missing in 'nowhere'"),
-        (folder, rf"'test\.de' is missing in '{folder.name}'"),
-    ):
-        monkeypatch.setenv(tasks.WMT14, str(place))
-        with pytest.raises(AffscoreError, match=message):
-            TASKS["wmt14"].samples()
-
-
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
         ("train.de", b"eins\nzwei\n", "train.en and train.de must have a sentence a line.* 15 and 2 lines"),
         ("test.en", b"caf\xe9\nx\n", "'test.en' cannot be read .*it must be a text in UTF-8"),
         ("test.en", b"\n\n", "no pair of test.en and test.de has 1 to 63 tokens"),
+        ("test.de", None, r"'test\.de' is missing in "),
     ],
 )
-def test_files_that_cannot_be_used(folder, file, content, message):
+def test_files_that_cannot_be_used(folder, file, content, message, monkeypatch):
     pytest.importorskip("tokenizers")
-    (folder / file).write_bytes(content)
+    (folder / file).write_bytes(content) if content else (folder / file).unlink()
+    monkeypatch.setenv(tasks.WMT14, str(folder))
     with pytest.raises(AffscoreError, match=message):
-        wmt14(folder)
+        TASKS["wmt14"].samples()
+    monkeypatch.delenv(tasks.WMT14)
+    with pytest.raises(AffscoreError, match=r"set \$AFFSCORE_WMT14 to a folder with train.en, train.de"):
+        TASKS["wmt14"].samples()
