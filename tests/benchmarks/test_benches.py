@@ -38,13 +38,6 @@ def small():
     return nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))
 
 
-@pytest.mark.parametrize(("channels", "side", "norm", "parameters"), [(3, 32, False, 174_116), (1, 8, True, 59_152)])
-def test_vgg8(channels, side, norm, parameters):
-    model = bench_linear_regions.vgg8(channels, side, norm)
-    assert sum(one.numel() for one in model.parameters()) == parameters
-    assert model(torch.zeros(2, channels, side, side)).shape == (2, 10)
-
-
 def test_plain_passes_have_the_batches_of_the_walk():
     marks = np.zeros(0, dtype=bool)
     traces = [Trace(np.linspace(0, 1, points), np.zeros((points, 1)), marks, marks) for points in (4, 2, 6)]

@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-import torchvision
 from drawn import titles
 from scipy.stats import pearsonr, permutation_test
 from sklearn.linear_model import LinearRegression
@@ -108,14 +107,6 @@ class TestFigure4:
         # cut after the third digit, they are the printed ones
         ours = again["ours"][~depth].astype(float)
         assert (np.floor(1000 * ours) / 1000).tolist() == again["printed"][~depth].tolist()
-
-    def test_parameters_of_the_searched_networks_by_hand(self):
-        meta = [torchvision.models.get_model_weights(name)["DEFAULT"].meta for name in study_groups()["NAS-based"]]
-        size = np.log([one["num_params"] for one in meta])
-        accuracy = np.array([one["_metrics"]["ImageNet-1K"]["acc@1"] for one in meta])
-        rest = accuracy - np.polyval(np.polyfit(size, accuracy, 1), size)
-        adjusted = 1 - rest.var() / accuracy.var() * (len(size) - 1) / (len(size) - 2)
-        assert common_characteristics_again().loc["NAS-based", "ours"] == pytest.approx(adjusted)
 
     def test_groups_of_both_papers_and_families_of_table_1(self):
         groups = study_groups()

@@ -23,7 +23,6 @@ from companion.regression import (
     over_seeds,
     plain_r2,
 )
-from companion.shipped import shipped_signature
 
 
 class TestFit:
@@ -137,13 +136,6 @@ class TestCorrelations:
         row = table.loc[("alexnet", "entropy")]
         assert row["activations"] == 7
         assert (row["low"], row["high"]) == fisher_interval(-0.80, 7, 0.9)
-
-    def test_the_shipped_results_have_correlations(self):
-        names = ("resnet20", "squeezenet1_0", "squeezenet1_1", "mobilenet_v2")
-        rows = criterion_correlations({name: shipped_signature(name).summary for name in names})
-        assert len(rows) == 5 * len(names)
-        known = rows.dropna(subset="correlation")
-        assert ((known["low"] <= known["correlation"]) & (known["correlation"] <= known["high"])).all()
 
 
 class TestExplainedByAll:
