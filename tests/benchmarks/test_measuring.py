@@ -26,17 +26,7 @@ def contenders():
     return {"short": partial(run, "short", 0.001), "long": partial(run, "long", 0.03)}, order
 
 
-def test_times_of_turns(contenders, monkeypatch):
-    functions, order = contenders
-    monkeypatch.setattr(measuring, "TURN", 0.0)
-    times = measuring.alternate(functions, rounds=3)
-    assert order == ["short", "long"] * 4
-    assert 0.03 <= times["long"]["best"] <= times["long"]["median"] <= times["long"]["largest"]
-    assert times["short"]["best"] < times["long"]["best"]
-    assert [time["runs"] for time in times.values()] == [3, 3]
-
-
-def test_quick_ones_are_repeated_within_a_turn_and_the_first_time_is_not_counted(contenders, monkeypatch):
+def test_quick_ones_are_repeated_within_a_turn_and_long_ones_once(contenders, monkeypatch):
     functions, order = contenders
     monkeypatch.setattr(measuring, "TURN", 0.02)
     times = measuring.alternate(functions, rounds=2)
@@ -44,15 +34,12 @@ def test_quick_ones_are_repeated_within_a_turn_and_the_first_time_is_not_counted
     assert times["short"]["runs"] >= 4
     # a cold run, a warm one that says how often to repeat, and in each of two turns one that is not counted
     assert order.count("short") == 2 + times["short"]["runs"] + 2
-
-
-def test_runs_that_take_long_are_repeated_once(contenders, monkeypatch):
-    functions, order = contenders
+    assert times["short"]["best"] < 0.03 <= times["long"]["best"] <= times["long"]["median"] <= times["long"]["largest"]
+    order.clear()
     monkeypatch.setattr(measuring, "TURN", 0.0)
     monkeypatch.setattr(measuring, "LONG", 0.02)
     times = measuring.alternate(functions, rounds=5)
-    assert (times["long"]["runs"], order.count("long")) == (2, 2)
-    assert times["short"]["runs"] == 5
+    assert (times["long"]["runs"], order.count("long"), times["short"]["runs"]) == (2, 2, 5)
 
 
 def test_ratios_of_pairs(contenders, monkeypatch):
@@ -79,18 +66,12 @@ def test_peak_memory_is_that_of_the_function_whatever_this_process_holds():
     assert ballast[0] == 1
 
 
-def test_a_file_of_results(tmp_path, monkeypatch):
-    monkeypatch.setattr(measuring, "RESULTS", tmp_path / "results")
-    written = json.loads(measuring.write("small", [{"n": 2}]).read_text())
-    assert written["rows"] == [{"n": 2}]
-    assert {"processor", "cores", "threads", "memory_gb", "gpu", "python", "torch"} <= set(written["machine"])
-    assert [path.name for path in (tmp_path / "results").iterdir()] == ["small.json"]
-
-
 def test_results_are_added_to_those_of_the_same_machine(tmp_path, monkeypatch):
-    monkeypatch.setattr(measuring, "RESULTS", tmp_path)
-    measuring.write("small", [{"n": 2, "score": 0.5}, {"n": 3, "score": 0.6}])
+    monkeypatch.setattr(measuring, "RESULTS", tmp_path / "results")
+    written = json.loads(measuring.write("small", [{"n": 2, "score": 0.5}, {"n": 3, "score": 0.6}]).read_text())
+    assert {"processor", "cores", "threads", "memory_gb", "gpu", "python", "torch"} <= set(written["machine"])
     written = json.loads(measuring.write("small", [{"n": 3, "score": 0.7}]).read_text())
     assert written["rows"] == [{"n": 2, "score": 0.5}, {"n": 3, "score": 0.7}]
     monkeypatch.setattr(measuring, "machine", lambda: {"cores": 99})
     assert json.loads(measuring.write("small", [{"n": 4}]).read_text())["rows"] == [{"n": 4}]
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["small.json"]

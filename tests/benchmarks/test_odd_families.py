@@ -14,23 +14,15 @@ ODD = {
     "an encoder with tokens of its own, and a decoder": "pegasus_x",
     "a state space beside attention": "falcon_h1",
     "patches that are unfolded": "mobilevitv2",
+    "a convolution whose weights depend on the sample": "tf_efficientnet_cc_b0_4e",
 }
-
-
-def agrees(built):
-    row = sweep.compared(built)
-    assert row["agreement"] in ("yes", "explained"), row["note"]
-    assert row["calls"] > 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ODD.values(), ids=ODD)
-def test_transformers(kind):
-    pytest.importorskip("transformers")
-    agrees(tiny_networks.build_transformers(kind, sweep.SAMPLES))
-
-
-@pytest.mark.slow
-def test_a_convolution_whose_weights_depend_on_the_sample():
-    pytest.importorskip("timm")
-    agrees(tiny_networks.build_timm_network("tf_efficientnet_cc_b0_4e", sweep.SAMPLES))
+def test_calls_and_widths_are_those_that_hooks_see(kind):
+    library, builder = ("transformers", "transformers") if "efficientnet" not in kind else ("timm", "timm_network")
+    pytest.importorskip(library)
+    row = sweep.compared(getattr(tiny_networks, f"build_{builder}")(kind, sweep.SAMPLES))
+    assert row["agreement"] in ("yes", "explained"), row["note"]
+    assert row["calls"] > 0

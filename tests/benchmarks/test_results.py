@@ -33,34 +33,27 @@ def test_a_multiverse_costs_what_is_promised():
     assert (found["ratio_multiverse"] < found["ratio_separate"]).all()
 
 
-def test_a_tracker_costs_what_is_promised():
+def test_a_tracker_and_a_penalty_cost_what_is_promised():
     found = read(RESULTS / "track.json").set_index("model")
     row = found.loc["resnet18"]
     assert row[["n", "batch_size", "every", "activations", "steps_runs"]].tolist() == [256, 64, 100, 17, 9]
     assert row["overhead"] <= 0.03
     assert found.loc["mini:resnet18", "counted"] == 500
-
-
-def test_a_penalty_costs_what_is_promised():
     row = read(RESULTS / "penalty.json").set_index("model").loc["resnet18"]
     assert row[["batch_size", "size", "activations"]].tolist() == [128, 224, 17]
     assert row["ratio_penalised"] <= 1.5
 
 
-def test_the_line_finds_regions_as_much_faster_as_is_promised():
+def test_the_line_is_as_fast_and_the_memory_as_small_as_is_promised():
     found = read(RESULTS / "linear_regions.json")
     row = found[(found["dataset"] == "digits") & (found["batch_size"] == 1)].iloc[0]
     assert row["ratio_walk"] >= 10
     assert row["passes_a_step"] <= 3
     assert (found["ratio_walk"] > 2).all()
-    peaks = found[["memory_mb_32", "memory_mb_128", "memory_mb_512"]].dropna().to_numpy()
-    assert len(peaks) == 1
-    assert (peaks[:, 0] < peaks[:, 2] / 3).all()
-
-
-def test_many_images_fit_in_the_memory_of_a_few_that_are_kept():
+    ((few, _, many),) = found[["memory_mb_32", "memory_mb_128", "memory_mb_512"]].dropna().to_numpy()
+    assert few < many / 3
     peaks = read(RESULTS / "memory.json").set_index(["how", "n"])["memory_mb"]
-    assert peaks["signature", 512] < peaks["keeping", 16] / 3
+    assert peaks["signature", 512] < peaks["keeping", 16] / 3  # of a few images that are kept
 
 
 def test_the_sweep_says_why_where_it_does_not_agree():

@@ -33,12 +33,8 @@ def built(network=None):
     return Built("small", (network or Small()).eval(), images)
 
 
-@pytest.fixture
-def row():
-    return sweep.in_a_process([built], limit=60)
-
-
-def test_a_row(row):
+def test_a_row():
+    row = sweep.in_a_process([built], limit=60)
     assert (row["network"], row["inputs"]) == ("small", "x")
     assert (row["hooked"], row["calls"], row["beyond"], row["widths"]) == (4, 2, "silu:1 tanh:1", "5x2 7x2")
     assert row["agreement"] == "explained"
@@ -60,11 +56,10 @@ def fails():
         ([fails], "not built", "ValueError: no file"),
         ([fails, lambda: built(nn.Sequential(nn.Conv2d(3, 4, 1), nn.ReLU()))], "yes", ""),
         ([lambda: built(nn.Sequential(nn.Conv2d(3, 4, 1)))], "yes", "no elementwise activation was seen"),
-        ([lambda: built(nn.Sequential(nn.Linear(6, 4, 1), nn.ReLU(), nn.Flatten(0)))], "yes", ""),
         ([lambda: built(Ends())], "too slow", "too slow, 1 s"),
         ([lambda: Built("ends", Ends().train(), {"x": torch.zeros(4, 3)})], "ended", "the process ended with 3"),
     ],
-    ids=["cannot be built", "the second can", "no activation", "flat", "hangs", "ends"],
+    ids=["cannot be built", "the second can", "no activation", "hangs", "ends"],
 )
 def test_whatever_a_network_does_is_a_row(builders, agreement, note):
     row = sweep.in_a_process(builders, limit=1 if agreement == "too slow" else 60)
@@ -89,12 +84,9 @@ def test_a_disagreement_is_named(rows, note):
 
 def test_what_is_explained():
     """A width that hooks can only guess; a call that sees nothing of the input, of a layer that is called twice."""
-    heads = [Seen("a", 0, (4, 2, 6, 3), 2, True, 0.0)]
-    agreement, note = sweep.judged(heads, set(), [("a", 0, 6)], ["a"])
-    assert (agreement, note.endswith("6, by hooks 2 of 4x2x6x3, which no layer made or takes: a guess")) == (
-        "explained",
-        True,
-    )
+    agreement, note = sweep.judged([Seen("a", 0, (4, 2, 6, 3), 2, True, 0.0)], set(), [("a", 0, 6)], ["a"])
+    assert agreement == "explained"
+    assert note.endswith("6, by hooks 2 of 4x2x6x3, which no layer made or takes: a guess")
     twice = [Seen("a", 0, (4, 5), 5, False, 0.0), Seen("a", 1, (4, 7), 7, False, 0.0)]
     assert sweep.judged(twice, {("a", 0)}, [("a", 0, 7)], ["a"]) == ("explained", "1 calls see nothing of the input")
     assert sweep.judged(twice, {("a", 0)}, [("a", 0, 5), ("a", 1, 7)], ["a"]) == ("yes", "")
@@ -103,15 +95,9 @@ def test_what_is_explained():
 
 def test_widths_by_hooks():
     """What made the input says where its channels are, and else what takes the output."""
-    network = nn.Sequential(
-        nn.Conv2d(3, 4, 1), nn.ReLU(), nn.Flatten(2), nn.Linear(36, 4), nn.GLU(), nn.Unflatten(2, (1, 2)), nn.Tanh()
-    )
+    network = nn.Sequential(nn.Conv2d(3, 4, 1), nn.ReLU(), nn.Flatten(2), nn.Linear(36, 4), nn.GLU(), nn.Linear(2, 2))
     seen = plain_hooks.calls_of(network, {"input": torch.randn(4, 3, 6, 6)})
-    assert [(one.layer, one.width, one.shape) for one in seen] == [
-        ("1", 4, (4, 4, 6, 6)),
-        ("4", 2, (4, 4, 4)),
-        ("6", 2, (4, 4, 1, 2)),
-    ]
+    assert [(one.layer, one.width, one.shape) for one in seen] == [("1", 4, (4, 4, 6, 6)), ("4", 2, (4, 4, 4))]
 
     class Sums(nn.Module):
         def __init__(self):

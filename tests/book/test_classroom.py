@@ -62,8 +62,11 @@ def students_version(path: Path) -> tuple[NotebookNode, NotebookNode]:
     return chapter, version(chapter, for_students)
 
 
-def test_students_get_stubs_and_checks_and_no_solutions(class_of_one):
+def test_students_get_stubs_and_checks_and_no_solutions(class_of_one, tmp_path):
     text = text_of(class_of_one("student"))
+    first = (tmp_path / "student" / "03_small.ipynb").read_bytes()
+    class_of_one("student")
+    assert (tmp_path / "student" / "03_small.ipynb").read_bytes() == first  # the same way twice
     assert "SECRET" not in text
     assert "Rubric" not in text
     assert "solution" not in text
@@ -73,13 +76,6 @@ def test_students_get_stubs_and_checks_and_no_solutions(class_of_one):
     assert "\n*Your answer:*\n" in text
     assert "### Exercise 3.4 Why so?" in text
     assert not re.search(r"^```\{|\{\w+\}`", text, re.MULTILINE)  # JupyterLab does not read MyST
-
-
-def test_a_version_is_written_the_same_way_twice(class_of_one, tmp_path):
-    class_of_one("student")
-    first = (tmp_path / "student" / "03_small.ipynb").read_bytes()
-    class_of_one("student")
-    assert (tmp_path / "student" / "03_small.ipynb").read_bytes() == first
 
 
 def test_teachers_get_solutions_rubrics_and_a_table(class_of_one, tmp_path):
@@ -104,29 +100,24 @@ def test_a_course_keeps_what_was_submitted(class_of_one, tmp_path):
 
 
 @each_chapter
-def test_no_solution_of_the_book_reaches_the_students(notebook):
+def test_students_get_no_solution_of_the_book_and_a_stub_for_each_check(notebook):
     chapter, student = students_version(notebook)
     sources = {cell.source.strip() for cell in student.cells}
-    for one in exercises(chapter):
-        for cell in one.solution:
-            assert plain(cell.source).strip() not in sources
-            assert cell.source.strip() not in sources
+    solutions = [cell.source for one in exercises(chapter) for cell in one.solution]
+    assert not sources & {text.strip() for source in solutions for text in (source, plain(source))}
     assert "**Rubric**" not in text_of(student)
     assert not re.search(r"^(`{3,}|:{3,})\{[\w:-]+\}", text_of(student), re.MULTILINE)
-
-
-@each_chapter
-def test_each_stub_raises_the_name_of_its_exercise_and_each_solution_gives_an_answer(notebook):
-    chapter, student = students_version(notebook)
     stubs = [cell.source for cell in student.cells if "raise NotImplementedError" in cell.source]
     checked = [one for one in exercises(chapter) if one.checked]
-    assert len(stubs) == len(checked)
     for stub, one in zip(stubs, checked, strict=True):
         names = {}
         with pytest.raises(NotImplementedError, match=re.escape(f"Exercise {one.name}")):
             exec(stub, names)
         assert names["answer"] is None
         assert "answer" in compile(one.code, one.number, "exec").co_names
+    code = "\n".join(cell.source for cell in student.cells if cell.cell_type == "code")
+    assert names_without_origin(code) == set()  # no cell needs a solution: the book runs the same cells
+    assert names_without_origin(f"{code}\nonly_in_a_solution + 1") == {"only_in_a_solution"}
 
 
 @pytest.mark.notebook
@@ -137,15 +128,6 @@ def test_a_notebook_stops_at_its_first_exercise(class_of_one, tmp_path):
             str(tmp_path / "student" / "03_small.ipynb"), str(tmp_path / "done.ipynb"), progress_bar=False
         )
     assert (failure.value.ename, failure.value.evalue) == ("NotImplementedError", "Exercise 3.1 How many images?")
-
-
-@each_chapter
-def test_no_cell_of_the_students_needs_a_solution(notebook):
-    """Each name that a cell uses is made in some cell that students get; the book runs the same cells."""
-    _, student = students_version(notebook)
-    code = "\n".join(cell.source for cell in student.cells if cell.cell_type == "code")
-    assert names_without_origin(code) == set()
-    assert names_without_origin(f"{code}\nonly_in_a_solution + 1") == {"only_in_a_solution"}
 
 
 def names_without_origin(code: str) -> set[str]:

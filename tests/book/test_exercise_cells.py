@@ -66,11 +66,7 @@ def test_what_an_exercise_says_of_itself():
     assert [cell.cell_type for cell in first.solution] == ["markdown", "code", "markdown"]
     assert (second.name, second.checked, second.points) == ("3.4 Why so?", False, 3)
     assert lacks(first) == lacks(second) == []
-
-
-def test_what_is_no_exercise_stays_in_its_order():
-    found = parts(read(small_exercises()))
-    texts = [part.number if isinstance(part, Exercise) else part.source for part in found]
+    texts = [part.number if isinstance(part, Exercise) else part.source for part in parts(read(small_exercises()))]
     assert texts[-5:] == ["3.1", "Some text between.", "3.4", "## Afterwards", 'print("end")']
 
 
@@ -99,13 +95,9 @@ def test_a_directive_that_shows_an_exercise_is_text():
 
 
 @each_chapter
-def test_every_exercise_of_the_book_has_all_that_it_needs(notebook: Path):
-    assert {one.number: lacks(one) for one in read_exercises(notebook) if lacks(one)} == {}
-
-
-@each_chapter
-def test_the_exercises_of_a_chapter_are_numbered_and_their_checks_are_known(notebook: Path):
+def test_every_exercise_of_the_book_has_all_that_it_needs_a_number_and_a_check_that_is_known(notebook: Path):
     found = read_exercises(notebook)
+    assert {one.number: lacks(one) for one in found if lacks(one)} == {}
     chapter = str(int(notebook.name[:2]))
     assert [one.number for one in found] == [f"{chapter}.{k}" for k in range(1, len(found) + 1)]
     assert [one.number for one in found if one.checked] == [n for n in known() if n.partition(".")[0] == chapter]
@@ -114,13 +106,10 @@ def test_the_exercises_of_a_chapter_are_numbered_and_their_checks_are_known(note
         assert re.findall(r'exercises\.check\(\s*"(.*?)"', text) == ([one.number] if one.checked else [])
 
 
-def test_the_book_has_enough_exercises_of_each_kind():
-    found = [one for notebook in CHAPTERS for one in read_exercises(notebook)]
+def test_the_book_has_enough_exercises_of_each_kind_and_they_are_in_its_chapters():
+    found = [one for notebook in NOTEBOOKS for one in read_exercises(notebook)]
+    assert [path.stem for path in NOTEBOOKS if path not in CHAPTERS and read_exercises(path)] == []
     assert len(found) >= 45
     assert sum(one.kind in CHECKED for one in found) >= 30
     assert 3 * sum(one.kind in OPEN for one in found) >= len(found)
     assert [one.number for one in found if one.checked] == known()
-
-
-def test_pages_after_the_chapters_have_no_exercises():
-    assert [path.stem for path in NOTEBOOKS if path not in CHAPTERS and read_exercises(path)] == []

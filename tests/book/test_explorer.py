@@ -75,18 +75,9 @@ class TestData:
         assert [len(row) for row in numbers["distances"]] == [*range(1, len(names) + 1)]
 
 
-@pytest.mark.parametrize(
-    ("marker", "path"),
-    [
-        (MarkerStyle("s"), "M-.5 .5L.5 .5L.5 -.5L-.5 -.5Z"),
-        (MarkerStyle("^"), "M0 -.5L-.5 .5L.5 .5Z"),  # y grows downwards in SVG
-    ],
-)
-def test_a_marker_as_svg(marker: MarkerStyle, path: str) -> None:
-    assert explorer_data.svg_path(marker) == path
-
-
-def test_networks_are_sorted_by_number() -> None:
+def test_markers_are_drawn_and_networks_sorted_by_number() -> None:
+    assert explorer_data.svg_path(MarkerStyle("s")) == "M-.5 .5L.5 .5L.5 -.5L-.5 -.5Z"
+    assert explorer_data.svg_path(MarkerStyle("^")) == "M0 -.5L-.5 .5L.5 .5Z"  # y grows downwards in SVG
     assert sorted(["b10", "b9", "a"], key=explorer_data._natural) == ["a", "b9", "b10"]
 
 

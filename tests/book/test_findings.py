@@ -42,29 +42,23 @@ def test_the_findings_stand_below_the_title() -> None:
     title, *rest = sources(notebook)
     assert title.startswith("# A title\n\nAn opening.\n\n:::::{admonition} What we found\n:class: findings\n")
     assert FOUND in title
+    assert bullets(FOUND) == ["The first is 0.62.", "The second goes on.", "The third."]
     assert title.endswith(":::::\n\nYou will learn\n\n* this.")
     assert rest == ["x = 1", "## Exercises"]
     nbformat.validate(notebook)
 
 
-def test_only_the_heading_goes_from_a_cell_that_says_more() -> None:
+def test_only_the_heading_goes_from_a_cell_that_says_more_and_a_chapter_without_findings_stays() -> None:
     notebook = chapter(new_markdown_cell("Words before.\n\n## What we found\n"), made())
     move_to_the_top(NAME, notebook)
     assert sources(notebook)[1:] == ["x = 1", "Words before."]
-
-
-def test_a_chapter_without_findings_stays_as_it_is() -> None:
-    notebook = chapter(new_markdown_cell("## Exercises"))
-    before = sources(notebook)
-    move_to_the_top(NAME, notebook)
-    assert sources(notebook) == before
-    assert findings_of(NAME, notebook) is None
+    without = chapter(new_markdown_cell("## Exercises"))
+    before = sources(without)
+    move_to_the_top(NAME, without)
+    assert sources(without) == before
+    assert findings_of(NAME, without) is None
 
 
 def test_a_cell_that_shows_no_findings_is_an_error() -> None:
     with pytest.raises(SystemExit, match=r"07_x.ipynb: the cell tagged 'findings' must show Markdown"):
         move_to_the_top(NAME, chapter(made(None)))
-
-
-def test_findings_one_by_one() -> None:
-    assert bullets(FOUND) == ["The first is 0.62.", "The second goes on.", "The third."]

@@ -41,9 +41,6 @@ def test_the_first_findings_of_the_chapters_that_have_some() -> None:
         "* The **first** is 0.6 ({doc}`../notebooks/c06`). ({doc}`../notebooks/c05`)",
         "* Here. ({doc}`../notebooks/c06`)",
     ]
-
-
-def test_findings_of_no_chapter_are_an_error() -> None:
     with pytest.raises(SystemExit, match="asks for the findings of 12_x, and there is no such notebook"):
         page("<!-- 3 findings of 12_x -->")
 

@@ -29,18 +29,9 @@ def code_cells(script: Path) -> list[Any]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def test_there_are_notebooks_and_profiles() -> None:
-    assert SCRIPTS
-    assert {"mini", "paper"} <= {profile.stem for profile in PROFILES}
-
-
 @each_notebook
-def test_the_two_files_of_a_notebook_hold_the_same_cells(script: Path) -> None:
+def test_the_two_files_of_a_notebook_hold_the_same_cells_and_no_outputs(script: Path) -> None:
     assert not pair_differs(script), f"{script.name} and its .ipynb differ: make sync"
-
-
-@each_notebook
-def test_no_outputs_are_committed(script: Path) -> None:
     for cell in code_cells(script):
         assert not cell.outputs
         assert cell.execution_count is None
@@ -59,29 +50,21 @@ def test_parameters_are_typed_commented_and_checked(script: Path) -> None:
     exec(compile(f"{parameters.source}\n{check.source}", script.name, "exec", dont_inherit=True), namespace)
 
 
-@each_notebook
-def test_figures_have_a_description(script: Path) -> None:
-    for cell in code_cells(script):
-        options = cell.metadata.get("mystnb", {})
-        if "figure" in options:
-            assert options["figure"].get("caption")
-            assert options["figure"].get("name", "").startswith("fig-")
-            assert options.get("image", {}).get("alt")
+def test_figures_have_a_description_and_a_name_of_their_own() -> None:
+    options = [cell.metadata.get("mystnb", {}) for script in SCRIPTS for cell in code_cells(script)]
+    figures = [(one["figure"], one.get("image", {})) for one in options if "figure" in one]
+    assert all(figure.get("caption") and image.get("alt") for figure, image in figures)
+    names = [figure.get("name", "") for figure, _ in figures]
+    assert all(name.startswith("fig-") for name in names)
+    assert len(names) == len(set(names)) > 0
 
 
-def test_figure_names_are_unique() -> None:
-    names = [
-        cell.metadata["mystnb"]["figure"]["name"]
-        for script in SCRIPTS
-        for cell in code_cells(script)
-        if "figure" in cell.metadata.get("mystnb", {})
-    ]
-    assert len(names) == len(set(names))
-
-
-@pytest.mark.parametrize("profile", PROFILES, ids=lambda path: path.stem)
-def test_each_parameter_of_a_profile_is_declared(profile: Path) -> None:
-    assert undeclared_keys(read_profile(profile), [script.with_suffix(".ipynb") for script in SCRIPTS]) == []
+def test_each_parameter_of_a_profile_is_declared() -> None:
+    assert {"mini", "paper"} <= {profile.stem for profile in PROFILES}
+    notebooks = [script.with_suffix(".ipynb") for script in SCRIPTS]
+    assert {profile.stem: undeclared_keys(read_profile(profile), notebooks) for profile in PROFILES} == {
+        profile.stem: [] for profile in PROFILES
+    }
 
 
 def test_the_pages_of_the_table_of_contents_exist() -> None:

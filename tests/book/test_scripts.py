@@ -12,7 +12,7 @@ import nbformat
 import notebook_files
 import pytest
 from execute_notebook import PACKAGES, limit_threads
-from notebook_files import pair_differs, read_profile
+from notebook_files import pair_differs
 from stage_book import configuration, status_page, with_set_numbers, write_tree
 
 from tests.book.small_book import REPOSITORY, SmallBook
@@ -94,16 +94,17 @@ def test_a_pair_that_differs_is_brought_in_step(small_book: SmallBook, capsys: p
     assert pair_differs(small_book.script), "a tag makes a difference"
 
 
-def test_a_misspelt_name_in_a_profile_is_an_error(small_book: SmallBook) -> None:
-    small_book.write("", params="nn: 1\n")
-    with pytest.raises(SystemExit, match=r"mini.yml: no notebook declares 'nn' \(did you mean 'n'\?\)$"):
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ("nn: 1\n", r"mini.yml: no notebook declares 'nn' \(did you mean 'n'\?\)$"),
+        ("- n\n", "must hold lines `name: value`, got list"),
+    ],
+)
+def test_a_profile_with_a_misspelt_name_or_without_any_is_an_error(small_book: SmallBook, params: str, message: str):
+    small_book.write("", params=params)
+    with pytest.raises(SystemExit, match=message):
         notebook_files.main(small_book.params)
-
-
-def test_a_profile_that_is_no_list_of_names_is_an_error(small_book: SmallBook) -> None:
-    small_book.params.write_text("- n\n")
-    with pytest.raises(SystemExit, match="must hold lines `name: value`, got list"):
-        read_profile(small_book.params)
 
 
 def test_the_tree_is_written_where_it_differs(tmp_path: Path) -> None:
@@ -144,21 +145,17 @@ def test_the_status_page_has_the_versions_of_the_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "threads", "expected"),
-    [(" -j2 --jobserver-auth=3,4", None, "1"), (" -j2 --jobserver-fds=3,4", "2", "2"), ("", None, None)],
-    ids=["several at once", "the user said", "one at a time"],
+    ("flags", "threads", "expected"), [(" -j2 --x", "", "1"), (" -j2 --x", "2", "2"), ("", "", "")]
 )
 def test_notebooks_at_the_same_time_have_one_thread_each(
-    monkeypatch: pytest.MonkeyPatch, flags: str, threads: str | None, expected: str | None
+    monkeypatch: pytest.MonkeyPatch, flags: str, threads: str, expected: str
 ) -> None:
-    # set first, so that monkeypatch takes back what the function sets
-    monkeypatch.setenv("OMP_NUM_THREADS", "")
-    monkeypatch.delenv("OMP_NUM_THREADS")
-    monkeypatch.setenv("MAKEFLAGS", flags)
-    if threads is not None:
-        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    monkeypatch.setenv("OMP_NUM_THREADS", threads)  # so that monkeypatch takes back what the function sets
+    if not threads:
+        monkeypatch.delenv("OMP_NUM_THREADS")
+    monkeypatch.setenv("MAKEFLAGS", flags.replace("--x", "--jobserver-auth=3,4"))
     limit_threads()
-    assert os.environ.get("OMP_NUM_THREADS") == expected
+    assert os.environ.get("OMP_NUM_THREADS", "") == expected
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,12 @@
-"""The built site as files: what links lead to, and the memory that its notebooks took."""
+"""The built site as files: what links lead to, the public names that it has, and the memory its notebooks took."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import json
+import pydoc
+import re
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,7 +17,8 @@ import pytest
 from tests.book.built_site import PAGES, site
 from tests.book.small_book import REPOSITORY
 
-pytestmark = pytest.mark.browser
+API = [REPOSITORY / "book" / "api.md", *sorted((REPOSITORY / "book" / "api").glob("*.md"))]
+PACKAGES = re.findall(r"automodule:: (\S+)", "".join(page.read_text() for page in API))
 NOTEBOOKS = [page for page in PAGES if page.startswith("notebooks/")]
 
 
@@ -38,6 +43,7 @@ def links(path: Path) -> Links:
     return parser
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("name", PAGES)
 def test_links_lead_somewhere(name: str) -> None:
     path = site() / f"{name}.html"
@@ -52,9 +58,41 @@ def test_links_lead_somewhere(name: str) -> None:
     assert dead == []
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_notebook_fits_a_small_machine(name: str) -> None:
     """Its process takes less than 3 GB of the 4 that a machine may have; jobs beside it share the rest."""
     site()
     executed = json.loads((REPOSITORY / "_build" / "executed" / "mini" / f"{name}.ipynb").read_text(encoding="utf-8"))
     assert 200 < executed["metadata"]["affscore"]["peak_mb"] < 3000
+
+
+def public_names(package: str) -> list[str]:
+    """The functions and classes that a package has of the library; of a module, its own."""
+    module = importlib.import_module(package)
+    inside = f"{package.partition('.')[0]}." if hasattr(module, "__path__") else package
+    found = []
+    for name in dir(module):
+        thing = getattr(module, name)
+        if callable(thing) and not inspect.ismodule(thing) and str(thing.__module__).startswith(inside):
+            found.append(name)
+    return [name for name in found if not name.startswith("_") and name != "lazy_names"]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_is_on_a_page(package: str) -> None:
+    pages = [site() / page.relative_to(REPOSITORY).with_suffix(".html") for page in API]
+    text = "".join(page.read_text() for page in pages)
+    documented = set(re.findall(r'id="(?:affscore|companion)\.(?:\w+\.)?(\w+)"', text))
+    assert public_names(package)
+    assert [name for name in public_names(package) if name not in documented] == []
+    assert ">Type<span" not in text, "Napoleon takes the words before a colon in a property's first line for its type"
+
+
+def test_what_docstrings_name_exists() -> None:
+    rooms = (REPOSITORY / "affscore", REPOSITORY / "notebooks" / "companion")
+    text = "".join(path.read_text() for room in rooms for path in room.rglob("*.py"))
+    named = set(re.findall(r":(?:func|class|meth|data|mod):`((?:affscore|companion)\.[\w.]+)`", text))
+    assert len(named) > 100
+    assert [name for name in sorted(named) if pydoc.locate(name) is None] == []

@@ -17,7 +17,7 @@ LETTERS = TextPreprocessing(lambda text: [ord(letter) for letter in text], lengt
 
 
 @pytest.mark.slow
-def test_each_docstring_is_one_of_the_library_and_there_once():
+def test_each_docstring_is_one_of_the_library_and_there_once_whoever_reads():
     texts = all_docstrings()
     assert len(set(texts)) == len(texts)
     assert all(text.isascii() and text.strip() for text in texts)
@@ -25,31 +25,9 @@ def test_each_docstring_is_one_of_the_library_and_there_once():
     own = [ast.get_docstring(node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     assert {text for text in own if text} <= set(texts)
     assert sum(map(len, texts)) <= module.MOST
-
-
-def test_the_parts_share_no_docstring_and_leave_none_out():
-    texts = all_docstrings()
-    held_out = [text for text in texts if is_held_out(text)]
-    assert docstrings("test") == "\n\n".join(held_out)
-    assert len(docstrings("train")) + len(docstrings("test")) == sum(len(text) + 2 for text in texts) - 4
-    assert 0.08 < len(held_out) / len(texts) < 0.17
-
-
-@pytest.mark.slow
-def test_another_process_reads_the_same():
     code = "from companion.docstrings import *; print(fingerprint_of_docstrings())"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == fingerprint_of_docstrings()
-
-
-def test_as_data_it_is_the_test_part_in_windows_and_says_which_python():
-    data = load_data("docstrings", LETTERS)
-    text = docstrings("test")
-    assert (data.name, data.length) == ("docstrings", len(text) // 64)
-    assert "".join(map(chr, data[1].tolist())) == text[64:128]
-    version, dropped = data.notes
-    assert f"({fingerprint_of_docstrings()}); other versions have others" in version
-    assert dropped.startswith("dropped ")
 
 
 @pytest.fixture
@@ -59,6 +37,26 @@ def library(tmp_path, monkeypatch):
     all_docstrings.cache_clear()
     yield tmp_path
     all_docstrings.cache_clear()
+
+
+def write(library, word, count):
+    (library / "abc.py").write_text("\n".join(f'def f{n}():\n    """{word} f{n}, and more."""' for n in range(count)))
+    all_docstrings.cache_clear()
+
+
+def test_the_parts_share_no_docstring_and_the_test_part_is_the_data_in_windows(library):
+    write(library, "Of", 999)
+    texts = all_docstrings()
+    held_out = [text for text in texts if is_held_out(text)]
+    assert docstrings("test") == "\n\n".join(held_out)
+    assert docstrings("train") == "\n\n".join(text for text in texts if text not in held_out)
+    assert 0.08 < len(held_out) / len(texts) < 0.17
+    data, text = load_data("docstrings", LETTERS), docstrings("test")
+    assert (data.name, data.length) == ("docstrings", len(text) // 64)
+    assert "".join(map(chr, data[1].tolist())) == text[64:128]
+    version, dropped = data.notes
+    assert f"({fingerprint_of_docstrings()}); other versions have others" in version
+    assert dropped.startswith("dropped ")
 
 
 def test_which_docstrings_count(library, monkeypatch):
@@ -82,9 +80,8 @@ def test_a_python_without_sources(library):
 
 
 def test_a_store_knows_the_text_by_its_content(library):
-    (library / "abc.py").write_text("\n".join(f'def f{n}():\n    """Of f{n}."""' for n in range(99)))
+    write(library, "Of", 99)
     one = [*load_data("docstrings").content(5, 0)]
     assert one == [docstrings("test").encode()]
-    (library / "abc.py").write_text("\n".join(f'def f{n}():\n    """Of g{n}."""' for n in range(99)))
-    all_docstrings.cache_clear()
+    write(library, "By", 99)
     assert [*load_data("docstrings").content(5, 0)] != one

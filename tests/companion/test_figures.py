@@ -1,67 +1,54 @@
-"""What the figures of notebooks 6 and 8 show: every network, in its family's look, with the numbers of its scores."""
+"""What figures that several chapters draw show: every network, in its family's look, with the numbers of its scores."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import legend_entries, titles, words
 
-from affscore import AffscoreError, signature
+from affscore import AffscoreError
 from affscore.comparison import distance_matrix
+from affscore.network.result import Signature
 from affscore.plots import raw_signature
-from companion.chapter_06 import history, timeline
 from companion.clustering import leaf_order, linkage
-from companion.figures import dendrogram, distance_heatmap
+from companion.figures import dendrogram, distance_heatmap, repeated_signatures
 from companion.style import FAMILIES, family_styles
+from tests.synthetic_signatures import synthetic
 
 GENERATOR = np.random.default_rng(0)
-
-
-SIGNATURES = {
-    name: GENERATOR.uniform(0.3, 1, length)
-    for name, length in {"alexnet": 7, "vgg11": 10, "resnet18": 17, "vit_b_16": 12, "swin_t": 3, "mine": 4}.items()
-}
-
-
+LENGTHS = {"alexnet": 7, "vgg11": 10, "resnet18": 17, "vit_b_16": 12, "swin_t": 3, "mine": 4}
+SIGNATURES = {name: GENERATOR.uniform(0.3, 1, length) for name, length in LENGTHS.items()}
 FAMILY_OF = ["Pure convnets", "Pure convnets", "ResNets", "ViTs", "Swins", "mine"]
 
+NAMES = [r"$\frac{1$", "cost$_a$", "_hidden", r"a_b^c\d", "$5", "100 % # & ~ {}"]
+DISTANCES = pd.DataFrame(np.abs(np.subtract.outer(range(6), range(6))) / 6, NAMES, NAMES)
 
-def test_families_differ_in_more_than_colour():
+
+def test_families_differ_in_more_than_colour_and_look_the_same_whichever_others_are_there():
     styles = family_styles([*FAMILIES, *(f"other {k}" for k in range(20))])
     assert len(set(styles.values())) == len(FAMILIES) + 20
-    colours = [colour for colour, _ in styles.values()]
-    for colour in set(colours):
+    for colour in {colour for colour, _ in styles.values()}:
         markers = [marker for this, marker in styles.values() if this == colour]
         assert len(set(markers)) == len(markers)
-
-
-def test_a_family_looks_the_same_whichever_others_are_there():
     assert family_styles(["Swins", "mine"])["Swins"] == family_styles(FAMILIES)["Swins"]
 
 
 def test_the_heatmap_has_the_distances_in_the_order_asked_for():
     distances = distance_matrix(SIGNATURES)
     order = leaf_order(distances, linkage(distances))
-    figure = distance_heatmap(distances, order)
-    axes = figure.axes[0]
+    axes = distance_heatmap(distances, order).axes[0]
     np.testing.assert_array_equal(axes.collections[0].get_array(), distances.loc[order, order])
-    for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
-        assert [label.get_text() for label in labels] == order
+    assert words(axes.get_xticklabels()) == words(axes.get_yticklabels()) == order
     written = [float(text.get_text()) for text in axes.texts]
     assert written == pytest.approx(distances.loc[order, order].to_numpy().ravel(), abs=0.005)
-    assert figure.axes[1].get_ylabel() == "DTW distance"
+    large = distance_heatmap(distance_matrix({f"n{k}": [k / 40, 0.5] for k in range(36)})).axes[0]
+    assert (len(large.texts), len(large.get_yticklabels())) == (0, 36)
 
 
-def test_a_large_heatmap_has_no_numbers_in_its_cells():
-    many = {f"n{k}": [k / 40, 0.5] for k in range(36)}
-    axes = distance_heatmap(distance_matrix(many)).axes[0]
-    assert len(axes.texts) == 0
-    assert len(axes.get_yticklabels()) == 36
-
-
-def test_the_dendrogram_marks_each_leaf_with_its_family():
-    tree = linkage(distance_matrix(SIGNATURES))
-    figure = dendrogram(tree, list(SIGNATURES), FAMILY_OF)
-    axes = figure.axes[0]
-    rows = dict(zip(axes.get_yticks(), [label.get_text() for label in axes.get_yticklabels()], strict=True))
+def test_the_dendrogram_marks_each_leaf_with_its_family_and_its_signature():
+    tree, names = linkage(distance_matrix(SIGNATURES)), list(SIGNATURES)
+    axes, beside = dendrogram(tree, names, FAMILY_OF, signatures=SIGNATURES).axes
+    rows = dict(zip(axes.get_yticks(), words(axes.get_yticklabels()), strict=True))
     assert sorted(rows.values()) == sorted(SIGNATURES)
     marked = {rows[y]: scatter.get_label() for scatter in axes.collections for x, y in scatter.get_offsets()
               if scatter.get_label() in FAMILY_OF}  # fmt: skip
@@ -69,31 +56,55 @@ def test_the_dendrogram_marks_each_leaf_with_its_family():
     heights = {round(x, 9) for lines in axes.collections if not len(lines.get_offsets()) > 1
                for path in lines.get_paths() for x in path.vertices[:, 0]}  # fmt: skip
     assert {round(height, 9) for height in tree[:, 2]} <= heights
-    assert "joined" in axes.get_xlabel()
-    with pytest.raises(AffscoreError, match="as many names and families"):
-        dendrogram(tree, list(SIGNATURES)[1:], FAMILY_OF)
-
-
-def test_beside_the_tree_each_row_has_the_signature_of_its_network():
-    tree, names = linkage(distance_matrix(SIGNATURES)), list(SIGNATURES)
-    axes, beside = dendrogram(tree, names, FAMILY_OF, signatures=SIGNATURES).axes
-    rows = [label.get_text() for label in axes.get_yticklabels()]
-    for row, (name, line) in enumerate(zip(rows, beside.lines, strict=True)):
+    for row, (name, line) in enumerate(zip(rows.values(), beside.lines, strict=True)):
         assert len(line.get_ydata()) == len(SIGNATURES[name])
         assert 10 * row < min(line.get_ydata()) <= max(line.get_ydata()) < 10 * (row + 1)
+    with pytest.raises(AffscoreError, match="as many names and families"):
+        dendrogram(tree, names[1:], FAMILY_OF)
 
 
-def test_raw_signatures_can_be_called_something_else():
-    result = signature("mini:digitsnet", "digits", n=32, images=64, criteria=False, progress=False)
-    figure = raw_signature([result, result], titles=["one", "other"])
-    spread = result.summary["score_std"].mean()
-    assert [axes.get_title() for axes in figure.axes] == [
-        f"{name}, ± {spread:.3f} between batches" for name in ("one", "other")
-    ]
+@pytest.mark.parametrize(
+    "draw", [lambda: distance_heatmap(DISTANCES), lambda: dendrogram(linkage(DISTANCES), NAMES, NAMES)]
+)
+def test_names_in_figures_are_shown_letter_by_letter(draw, tmp_path):
+    with plt.rc_context({"svg.fonttype": "none"}):
+        draw().savefig(tmp_path / "x.svg")
+    shown = (tmp_path / "x.svg").read_text()
+    assert all(name.replace("&", "&amp;") in shown for name in NAMES)
 
 
-def test_figures_of_frames_do_not_change_them():
-    table = history(SIGNATURES)
-    before = table.copy()
-    timeline(table)
-    pd.testing.assert_frame_equal(table, before)
+def looks(figure):
+    """Colour and marker of each entry of the legend."""
+    marked = [points for axes in figure.axes for points in axes.collections if not points.get_label().startswith("_")]
+    return {
+        points.get_label(): (tuple(points.get_edgecolor()[0]), points.get_paths()[0].vertices.tobytes())
+        for points in marked
+    }
+
+
+def test_a_kind_has_its_colour_and_each_function_of_it_a_marker():
+    alone = synthetic([0.5, 0.9], kinds=["first", "after-sum"])
+    among = synthetic([0.5, 0.6, 0.7, 0.8, 0.9], kinds=["hidden", "squeeze", "first", "second", "after-sum"])
+    few, many = looks(raw_signature(alone)), looks(raw_signature([among, alone]))
+    assert len(set(many.values())) == len(many) == 5
+    assert few == {label: many[label] for label in few}
+    one = synthetic([0.5, 0.6, 0.7], kinds=["hidden", "hidden", "first"])
+    table = one.table.assign(activation=["relu", "gelu", "relu"] * 2)
+    found = looks(raw_signature(Signature(table, one.metadata)))
+    assert list(found) == ["ReLU", "GELU", "ReLU, first of a block"]
+    assert found["ReLU"][0] == found["GELU"][0] != found["ReLU, first of a block"][0]
+    assert len({marker for _, marker in found.values()}) == 3
+
+
+def test_repeated_signatures_have_a_line_and_a_colour_for_each_size():
+    def signatures(*sizes):
+        return pd.concat(pd.DataFrame({"index": [1, 0], "n": n, "score": [0.5, n / 1000]}) for n in sizes)
+
+    figure = repeated_signatures({"a": signatures(64, 32), "b": signatures(64)}, "n", label="n = ")
+    first, second = figure.axes
+    assert [line.get_xydata().tolist() for line in first.lines] == [[[1, 0.032], [2, 0.5]], [[1, 0.064], [2, 0.5]]]
+    assert titles(figure) == ["a", "b"]
+    assert first.get_ylim()[0] == 0  # the smallest score is 0.03
+    assert np.array_equal(second.lines[0].get_color(), first.lines[1].get_color())
+    assert not np.array_equal(first.lines[0].get_color(), first.lines[1].get_color())
+    assert legend_entries(figure) == ["n = 32", "n = 64"]

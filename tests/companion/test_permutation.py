@@ -1,18 +1,19 @@
-"""The engine of all permutation tests: against SciPy, and within strata."""
+"""The engine of all permutation tests, and trends over years: against SciPy, within strata, and by counting."""
+
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from companion.permutation import permutation_test
+from companion.permutation import permutation_test, trend
 
 
 @pytest.mark.parametrize("count", [6, 12])
 def test_p_values_are_those_of_scipy(count):
     x, y = np.random.default_rng(count).normal(size=(2, count))
     found = permutation_test(y, lambda rows: rows @ x, permutations=999, seed=4)
-    sides = {"greater": found.p_value, "two-sided": found.two_sided}
-    for alternative, p_value in sides.items():
+    for alternative, p_value in {"greater": found.p_value, "two-sided": found.two_sided}.items():
         expected = stats.permutation_test(
             (y,),
             lambda rows, axis: rows @ x,
@@ -34,16 +35,46 @@ def test_batches_change_nothing():
 
 @pytest.mark.parametrize("permutations", [12, 11])
 def test_values_stay_in_their_stratum(permutations):
-    values, strata = np.array([1, 2, 10, 3, 20]), np.array([0, 0, 1, 0, 1])
+    values, strata, weights = [1, 2, 10, 3, 20], np.array([0, 0, 1, 0, 1]), np.array([1, 5, 125, 25, 725])
     found = permutation_test(
         values, lambda rows: rows[..., strata == 0].max(axis=-1), strata=strata, permutations=permutations
     )
     assert (found.observed, set(found.permuted)) == (3, {3})
     assert (found.exact, len(found.permuted)) == (permutations == 12, permutations)
+    every = permutation_test(values, lambda rows: rows @ weights, strata=strata).permuted
+    assert len(set(every)) == len(every) == 12  # each order within strata once
 
 
-def test_all_permutations_within_strata_are_there_once():
-    found = permutation_test(
-        [1, 2, 3, 10, 20], lambda rows: rows @ np.array([1, 5, 25, 125, 725]), strata=[0, 0, 0, 1, 1]
-    )
-    assert len(set(found.permuted)) == len(found.permuted) == 12
+@pytest.mark.parametrize("values", [[3, 1, 4, 15, 9, 2], [1, 2, 3, 4, 9, 15], [9, 15, 4, 3, 2, 1], [1, 1, 3, 2, 4, 4]])
+def test_the_p_value_of_a_trend_counts_all_assignments_of_years(values):
+    years = [2012, 2014, 2014, 2015, 2016, 2019]
+    found = trend(years, values)
+    expected = stats.spearmanr(years, values).statistic
+    assert found.correlation == pytest.approx(expected, abs=1e-9)
+    by_chance = np.corrcoef(stats.rankdata(years), list(permutations(stats.rankdata(values))))[0, 1:]
+    above, below = np.mean(by_chance >= expected - 1e-9), np.mean(by_chance <= expected + 1e-9)
+    assert found.p_value == pytest.approx(min(1, 2 * min(above, below)))
+
+
+def test_the_slope_of_a_trend_is_the_median_of_the_slopes_of_pairs():
+    x, y = np.array([2012.0, 2014, 2014, 2015, 2018]), np.array([0.1, 0.2, 0.5, 0.3, 0.35])
+    slopes = [(y[j] - y[i]) / (x[j] - x[i]) for i, j in combinations(range(5), 2) if x[i] != x[j]]
+    found = trend(x, y)
+    assert found.slope == pytest.approx(np.median(slopes))
+    assert found.low <= found.slope <= found.high
+
+
+@pytest.mark.parametrize("values", [[0.1, 0.2, 0.3], [0.5, 0.5, 0.5, 0.5]])
+def test_too_little_for_a_trend_is_no_trend(values):
+    found = trend(range(2012, 2012 + len(values)), values)
+    assert found.points == len(values)
+    assert np.isnan([found.correlation, found.p_value, found.slope]).all()
+
+
+def test_noise_has_no_trend_and_each_seed_tries_its_own_assignments():
+    generator = np.random.default_rng(0)
+    p_values = [trend(range(8), generator.random(8), resamples=199, seed=k).p_value for k in range(100)]
+    assert np.mean(np.array(p_values) <= 0.1) < 0.2
+    one, again, other = (trend(range(9), [3, 1, 4, 15, 9, 2, 6, 5, 8], resamples=99, seed=seed) for seed in (0, 0, 1))
+    assert one == again
+    assert one.p_value != other.p_value

@@ -1,4 +1,4 @@
-"""Regions at the points of a plane, against what the units of the network are fed, and against derivatives."""
+"""Paths around images; and regions at the points of a plane, against what units are fed and against derivatives."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,7 @@ import torch
 from torch import nn
 
 from affscore import AffscoreError
-from affscore.linear_regions import along_segment
-from companion.planes import on_plane
+from companion.planes import closed_paths, on_plane
 from tests.affscore.linear_regions.architectures import ARCHITECTURES, network
 from tests.affscore.linear_regions.brute_force import Inputs
 
@@ -61,16 +60,6 @@ def test_slopes_are_the_gradients_within_the_plane(name):
     np.testing.assert_allclose(found.sides, sides.norm(dim=1))
 
 
-def test_neighbours_of_one_region_have_no_boundary_between_them():
-    model, shape = network("plain")
-    origin, right, up = corners(shape)
-    found = on_plane(model, origin, right, up, points=POINTS)
-    points = at_points(origin, right, up).view(POINTS, POINTS, *shape)
-    for row, column in ((0, 0), (3, 4), (8, 2), (5, 7)):
-        between = along_segment(model, points[row, column], points[row, column + 1])
-        assert (between.crossings == 0) == (found.regions[row, column] == found.regions[row, column + 1])
-
-
 def test_sides_exchanged_the_picture_is_turned_over_and_chunks_do_not_matter():
     model, shape = network("residual")
     origin, right, up = corners(shape)
@@ -95,10 +84,7 @@ def test_an_affine_network_is_one_region_and_the_model_is_left_as_it_was():
     ("right", "up", "options", "message"),
     [
         ([2.0, 2.0], [1.0, 1.0], {}, "on one line"),
-        ([1.0, 1.0], [-1.0, -1.0], {}, "on one line"),
-        ([1.0, 0.0], [0.0, 0.0], {}, "segment 1 are the same point"),
         ([1.0, 0.0, 0.0], [0.0, 1.0], {}, r"one shape, got \(2,\), \(3,\), \(2,\)"),
-        ([1.0, float("nan")], [0.0, 1.0], {}, "end of segment 0 holds NaN"),
         ([1.0, 0.0], [0.0, 1.0], {"points": 0}, "points must be"),
         ([1.0, 0.0], [0.0, 1.0], {"chunk": 1}, "chunk must be"),
     ],
@@ -108,6 +94,32 @@ def test_three_inputs_that_span_no_plane(right, up, options, message):
         on_plane(nn.ReLU(), [0.0, 0.0], right, up, **options)
 
 
-def test_a_network_of_one_input_has_no_plane():
-    with pytest.raises(AffscoreError, match="on one line"):
-        on_plane(nn.ReLU(), [0.0], [1.0], [2.0])
+def images(side=32, count=2):
+    return torch.rand(count, 3, side, side, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize("side", [8, 32, 64])
+def test_anchors_are_translations_on_a_circle_of_an_eighth_of_the_side(side):
+    radius, aside = side // 8, round(side / 8 / 2**0.5)
+    moves = [(radius, 0), (aside, aside), (0, radius), (-aside, aside), (-radius, 0), (-aside, -aside), (0, -radius),
+             (aside, -aside), (radius, 0)]  # fmt: skip
+    x = images(side)
+    paths = closed_paths(x)
+    assert paths.shape == (2, 9, 3, side, side)
+    for (right, down), points in zip(moves, paths.unbind(1), strict=True):
+        rows = (torch.arange(side) - down).clamp(0, side - 1)  # the edge is repeated
+        columns = (torch.arange(side) - right).clamp(0, side - 1)
+        assert torch.equal(points, x[:, :, rows][:, :, :, columns])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (images()[0], "images must be a tensor of floating point"),
+        (images().mul(255).byte(), "got torch.uint8"),
+        (images(2), "images of 2 x 2 pixels are too small"),
+    ],
+)
+def test_what_makes_no_path_around_images(given, message):
+    with pytest.raises(AffscoreError, match=message):
+        closed_paths(given)

@@ -1,12 +1,27 @@
-"""Finished results by the name of their network, in a store that the test makes."""
+"""Finished results by name; those that come with the companion are whole, small and what the book says."""
 
 import dataclasses
+import re
+from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 import affscore
 from affscore import AffscoreError
-from companion.shipped import shipped_signature
+from affscore.network.criteria import SCHEMA
+from affscore.survey.job import describe, is_of_job, plan
+from affscore.survey.store import Store
+from companion.mini_zoo import list_models
+from companion.shipped import RESULTS, shipped_signature
+
+FILES = Store(RESULTS).files()
+TRAINED = {
+    *(f"cifar_networks.py:{kind}{depth}" for kind in ("resnet", "plainnet") for depth in (20, 32, 44, 56)),
+    "mobilenet_v2", "squeezenet1_0", "squeezenet1_1",
+}  # fmt: skip
+A_PATH = re.compile(r"(?<![\w.])/(?:[\w.-]+/)*[\w.-]+|[A-Za-z]:\\|~/|\.\./")
+PAGE = (Path(__file__).parents[2] / "book" / "surveys.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -23,12 +38,10 @@ def folder(tmp_path_factory):
         "f": ("vgg16", "one.pth", "mean"),
         "g": ("vgg16", "two.pth", "mean"),
     }
-    for name, (model, weights, reduction) in of.items():
-        columns = {"model": model, "weights": weights, "reduction": reduction}
-        result = dataclasses.replace(
-            made, table=made.table.assign(**columns), metadata={**made.metadata, **columns, "key": name}
-        )
-        result.save(place / f"{name}.parquet")
+    for name, about in of.items():
+        columns = dict(zip(("model", "weights", "reduction"), about, strict=True))
+        metadata = {**made.metadata, **columns, "key": name}
+        dataclasses.replace(made, table=made.table.assign(**columns), metadata=metadata).save(place / f"{name}.parquet")
     return place
 
 
@@ -37,9 +50,7 @@ def folder(tmp_path_factory):
     [
         ("vgg11", {}, "a"),
         ("vgg11@random", {}, "b"),
-        ("tiny", {}, "c"),
         ("nets.py:tiny", {}, "c"),
-        ("tiny", {"reduction": "sample"}, "d"),
         ("vgg16@two.pth", {}, "g"),
         ("tiny", {"reduction": "sample", "order": "reduce-first"}, "d"),
     ],
@@ -54,13 +65,82 @@ def test_a_result_by_name(folder, name, options, key):
         ("vgg12", {}, "did you mean .*vgg11"),
         ("zzz", {}, r"load_results\(companion.shipped.RESULTS\) shows"),
         ("vgg13", {}, "there are weights random: name them behind an @"),
-        ("vgg11@other.pth", {}, "there are weights random, vgg11.pth"),
         ("vgg11", {"reduction": "sum"}, "are for mean with activate-first; there is none for sum"),
         ("vgg16", {}, "2 results are called .*one.pth on digits, n=16 or two.pth on digits.*behind an @"),
         ("nets.py:tiny@x.pt", {}, "there are weights tiny.pt"),
-        ("tiny", {"reduction": "men"}, "reduction must be one of"),
     ],
 )
 def test_a_name_that_is_none(folder, name, options, complaint):
     with pytest.raises(AffscoreError, match=complaint):
         shipped_signature(name, **options, folder=folder)
+
+
+def test_every_file_is_whole():
+    table = affscore.load_results(RESULTS)  # reads every one
+    for field in (one for one in SCHEMA if one.name in table):
+        if field.kind in ("integer", "number"):
+            assert table[field.name].dropna().between(*field.within).all(), field.name
+        elif field.words:
+            assert set(table[field.name].dropna()) <= set(field.words), field.name
+    assert sum(path.stat().st_size for path in RESULTS.iterdir()) < 5e6
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem[-16:])
+def test_a_file_tells_how_it_was_made_and_names_no_path_of_a_machine(path):
+    schema = pq.read_schema(path)
+    texts = [value.decode() for value in (schema.metadata or {}).values()]
+    table = pq.read_table(path)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if name != "layer":
+            texts += [str(value) for value in column.unique().to_pylist() if isinstance(value, str)]
+    for text in [path.name, *texts]:
+        for token in re.split(r"[\s\"',]+", text.replace("\\n", " ")):
+            assert not A_PATH.search(token), token
+    metadata = affscore.load_signature(path).metadata
+    assert metadata["command"].startswith("affscore survey ")
+    assert metadata["versions"]["torch"]
+
+
+def test_what_there_is():
+    table = affscore.load_results(RESULTS)
+    small = table["model"].str.startswith("mini:")
+    trained = table[(table["weights"] != "random") & ~small]
+    assert set(trained["model"]) == TRAINED
+    ways = trained.groupby("model")[["reduction", "order"]].apply(lambda rows: set(map(tuple, rows.to_numpy())))
+    wanted = {("mean", "activate-first"), ("mean", "reduce-first"), ("sample", "activate-first")}
+    assert all(found == wanted for found in ways)
+    assert trained["n"].eq(512).all()
+    criteria = ["cka", "norm", "sparsity_before", "entropy_after", "r2", "cka_debiased", "nlc"]
+    assert trained[criteria].notna().mean().min() > 0.9
+    cifar = trained[trained["model"].str.startswith("cifar")]
+    assert cifar.groupby("job")["batch"].nunique().eq(10_000 // 512).all()
+    random = table[(table["weights"] == "random") & ~small]
+    assert set(random["dataset"]) == {"random"}
+    (listed,) = re.findall(r"^\| (.*) \| random \| 512 images of noise", PAGE, re.MULTILINE)
+    (missing,) = re.findall(r"missing of the papers' 36 networks: (.*?)\. ", PAGE)
+    listed, missing = (set(re.findall(r"`(\w+)`", names)) for names in (listed, missing))
+    assert set(random["model"]) == listed
+    assert len(listed | missing) == 36
+    assert not listed & missing
+
+
+@pytest.mark.slow
+def test_every_small_network_is_there_with_its_present_weights():
+    table = affscore.load_results(RESULTS)
+    small = table[table["model"].str.startswith("mini:")]
+    untrained = small[small["weights"] == "random"]
+    assert set(untrained["model"]) == {"mini:vgg16"}
+    trained = small[small["weights"] != "random"]
+    names = [f"mini:{name}" for name in list_models()["name"]]
+    assert set(trained["model"]) == set(names)
+    assert set(trained["weights"]) == {"DEFAULT"}
+    for column, value in {"dataset": "digits", "n": 512, "reduction": "mean"}.items():
+        assert set(small[column]) == {value}
+    assert small["order"].eq("activate-first").all()
+    assert small[["cka", "norm", "sparsity_before", "entropy_after", "r2"]].notna().mean().min() > 0.9
+    wanted = [describe(job) for job in plan([*names, "mini:vgg16@random"], "digits")]
+    found = [about for about in Store(RESULTS).descriptions().values() if about["model"].startswith("mini:")]
+    assert len(found) == len(wanted)
+    assert all(any(is_of_job(about, job) for about in found) for job in wanted)
+    assert "| all of `companion.mini_zoo.list_models()`, as `mini:alexnet` | trained on digits" in PAGE
+    assert "| `mini:vgg16@random` | random | the same | the same |" in PAGE

@@ -1,11 +1,8 @@
 """Answers that no exercise expects: objects that raise or end the process when they are looked at, and odd numbers."""
 
 import sys
-from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import torch
 from torch import nn
 
@@ -15,11 +12,6 @@ class Refusing:
 
     def __getattr__(self, name):
         raise ValueError(name)
-
-
-class BrokenArray:
-    def __array__(self, *args, **kwargs):
-        raise LookupError("no numbers here")
 
 
 class Exiting:
@@ -56,9 +48,6 @@ class Unspeakable:
         raise Odd
 
     __array__ = __len__ = __float__
-
-    def __call__(self, *args):
-        raise Odd
 
 
 class LyingTuple(tuple):
@@ -102,47 +91,21 @@ cloud = np.random.default_rng(0).standard_normal((400, 2))
 
 ANSWERS = {
     "10**400": 10**400,
-    "-10**400": -(10**400),
-    "fraction": Fraction(10**400, 3),
-    "decimal": Decimal("1e999999"),
-    "nan": float("nan"),
-    "1e308": 1e308,
     "5e-324": 5e-324,
-    "complex": 1j,
-    "masked": np.ma.masked,
-    "masked array": np.ma.masked_array(rising, rising > 3),
     "masked pair": (np.ma.masked_array(rising, rising > 3), rising),
-    "array of text": np.array("0.5"),
-    "object array": np.array([None, sys], dtype=object),
-    "pair with 10**400": ([10**400] * 20, [0.5] * 20),
-    "pair of 1e308": (rising * 1e306, rising * 1e305),
     "pair of 1e-320": (rising * 1e-320, rising * 1e-322),
-    "networks of 1e308": ((rising / 20, rising * 1e306), (rising / 20, -rising * 1e306)),
     "clouds of 1e307": (cloud * 1e307, cloud * 1e306),
-    "clouds of 1e200": (cloud * 1e200, cloud[::-1] * 1e200),
     "clouds of 1e-200": (cloud * 1e-200, cloud[::-1] * 1e-200),
     "many samples": (np.resize(cloud, (60_000, 2)), np.resize(cloud[::-1], (60_000, 2))),
     "meta tensor": torch.zeros(4, device="meta"),
-    "sparse tensor": torch.eye(4).to_sparse(),
-    "table of text": pd.DataFrame({"a": ["b", "c"]}),
     "refusing": Refusing(),
-    "broken array": BrokenArray(),
-    "pair of broken arrays": (BrokenArray(), BrokenArray()),
     "exiting": Exiting(),
-    "pair of exiting": (Exiting(), Exiting()),
     "endless": Endless(),
     "unspeakable": Unspeakable(),
     "lying tuple": LyingTuple((1, 2)),
-    "deep": nested(100_000),
     "itself": itself(),
     "recursion": recursion,
-    "exit": lambda *arguments: sys.exit(0),
-    "returns 10**400": lambda *arguments: 10**400,
-    "returns endless": lambda *arguments: Endless(),
     "returns itself": lambda *arguments: itself(),
     "network that exits": Network(lambda *inputs: sys.exit(0)),
     "network that recurs": Network(recursion),
-    "network of nothing": Network(lambda *inputs: None),
-    "class": Network,
-    "module": sys,
 }

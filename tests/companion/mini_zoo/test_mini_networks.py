@@ -1,5 +1,3 @@
-import json
-
 import pytest
 import torch
 from torch import nn
@@ -41,17 +39,13 @@ def network(request):
     return MINI_NETWORKS[request.param]
 
 
-def test_there_is_one_for_each_network_of_the_study():
+def test_there_is_one_for_each_network_of_the_study_of_its_family_and_year():
     assert len(STUDY) == 36
     assert {*STUDY.index, *EFFICIENT, "digitsnet"} == MINI_NETWORKS.keys()
-
-
-def test_family_and_year_are_those_of_the_original():
-    listed = list_models().set_index("name")
-    assert listed.loc[STUDY.index, ["family", "year"]].values.tolist() == STUDY[["family", "year"]].values.tolist()
-    for name in EFFICIENT:
-        original = architecture_of(name)
-        assert listed.loc[name, ["family", "year"]].tolist() == [original.family, original.year]
+    listed = list_models().set_index("name")[["family", "year"]]
+    assert listed.loc[STUDY.index].values.tolist() == STUDY[["family", "year"]].values.tolist()
+    originals = [architecture_of(name) for name in EFFICIENT]
+    assert listed.loc[EFFICIENT].values.tolist() == [[original.family, original.year] for original in originals]
 
 
 def test_all_weights_together_are_small_and_none_is_left_over():
@@ -63,14 +57,18 @@ def test_all_weights_together_are_small_and_none_is_left_over():
 
 @pytest.mark.slow
 def test_the_weights_are_recorded(network):
-    record = training_record(network)
-    model = network.build()
+    record, model = training_record(network), network.build()
+    assert {"recipe", "layout", "seconds", "versions", "data"} <= record.keys()
     assert record["name"] == network.name
     assert record["parameters"] == sum(parameter.numel() for parameter in model.parameters())
+    error = (record["accuracy"] * (1 - record["accuracy"]) / 597) ** 0.5
+    assert record["accuracy_standard_error"] == pytest.approx(error, abs=1e-4)
     written = read_state_dict(network.weights)
     assert written.keys() == {key for key in model.state_dict() if not key.endswith("num_batches_tracked")}
     assert {value.dtype for value in written.values()} <= {torch.float16, torch.int64}  # Swin numbers places
     assert all(bool(value.isfinite().all()) for value in written.values())
+    momenta = {module.momentum for module in model.modules() if isinstance(module, nn.BatchNorm2d)}
+    assert momenta <= {0.1}  # learns its statistics in a short training
 
 
 @pytest.mark.slow
@@ -88,19 +86,17 @@ def test_the_accuracy_on_the_held_out_digits_is_the_recorded_one(network, images
 
 
 @pytest.mark.slow
-def test_the_activations_are_those_of_the_original(tables):
-    families = list_models().set_index("name")["family"]
+def test_activations_depths_gates_and_sums_are_where_the_original_has_them(tables):
+    listed = list_models().set_index("name")
     for name, table in tables.items():
-        assert set(table["activation"]) == ACTIVATIONS.get(families[name], {"relu"}), name
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "activations"),
-    [("alexnet", 7), ("vgg16", 15), ("resnet18", 17), ("resnet34", 33), ("resnet50", 49), ("googlenet", 57)],
-)
-def test_these_have_as_many_activations_as_the_originals(tables, name, activations):
-    assert len(tables[name]) == activations
+        assert set(table["activation"]) == ACTIVATIONS.get(listed.loc[name, "family"], {"relu"}), name
+    assert {name: int(table["depth"].max()) for name, table in tables.items()} == listed["depth"].to_dict()
+    counts = {"alexnet": 7, "vgg16": 15, "resnet18": 17, "resnet34": 33, "resnet50": 49, "googlenet": 57}
+    assert {name: len(tables[name]) for name in counts} == counts
+    kinds = {name: set(table["kind"]) for name, table in tables.items()}
+    assert {name for name in kinds if "gate" in kinds[name]} == {n for n in kinds if n.startswith("efficientnet")}
+    with_sums = {name for name in kinds if "after-sum" in kinds[name]}
+    assert with_sums == {name for name in kinds if "resnet" in name or "digits" in name}
 
 
 @pytest.mark.slow
@@ -109,27 +105,6 @@ def test_activations_play_the_same_parts_as_in_the_original(tables, name):
     original = affscore.signature(f"{name}@random", "random", n=4, images=4, criteria=False, progress=False).table
     assert set(tables[name]["kind"]) == set(original["kind"])
     assert set(tables[name]["activation"]) == set(original["activation"])
-
-
-@pytest.mark.slow
-def test_the_depths_of_the_list_are_those_that_the_recorder_finds(tables):
-    listed = list_models().set_index("name")["depth"]
-    assert {name: int(table["depth"].max()) for name, table in tables.items()} == listed.to_dict()
-
-
-@pytest.mark.slow
-def test_gates_and_sums_are_where_they_belong(tables):
-    kinds = {name: set(table["kind"]) for name, table in tables.items()}
-    assert {name for name in kinds if "gate" in kinds[name]} == {n for n in kinds if n.startswith("efficientnet")}
-    assert {name for name in kinds if "after-sum" in kinds[name]} == {
-        n for n in kinds if "resnet" in n or "digits" in n
-    }
-
-
-def test_batch_normalisation_learns_its_statistics_in_a_short_training():
-    for name, network in MINI_NETWORKS.items():
-        momenta = {module.momentum for module in network.build().modules() if isinstance(module, nn.BatchNorm2d)}
-        assert momenta <= {0.1}, name
 
 
 @pytest.mark.parametrize("name", ["vgg11", "swin_b", "convnext_large"])
@@ -169,10 +144,3 @@ def test_weights_of_a_network_that_asks_for_their_version_are_read_from_a_file(t
     torch.save(dict(load_model("mini:mnasnet0_5@random", seed=1).state_dict()), file)
     model, other = load_model(f"mini:mnasnet0_5@{file}"), load_model("mini:mnasnet0_5@random", seed=1)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
-
-
-def test_the_record_of_each_network_is_as_the_training_writes_it(network):
-    record = json.loads(network.weights.with_suffix(".json").read_text())
-    assert {"recipe", "layout", "seconds", "versions", "data"} <= record.keys()
-    error = (record["accuracy"] * (1 - record["accuracy"]) / 597) ** 0.5
-    assert record["accuracy_standard_error"] == pytest.approx(error, abs=1e-4)

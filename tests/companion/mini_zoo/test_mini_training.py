@@ -15,8 +15,7 @@ from companion.mini_zoo import MINI_NETWORKS, members, training_record
 from companion.mini_zoo import __main__ as make_zoo
 from companion.mini_zoo.distorted_digits import distorted, shifted
 from companion.mini_zoo.members import is_made, train_member
-from companion.mini_zoo.training import FAMILIES, accuracy, half, prepared, recipe_of
-from companion.studies.plans import STUDIES
+from companion.mini_zoo.training import accuracy, half, prepared, recipe_of
 
 CHEAP = "vit_b_32"
 """Trains fastest of all."""
@@ -49,12 +48,6 @@ def test_distorting_turns_scales_and_moves_and_adds_noise():
     assert 1.0 < float(centres.std()) < 3.0  # moves of up to 3.2 pixels
     areas = (changed[:, 0] > 0).float().sum(dim=(1, 2))
     assert float(areas.quantile(0.9) / areas.quantile(0.1)) > 1.2
-
-
-def test_each_family_of_the_recipes_is_that_of_a_network():
-    names = {*MINI_NETWORKS, *(one.network for study in STUDIES.values() for one in study.trainings)}
-    for begins in FAMILIES:
-        assert any(name.startswith(begins) for name in names), begins
 
 
 def test_a_network_is_trained_again_when_the_recipe_changes_and_not_otherwise(tmp_path):
@@ -131,31 +124,7 @@ def test_what_is_shipped_of_the_small_networks_is_up_to_date(capsys):
     assert {folder: Store(folder).files() for folder in files} == files
 
 
-@pytest.mark.slow
-def test_the_hard_task_is_not_done_again_unless_what_it_depends_on_has_changed(tmp_path, monkeypatch):
-    done = []
-
-    def run(name, seed):
-        done.append((name, seed))
-        return {"name": name, "seed": seed, "accuracy": 50.0 + seed}
-
-    monkeypatch.setattr(make_zoo, "run", run)
-    names = ["alexnet", "vgg11"]
-    make_zoo.hard_task_of_all(names, tmp_path, jobs=1)
-    assert sorted(done) == [(name, seed) for name in names for seed in range(5)]
-    make_zoo.hard_task_of_all(names, tmp_path, jobs=1)
-    assert len(done) == 10
-    describe = make_zoo.describe
-    monkeypatch.setattr(
-        make_zoo, "describe", lambda name: {**describe(name), **({"new": 1} if name == "vgg11" else {})}
-    )
-    make_zoo.hard_task_of_all(names, tmp_path, jobs=1)
-    assert done[10:] == [("vgg11", seed) for seed in range(5)]
-    tables = [pd.read_parquet(file) for file in Store(tmp_path).files()]
-    assert [table["seed"].tolist() for table in tables] == [[*range(5)]] * 2
-
-
-def test_networks_that_had_ended_before_a_run_was_stopped_are_not_done_again(tmp_path, monkeypatch):
+def test_the_hard_task_is_not_done_again_unless_it_was_stopped_or_what_it_depends_on_has_changed(tmp_path, monkeypatch):
     done, failures = [], ["no space left"]
 
     def run(name, seed):
@@ -164,14 +133,24 @@ def test_networks_that_had_ended_before_a_run_was_stopped_are_not_done_again(tmp
         done.append((name, seed))
         return {"name": name, "seed": seed, "accuracy": 50.0 + seed}
 
+    def again():
+        done.clear()
+        make_zoo.hard_task_of_all(["alexnet", "vgg11"], tmp_path, jobs=1)
+        return done
+
     monkeypatch.setattr(make_zoo, "run", run)
     with pytest.raises(OSError, match="no space"):
-        make_zoo.hard_task_of_all(["alexnet", "vgg11"], tmp_path, jobs=1)
+        again()
     (file,) = Store(tmp_path).files()
     assert pd.read_parquet(file)["accuracy"].tolist() == [50.0, 51.0, 52.0, 53.0, 54.0]
-    make_zoo.hard_task_of_all(["alexnet", "vgg11"], tmp_path, jobs=1)
-    assert [name for name, _ in done] == ["alexnet"] * 5 + ["vgg11"] * 3 + ["vgg11"] * 5
-    assert len(Store(tmp_path).files()) == 2
+    of_vgg = [("vgg11", seed) for seed in range(5)]
+    assert again() == of_vgg
+    assert again() == []
+    describe = make_zoo.describe
+    monkeypatch.setattr(make_zoo, "describe", lambda name: describe(name) | ({"new": 1} if name == "vgg11" else {}))
+    assert again() == of_vgg
+    tables = [pd.read_parquet(file) for file in Store(tmp_path).files()]
+    assert [table["seed"].tolist() for table in tables] == [[*range(5)]] * 2
 
 
 def test_the_zoo_refuses_names_that_it_does_not_know(monkeypatch, capsys):

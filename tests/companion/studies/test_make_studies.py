@@ -17,7 +17,7 @@ from affscore.recorder.model_state import unwrapped
 from companion.mini_zoo.training import recipe_of
 from companion.studies import STUDIES as SHIPPED
 from companion.studies import __main__ as make_studies
-from companion.studies import load_study, trainings, under, ways
+from companion.studies import load_study, trainings, under
 from companion.studies.__main__ import describe, is_made, measure, train
 from companion.studies.measuring import with_statistics
 from companion.studies.plans import LATE, STUDIES, Study
@@ -43,7 +43,6 @@ def test_each_table_is_made_as_its_plan_says(name):
     assert scored == (SHIPPED / f"{name}-scores.parquet").is_file()
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("one_epoch")
 def test_a_training_leaves_weights_that_load_and_is_reproducible(tmp_path):
     training = Training("mini:resnet18", "contrastive", 1)
@@ -59,7 +58,6 @@ def test_a_training_leaves_weights_that_load_and_is_reproducible(tmp_path):
     assert unwrapped(load_model(f"mini:resnet18@{files[0]}")).head.out_features == 10
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("one_epoch")
 @pytest.mark.parametrize("way", ALL_WAYS)
 def test_every_way_changes_the_weights_or_leaves_them(way, tmp_path):
@@ -70,15 +68,6 @@ def test_every_way_changes_the_weights_or_leaves_them(way, tmp_path):
     assert same is (way == "untrained")
 
 
-def test_what_decides_a_way_is_in_its_description(monkeypatch):
-    training = Training("mini:resnet18", "label-noise", 1)
-    before = training.describe()
-    assert before["false_labels"] == ways.FALSE_LABELS
-    monkeypatch.setitem(ways.SETTINGS, "label-noise", {"false_labels": 0.5})
-    assert training.describe() != before
-
-
-@pytest.mark.slow
 @pytest.mark.usefixtures("one_epoch")
 def test_what_is_measured_on_the_way_leaves_no_trace(tmp_path):
     quiet, watched = Training("mini:vgg16", "supervised", 1), Training("mini:vgg16", "supervised", 1, every=19)
@@ -91,7 +80,6 @@ def test_what_is_measured_on_the_way_leaves_no_trace(tmp_path):
     assert describe(Study([quiet])) != describe(Study([watched]))
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("one_epoch")
 def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch, capsys):
     """The first run is stopped after one of two trainings; the second does the other, and a third has nothing to do."""
@@ -116,7 +104,6 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch, caps
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.slow
 def test_a_row_of_a_shipped_study_is_computed_again(tmp_path):
     """Trained and measured anew. Other processors round otherwise, which a training enlarges."""
     training = Training("examples/matched_networks.py:residual14", "supervised", 1)
@@ -129,7 +116,6 @@ def test_a_row_of_a_shipped_study_is_computed_again(tmp_path):
     assert again["kind"].tolist() == shipped[shipped["seed"] == 1]["kind"].tolist()
 
 
-@pytest.mark.slow
 def test_slopes_of_a_shipped_study_are_pulled_again(tmp_path):
     """With one weight of the penalty. Other processors round otherwise, which a training enlarges."""
     plan = {(one.network, one.task, one.start): one for one in reversed(STUDIES["advantage-sizes"].slopes)}
@@ -146,7 +132,6 @@ def test_slopes_of_a_shipped_study_are_pulled_again(tmp_path):
     assert again[same].values.tolist() == shipped.query("seed == @one.seed")[same].values.tolist()
 
 
-@pytest.mark.slow
 def test_networks_that_are_not_trained_are_measured_again_under_every_choice(tmp_path):
     plan = STUDIES["untrained"]
     first = replace(plan, trainings=plan.trainings[:1])
@@ -159,12 +144,12 @@ def test_networks_that_are_not_trained_are_measured_again_under_every_choice(tmp
 
 def test_norms_get_the_statistics_of_the_images(tmp_path):
     """With all images as the batch, a forward pass in evaluation mode is the one in training mode."""
-    spec = with_statistics("examples/cifar_networks.py:resnet20", "digits:1", 60, tmp_path)
-    network, again = load_model(spec), load_model("examples/cifar_networks.py:resnet20", 0)
-    data = load_data("digits:1", card_of(again).preprocessing)
-    images = next(iter(torch.utils.data.DataLoader(data, 60)))
-    images = images[0] if isinstance(images, (list, tuple)) else images
-    off = load_model("examples/cifar_networks.py:resnet20", 0)
+    name = "examples/cifar_networks.py:resnet20"
+    network, again, off = (
+        load_model(with_statistics(name, "digits:1", 60, tmp_path)),
+        *(load_model(name, 0) for _ in "ab"),
+    )
+    images = torch.stack([load_data("digits:1", card_of(again).preprocessing)[k] for k in range(60)])
     with torch.no_grad():
         normed, trained, without = network.eval()(images), again.train()(images), off.eval()(images)
     # the variance of a norm in evaluation mode has another divisor
@@ -172,33 +157,12 @@ def test_norms_get_the_statistics_of_the_images(tmp_path):
     assert not torch.allclose(normed, without, rtol=0.1)
 
 
-@pytest.mark.slow
-def test_all_images_under_the_pairing_score_as_in_one_batch(tmp_path):
-    models = ["mini:alexnet", "mini:vit_b_16"]
-    keys = ["model", "n", "images", "index", *Specification._fields]
-    one_batch = measure(Study(models=models, n=(), whole=True), tmp_path, jobs=1)
-    assert set(one_batch["coupling"]) == {"paired"}
-    for again, name in (
-        (one_batch, "batch-size"),
-        (measure(Study(models=models[:1], blocks=(298,)), tmp_path, jobs=1), "blocks"),
+def test_what_cannot_be_made_is_refused(monkeypatch, capsys):
+    for name, complaint in (
+        ("shortcut", "no study is called shortcut; there are "),
+        ("regions,regions-cifar10", "regions-cifar10: the table does not come with the package; give a folder"),
     ):
-        both = again.merge(load_study(name), on=keys, validate="1:1")
-        assert len(both) == len(again) > 0
-        np.testing.assert_allclose(both["score_x"], both["score_y"], atol=2e-5)
-
-
-@pytest.mark.slow
-def test_criteria_stand_beside_the_scores_of_the_same_samples():
-    study = load_study("other-training")
-    there = study.dropna(subset="cka")
-    assert set(there["reduction"] + " " + there["order"]) == {"mean activate-first"}
-    assert len(set(there["covariance"] + there["coupling"])) == 4
-    keys = ["weights", "index"]
-    assert (there.groupby(keys)["cka"].nunique() == 1).all()
-
-
-def test_an_unknown_study_is_refused(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["make_studies.py", "--only", "shortcut"])
-    with pytest.raises(SystemExit):
-        make_studies.main()
-    assert "no study is called shortcut; there are " in capsys.readouterr().err
+        monkeypatch.setattr(sys, "argv", ["make_studies.py", "--only", name])
+        with pytest.raises(SystemExit):
+            make_studies.main()
+        assert complaint in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -26,6 +27,9 @@ pytestmark = pytest.mark.slow
 EXAMPLES = Path(__file__).parents[3] / "examples"
 KINDS = {"": "digits", "-cifar": "folder:cifar10-test", "-photographs": "folder:imagenet-sample"}
 """The ending of a study of other data, and its data of reference."""
+
+SHIPPED = [*(f"other-data{ending}" for ending in KINDS), "classes", "classes-cifar", "batch-size", "batch-size-cifar",
+           "batch-size-large-cifar"]  # fmt: skip
 
 study = cache(load_study)
 
@@ -56,6 +60,10 @@ def test_rows_of_the_studies_of_small_networks_are_what_the_library_measures() -
     both = [
         affscore.multiverse("mini:alexnet", data, seed=seed, **spec) for data, seed in (("digits:3", 0), ("digits", 7))
     ]
+    spec = {"n": 256, "bias": "extrapolated", "progress": False}
+    again = study_of([affscore.multiverse("mini:alexnet", "digits", **spec)])
+    shipped = study("batch-size").query("model == 'mini:alexnet' and n in @again['n'].unique()")
+    assert_same(again, shipped, more=["n", "images"])
     classes = study("classes").query("model == 'mini:alexnet'")
     assert_same(study_of([both[0]]), classes.query("dataset == 'digits:3'"))
     assert_same(study_of([both[1]]), classes.query("draw == 7"))
@@ -75,43 +83,57 @@ def test_rows_of_the_studies_of_other_networks_are_those_of_the_shipped_multiver
             assert_same(study_of([first]), rows)
             compared += 1
     assert compared == 11
+    batches = study("batch-size-cifar").query("n == 512 and bias == 'none'")
+    for model, rows in batches.groupby("model"):
+        assert_same(study_of([found[str(model)]]), rows)
 
 
-@pytest.mark.parametrize("name", [f"other-data{ending}" for ending in KINDS] + ["classes", "classes-cifar"])
+@pytest.mark.parametrize("name", SHIPPED)
 def test_each_study_has_its_command_and_no_path(name: str) -> None:
     about = affscore.network.parquet.read_description(STUDIES / f"{name}.parquet")
     assert f"--only {name}" in about["command"]
     assert "shared" not in str(about)
     table = study(name)
-    assert not table["dataset"].str.contains("/").any()
-    assert set(table[list(Specification._fields)].itertuples(index=False, name=None)) == {
-        tuple(one) for one in SPECIFICATIONS
-    }
+    assert not table[["model", "weights", "dataset"]].stack().str.contains("/").any()
+    assert table["score"].dropna().between(0, 1).all()
+    words = set(table[list(Specification._fields)].itertuples(index=False, name=None))
+    if name.startswith("batch-size"):
+        assert (table["batches"] == table["images"] // table["n"]).all()
+        assert not table.duplicated(["model", "n", "images", "batches", "index", *Specification._fields]).any()
+    else:
+        assert words == {tuple(one) for one in SPECIFICATIONS}
 
 
-def assert_same(again: pd.DataFrame, shipped: pd.DataFrame) -> None:
+def test_large_batches_of_photographs_are_near_the_whole_data_set() -> None:
+    """Under the pairing, where both are known: the mean over two halves and the score of all."""
+    large = study("batch-size-large-cifar").query("coupling == 'paired'").drop(columns=["n", "images", "batches"])
+    whole = study("batch-size-cifar").query("n == images")
+    assert set(whole["coupling"]) == {"paired"}
+    both = large.merge(whole, on=["model", "index", *Specification._fields], suffixes=("", "_whole"), validate="1:1")
+    assert len(both) == len(large) > 0
+    change = (both["score"] - both["score_whole"]).groupby(both["model"]).mean()
+    assert change.between(0, 0.01).all()
+
+
+def assert_same(again: pd.DataFrame, shipped: pd.DataFrame, more: Sequence[str] = ()) -> None:
     """The same scores under every choice.
 
     With the empirical covariance of 48 units that see 20 channels, rounding moves a score by 3e-4.
     """
-    words = ["index", *Specification._fields]
+    words = ["index", *more, *Specification._fields]
     both = again[[*words, "score"]].merge(shipped[[*words, "score"]], on=words, validate="1:1")
     assert len(both) == len(again) == len(shipped) > 0
     singular = (both["covariance"] == "empirical") & (both["bias"] == "none")
     assert (abs(both["score_x"] - both["score_y"]) < np.where(singular, 1e-3, 1e-4)).all()
 
 
-def by_seed(table: pd.DataFrame) -> pd.DataFrame:
-    """Scores, a row for each seed."""
-    return table.pivot_table(index="seed", columns="index", values="score")
-
-
 def test_the_course_ends_where_the_trained_network_is() -> None:
     """The record and the study measure the same networks, on weights of 32 and of 16 bits."""
     course = load_study("seeds-course")
-    last = by_seed(course[course["step"] == course["step"].max()])
-    trained = by_seed(under(load_study("seeds"), Specification(coupling="paired")))
-    assert np.abs(last - trained).max(axis=None) < 0.05  # 512 images each, other ones of 597
+    last = course[course["step"] == course["step"].max()]
+    trained = under(load_study("seeds"), Specification(coupling="paired"))
+    by_seed, others = (table.pivot_table(index="seed", columns="index", values="score") for table in (last, trained))
+    assert np.abs(by_seed - others).max(axis=None) < 0.05  # 512 images each, other ones of 597
 
 
 def test_the_interval_over_images_is_as_wide_as_a_bootstraps() -> None:
@@ -137,12 +159,5 @@ def test_the_weights_of_the_page_are_those_of_the_study(way: str) -> None:
     assert float(reached) == pytest.approx(rows["accuracy"].iloc[0], abs=1e-4)
     again = along_paths(model, closed_paths(inputs[:1]), progress=False).groupby("segment").mean()
     expected = rows[rows["path"] == 0].set_index("segment")
-    for name in (
-        "length",
-        "crossings",
-        "breakpoints",
-        "absolute_deviation",
-        "deviation_upper_bound",
-        "total_variation",
-    ):
+    for name in ("length", "crossings", "absolute_deviation", "deviation_upper_bound", "total_variation"):
         np.testing.assert_allclose(again[name], expected[name], rtol=1e-5)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import torch
 
-from affscore import AffscoreError, linearize, load_model, signature
+from affscore import linearize, load_model, signature
 from affscore.nonlinear_advantage import active_channels, slopes, to_prelu
 from affscore.options import Specification
 from companion import slope_training as training
@@ -19,7 +19,7 @@ from companion.studies import __main__ as make_studies
 from companion.studies import plans, stored_studies, tasks
 from companion.studies import slopes as of_slopes
 from companion.studies.__main__ import is_made
-from companion.studies.plans import EARLY, LATE, NEVER, STUDIES, STUDIES_OF_PAPERS, Study
+from companion.studies.plans import EARLY, LATE, NEVER, STUDIES_OF_PAPERS, Study
 from companion.studies.slopes import Slopes
 from companion.studies.tasks import TASKS, Task
 
@@ -83,47 +83,38 @@ def by_hand(one, omega, start, epochs=4):
         return model, train(model, images, labels, epochs, omega, start, **more)
 
 
-@pytest.mark.parametrize("start", [NEVER, EARLY])
-def test_a_row_for_each_weight_and_activation(small, start, tmp_path):
-    one = Slopes(small, "tiny", 3, start, (0.0,) if start is NEVER else (0.0, 0.5))
+@pytest.mark.parametrize(
+    ("start", "omegas", "at"), [(NEVER, (0.0,), 4), (EARLY, (0.0, 0.5), 0), (LATE, (0.01, 0.5), 2)]
+)
+def test_a_row_for_each_weight_and_activation_of_a_network_trained_in_one_go(small, start, omegas, at, tmp_path):
+    one = Slopes(small, "tiny", 3, start, omegas, scored=start == LATE)
     table = one.run(tmp_path)
-    assert table.columns.tolist() == COLUMNS
-    assert table["omega"].tolist() == [omega for omega in one.omegas for _ in range(2)]
-    assert table["layer"].tolist() == ["1", "3"] * len(one.omegas)
-    assert table["channels"].tolist() == [4, 6] * len(one.omegas)
+    more = {"accuracy_before", "score_after", "channel_auc"} if start == LATE else set()
+    assert set(table) == {*COLUMNS} | more
+    assert table[["omega", "layer", "channels"]].values.tolist() == [
+        [omega, *of_layer] for omega in omegas for of_layer in (["1", 4], ["3", 6])
+    ]
     assert table["start"].isna().all() == (start is NEVER)
     assert table[["network", "task", "seed"]].drop_duplicates().values.tolist() == [["small", "tiny", 3]]
     for omega, rows in table.groupby("omega"):
-        model, record = by_hand(one, omega, 4 if start is NEVER else 0)
+        model, record = by_hand(one, omega, at)
         assert rows["active"].tolist() == active_channels(model)["active"].tolist()
         last = record.iloc[-1]
         for name, wanted in {"accuracy": "accuracy", "share": "active", "napl": "napl", "loss": "loss"}.items():
             assert rows[name].tolist() == [last[wanted]] * 2
         of_those_there = [active for active in rows["active"] if active]
         assert rows["width"].iloc[0] == (np.mean(of_those_there) if of_those_there else 0)
-    if start is not NEVER:
+        if start == LATE:
+            test = tuple(some[:64] for some in TASKS["tiny"].samples()[2:])
+            after = signature(model, test, n=64, criteria=False, progress=False)
+            np.testing.assert_allclose(rows["score_after"].astype(float), after.scores, atol=1e-6)
+    if start == EARLY:
         shares = table.groupby("omega")["share"].first()
         assert shares[0.5] < shares[0.0]
-
-
-def test_late_is_ordinary_training_at_first(small, tmp_path):
-    one = Slopes(small, "tiny", 3, LATE, (0.01, 0.5), scored=True)
-    table = one.run(tmp_path)
-    assert table.columns.tolist() == [*COLUMNS[:5], "accuracy_before", *COLUMNS[5:12], "score_after", "channel_auc",
-                                      *COLUMNS[12:]]  # fmt: skip
-    _, never = by_hand(one, 0.0, 4)
-    assert set(table["accuracy_before"]) == {never["accuracy"][1]}
-    for omega, rows in table.groupby("omega"):
-        model, record = by_hand(one, omega, 2)
-        assert set(rows["accuracy"]) == {record["accuracy"].iloc[-1]}
-        assert set(rows["loss"]) == {record["loss"].iloc[-1]}
-        assert rows["active"].tolist() == active_channels(model)["active"].tolist()
-        test = [some[:64] for some in TASKS["tiny"].samples()[2:]]
-        after = signature(model, tuple(test), n=64, criteria=False, progress=False)
-        np.testing.assert_allclose(rows["score_after"].astype(float), after.scores, atol=1e-6)
-    assert table["channel_auc"].dropna().between(0, 1).all()
-    assert table["channel_auc"].notna().any()
-    assert Slopes(small, "tiny", 3, 0.5, (0.5,)).run(tmp_path)["accuracy_before"][0] == never["accuracy"][0]
+    if start == LATE:  # ordinary training at first
+        never = by_hand(one, 0.0, 4)[1]["accuracy"]
+        assert set(table["accuracy_before"]) == {never[1]}
+        assert Slopes(small, "tiny", 3, 0.5, (0.5,)).run(tmp_path)["accuracy_before"][0] == never[0]
 
 
 def test_scores_are_of_the_network_before_the_penalty(small, tmp_path):
@@ -141,26 +132,22 @@ def test_scores_are_of_the_network_before_the_penalty(small, tmp_path):
         np.testing.assert_allclose(found["score"], wanted.scores, atol=1e-6)
 
 
-def test_what_is_done_is_read(small, tmp_path, epochs):
+def test_what_is_done_is_read_and_another_recipe_is_trained_anew(small, tmp_path, epochs, monkeypatch):
     one = Slopes(small, "tiny", 1, LATE, (0.01, 0.5))
     table = one.run(tmp_path)
     assert epochs.done == 4 + 4
     assert [file.name for file in (tmp_path / "slopes").iterdir()] == [f"{one.name}.parquet"]
     pd.testing.assert_frame_equal(one.run(tmp_path), table)
     assert epochs.done == 8
-    replace(one, omegas=(0.01,)).run(tmp_path)  # another job under the same name
+    fewer = replace(one, omegas=(0.01,))
+    fewer.run(tmp_path)  # another job under the same name
     assert epochs.done == 8 + 4
-
-
-def test_another_recipe_is_trained_anew(small, tmp_path, epochs, monkeypatch):
-    one = Slopes(small, "tiny", 1, NEVER)
-    one.run(tmp_path)
-    for change in ({"rate": 2e-2}, {"slope_rate": 0.3}, {"half": 1}, {"more": {"batch_size": 32}}):
-        before = one.describe()
+    for change in ({"rate": 2e-2}, {"slope_rate": 0.3}, {"more": {"batch_size": 32}}):
+        before = fewer.describe()
         monkeypatch.setitem(TASKS, "tiny", replace(TASKS["tiny"], **change))
-        assert one.describe() != before
-        one.run(tmp_path)
-    assert epochs.done == 4 + 4 + 4 + 2 + 2
+        assert fewer.describe() != before
+    fewer.run(tmp_path)
+    assert epochs.done == 8 + 4 + 4
 
 
 def test_the_auc_counts_pairs_of_channels():
@@ -214,69 +201,30 @@ def test_criteria_are_compared(small, tmp_path, monkeypatch):
     assert set(table["seed"]) == {2}
 
 
-def test_no_slope_moves_after_the_criterion(small, tmp_path, monkeypatch):
-    moved = []
-
-    def watched(model, images, labels, epochs, *arguments, **more):
-        before = [unit.slope.detach().clone() for unit in slopes(model).values()]
-        record = train(model, images, labels, epochs, *arguments, **more)
-        same = [torch.equal(*pair) for pair in zip(before, (one.slope for one in slopes(model).values()), strict=True)]
-        moved.append((epochs, not all(same)))
-        return record
-
-    monkeypatch.setattr(of_slopes, "train", watched)
-    monkeypatch.setattr(of_slopes, "KEPT", (0.5,))
-    Slopes(small, "tiny", 2, LATE, (0.0, 0.05), criteria=True).run(tmp_path)
-    assert moved == [(4, False), (5, False), (5, False), (4, True), (5, False)]
-
-
-def two(small):
-    """A study of two trainings, one of them with scores."""
-    return Study(slopes=[Slopes(small, "tiny", 1, NEVER), Slopes(small, "tiny", 1, LATE, (0.3,), scored=True)])
-
-
-def test_tables_of_a_study(small, tmp_path):
-    study = two(small)
-    found = make_studies.of_slopes("mine", study, tmp_path, jobs=1)
-    assert list(found) == ["mine-scores", "mine"]  # the last has the name of the study
-    each = [one.run(tmp_path) for one in study.slopes]
-    assert len(found["mine"]) == sum(map(len, each)) == 4
-    assert found["mine"]["accuracy"].tolist() == [*each[0]["accuracy"], *each[1]["accuracy"]]
-    assert found["mine"]["accuracy_before"].isna().tolist() == [True, True, False, False]
-    pd.testing.assert_frame_equal(found["mine-scores"], pd.read_parquet(study.slopes[1].scores(tmp_path / "slopes")))
-    alone = replace(study, slopes=study.slopes[:1])
-    assert list(make_studies.of_slopes("mine", alone, tmp_path, jobs=1)) == ["mine"]
-
-
 def run_the_script(monkeypatch, *words):
     monkeypatch.setattr(sys, "argv", ["make_studies.py", "--jobs", "1", *map(str, words)])
     make_studies.main()
 
 
 def test_from_a_plan_to_a_table(small, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(make_studies, "STUDIES", {"mine": two(small)})
+    two = [Slopes(small, "tiny", 1, NEVER), Slopes(small, "tiny", 1, LATE, (0.3,), scored=True)]
+    monkeypatch.setattr(make_studies, "STUDIES", {"mine": Study(slopes=two)})
     places = ["--work", tmp_path / "work", "--out", tmp_path / "out"]
     run_the_script(monkeypatch, *places)
     scores, table = (pd.read_parquet(tmp_path / "out" / f"mine{end}.parquet") for end in ("-scores", ""))
     assert capsys.readouterr().out == f"mine-scores: {len(scores)} rows\nmine: 4 rows\n"
     assert is_made("mine", tmp_path / "out")
     assert table["omega"].tolist() == [0.0, 0.0, 0.3, 0.3]  # as chosen, and not rounded to 32 bits
+    assert table["accuracy_before"].isna().tolist() == [True, True, False, False]
+    own = pd.read_parquet(two[1].scores(tmp_path / "work" / "slopes"))["score"]
+    np.testing.assert_allclose(scores["score"], own, atol=1e-5)  # as many digits as the file has
     assert table.dtypes[["start", "omega"]].tolist() == [np.float64] * 2
     assert table["accuracy"].dtype == np.float32
     assert str(tmp_path) not in str(table.to_dict("list"))
     run_the_script(monkeypatch, *places)
     assert capsys.readouterr().out == ""
-    monkeypatch.setattr(make_studies, "STUDIES", {"mine": Study(slopes=two(small).slopes[:1])})
+    monkeypatch.setattr(make_studies, "STUDIES", {"mine": Study(slopes=two[:1])})
     assert not is_made("mine", tmp_path / "out")
-
-
-def test_plans_have_files_of_their_own():
-    found = [one for study in (STUDIES | STUDIES_OF_PAPERS).values() for one in study.slopes]
-    assert len(found) > 100
-    assert len({one.name for one in found}) == len(found)
-    for one in found:
-        assert (one.omegas == (0.0,)) == (one.start is NEVER)
-        assert not one.scored or one.start == LATE
 
 
 def only(monkeypatch, name, half, samples=None, **changes):
@@ -295,7 +243,6 @@ def only(monkeypatch, name, half, samples=None, **changes):
     monkeypatch.setitem(TASKS, first.task, replace(task, half=half, samples=fewer, device="cpu"))
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("small_cifar")
 @pytest.mark.parametrize("name", ["cifar10", "cifar100"])
 def test_the_plan_of_cifar_on_few_images(name, tmp_path, monkeypatch):
@@ -313,7 +260,6 @@ def test_the_plan_of_cifar_on_few_images(name, tmp_path, monkeypatch):
     assert table["napl"].iloc[0] == pytest.approx(1 + 8 * 1.5)  # in each block one of two units stands behind the sum
 
 
-@pytest.mark.slow
 def test_the_plan_of_wmt14_on_few_sentences(tmp_path, monkeypatch):
     pytest.importorskip("tokenizers")
     for part, count in (("train", 24), ("test", 3)):
@@ -337,14 +283,3 @@ def small():
     assert 0 < table["napl"].iloc[0] < 2
     counts = table["accuracy"] * len(TASKS["wmt14"].samples()[2])
     np.testing.assert_allclose(counts, counts.round(), atol=1e-3)  # of tokens, each by itself
-
-
-def test_the_studies_of_papers_need_their_data_and_a_folder(tmp_path, monkeypatch, capsys):
-    monkeypatch.delenv(tasks.WMT14, raising=False)
-    places = ["--work", tmp_path / "work", "--out", tmp_path / "studies"]
-    only(monkeypatch, "advantage-wmt14", 1, model=f"{plans.TRANSLATORS}:number_translator")
-    with pytest.raises(AffscoreError, match=r"set \$AFFSCORE_WMT14 to a folder"):
-        run_the_script(monkeypatch, "--only", "advantage-wmt14", *places)
-    with pytest.raises(SystemExit):
-        run_the_script(monkeypatch, "--only", "advantage-wmt14")
-    assert "advantage-wmt14: the table does not come with the package; give a folder" in capsys.readouterr().err

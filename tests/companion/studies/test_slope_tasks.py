@@ -3,11 +3,9 @@
 import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
-from torchvision.transforms import functional as T
 
 from affscore import load_model
 from affscore.models.data.builtin import digits
-from companion.studies import tasks
 from companion.studies.tasks import CIFAR, TASKS
 
 pytestmark = pytest.mark.slow  # trains
@@ -29,31 +27,20 @@ def test_shapes(name, width, counts):
     assert all(torch.equal(*pair) for pair in zip(TASKS[name].samples(), (images, labels), strict=False))
 
 
-def test_the_digits_are_normalised():
-    images, labels, *_ = TASKS["digits"].samples()
+def test_the_digits_are_normalised_repeated_and_named_wrongly():
+    images, labels, *test = TASKS["digits"].samples()
     stored, named = digits("train")
     assert torch.equal(labels, named)
-    corners = stored[:, 0, 0, 0], images[:, 0, 0, 0]  # a corner stays one when 8 x 8 pixels become 16 x 16
-    torch.testing.assert_close(corners[1] * 0.359 + 0.305, corners[0], atol=1e-6, rtol=0)
+    corner = images[:, 0, 0, 0] * 0.359 + 0.305  # a corner stays one when 8 x 8 pixels become 16 x 16
+    torch.testing.assert_close(corner, stored[:, 0, 0, 0], atol=1e-6, rtol=0)
     assert float(images.mean()) == pytest.approx(0, abs=0.02)
-
-
-def test_few_repeats_its_images():
-    images, labels, *test = TASKS["few"].samples()
-    every, named, *others = TASKS["digits"].samples()
-    assert len(images.unique(dim=0)) == 120
-    for first in range(0, 1200, 120):
-        assert torch.equal(images[first : first + 120], every[:120])
-        assert torch.equal(labels[first : first + 120], named[:120])
-    assert all(torch.equal(*pair) for pair in zip(test, others, strict=True))
-
-
-def test_four_of_ten_labels_are_wrong_in_training_alone():
-    images, labels, *test = TASKS["noise"].samples()
-    every, named, *others = TASKS["digits"].samples()
-    assert int((labels != named).sum()) == 480
-    assert torch.equal(images, every)
-    assert all(torch.equal(*pair) for pair in zip(test, others, strict=True))
+    few, their_labels, *of_few = TASKS["few"].samples()
+    assert torch.equal(few, images[:120].repeat(10, 1, 1, 1))
+    assert torch.equal(their_labels, labels[:120].repeat(10))
+    noisy, wrong, *of_noise = TASKS["noise"].samples()
+    assert torch.equal(noisy, images)
+    assert int((wrong != labels).sum()) == 480  # four of ten
+    assert all(torch.equal(a, b) and torch.equal(a, c) for a, b, c in zip(test, of_few, of_noise, strict=True))
 
 
 def test_the_label_of_two_digits_is_the_last_one_of_their_sum():
@@ -79,10 +66,8 @@ def test_an_affine_classifier_names_digits_and_cannot_add_them():
 def test_the_rate_falls_twice_to_zero():
     task = TASKS["digits"]
     rates = [task.annealed(0.5, epoch) for epoch in range(2 * task.half)]
-    assert rates[: task.half] == rates[task.half :]
-    assert rates[0] == 0.5
     assert rates == sorted(rates[: task.half], reverse=True) * 2
-    assert rates[task.half - 1] < 0.05 * 0.5
+    assert rates[0] == 0.5 > 20 * rates[task.half - 1]
 
 
 @pytest.mark.usefixtures("small_cifar")
@@ -97,18 +82,6 @@ def test_cifar_as_its_networks_expect_it(name, classes):
     torch.testing.assert_close(levels, levels.round(), atol=1e-3, rtol=0)
     for depth in (18, 50):
         assert load_model(f"{NETWORKS}:resnet{depth}_{name}", 0).preprocessing == CIFAR
-
-
-def test_black_comes_in_where_images_are_moved():
-    """As if the image had been framed in black before it was normalised."""
-    raw = torch.rand(3, 32, 32, generator=torch.Generator().manual_seed(0))
-    framed = T.normalize(torch.nn.functional.pad(raw, (4,) * 4), list(CIFAR.mean), list(CIFAR.std))
-    windows = [framed[:, top : top + 32, left : left + 32] for top in range(9) for left in range(9)]
-    possible = torch.stack([*windows, *(window.flip(2) for window in windows)]).flatten(1)
-    found = tasks._moved(CIFAR(raw).expand(300, -1, -1, -1), torch.Generator().manual_seed(1)).flatten(1)
-    distances = torch.cdist(found, possible, compute_mode="donot_use_mm_for_euclid_dist")
-    assert float(distances.min(dim=1).values.max()) < 1e-3
-    assert len(distances.argmin(dim=1).unique()) > 100
 
 
 @pytest.mark.parametrize(

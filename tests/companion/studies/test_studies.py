@@ -21,18 +21,6 @@ def signature():
     return affscore.signature("mini:digitsnet", "digits", n=128, images=256, criteria="cka")
 
 
-@pytest.mark.slow
-def test_a_multiverse_has_a_row_for_each_activation_and_specification(multiverse):
-    table = study_of([multiverse])
-    assert list(table.columns) == list(COLUMNS)
-    assert len(table) == 9 * 12
-    for choice in multiverse.choices:
-        rows = under(table, choice)
-        assert rows["score"].tolist() == multiverse.scores[choice].tolist()
-    assert set(table["batches"]) == {2}
-    assert table["accuracy"].between(0.9, 1).all()
-
-
 def test_the_spread_is_that_over_the_batches(multiverse):
     rows = under(study_of([multiverse])).set_index("index")
     batches = multiverse.signature().table.pivot_table(index="batch", columns="index", values="score")
@@ -48,26 +36,20 @@ def test_a_signature_has_one_specification_and_its_criteria(signature):
 
 
 @pytest.mark.slow
-def test_signatures_come_back(multiverse, signature):
+def test_a_multiverse_has_a_row_for_each_activation_and_specification_and_comes_back(multiverse, signature):
     table = study_of([multiverse])
+    assert list(table.columns) == list(COLUMNS)
+    assert len(table) == 9 * 12
+    assert set(table["batches"]) == {2}
+    assert table["accuracy"].between(0.9, 1).all()
     for choice in multiverse.choices:
         (found,) = signatures_of(table, choice)
-        assert found.scores.tolist() == multiverse.scores[choice].tolist()
+        assert under(table, choice)["score"].tolist() == found.scores.tolist() == multiverse.scores[choice].tolist()
         assert found.summary["kind"].tolist() == signature.summary["kind"].tolist()
         assert found.metadata["coupling"] == choice.coupling
     assert signatures_of(table, Specification("flatten")) == []
     both = study_of([multiverse, affscore.multiverse("mini:alexnet", "digits", n=128, images=256)])
     assert [one.metadata["model"] for one in signatures_of(both)] == ["mini:digitsnet", "mini:alexnet"]
-
-
-def test_nothing_is_an_empty_study():
-    assert study_of([]).columns.tolist() == list(COLUMNS)
-    assert study_of([]).empty
-
-
-def test_a_wrong_name_is_told_which_there_are():
-    with pytest.raises(AffscoreError, match=r"no study .* is called 'shortcut'; there are: .*shortcuts"):
-        load_study("shortcut")
 
 
 def test_all_studies_are_of_their_columns():
@@ -107,6 +89,8 @@ def test_a_study_is_a_plain_table(tmp_path, monkeypatch):
     pd.DataFrame({"score": np.linspace(0, 1, 3)}).to_parquet(tmp_path / "mine.parquet")
     assert load_study("mine")["score"].tolist() == [0.0, 0.5, 1.0]
     assert list(load_studies()) == ["mine"]
+    with pytest.raises(AffscoreError, match=r"no study .* is called 'mind'; there are: mine"):
+        load_study("mind")
 
 
 def test_a_study_on_data_measures_one_batch_in_halves_too(tmp_path):
@@ -117,11 +101,7 @@ def test_a_study_on_data_measures_one_batch_in_halves_too(tmp_path):
     assert batches.to_dict() == {("digits", 64): 1, ("digits", 32): 2, ("random", 64): 1}
     assert set(table["model"]) == {"mini:digitsnet"}
     assert not table.duplicated(["dataset", "n", "index"]).any()
-
-
-def test_a_study_on_data_needs_names_and_batches_of_one_size(tmp_path):
-    options = {"n": 64, "progress": False, "criteria": False}
-    with pytest.raises(AffscoreError, match="two data sets are called digits"):
-        study_on_data(["mini:digitsnet"], ["digits", "digits"], tmp_path, images=64, other_images=64, **options)
-    with pytest.raises(AffscoreError, match="size of a batch"):
-        study_on_data(["mini:digitsnet"], ["digits", "random"], tmp_path, images=64, other_images=32, **options)
+    for data, other_images, complaint in ((["digits"] * 2, 64, "two data sets are called digits"),
+                                          (["digits", "random"], 32, "size of a batch")):  # fmt: skip
+        with pytest.raises(AffscoreError, match=complaint):
+            study_on_data(["mini:digitsnet"], data, tmp_path, **options | {"other_images": other_images})

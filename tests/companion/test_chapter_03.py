@@ -1,0 +1,182 @@
+"""Estimating the score: bias, spread and sizes against the limit, printed values and simulation; and their figures."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from drawn import legend_entries, titles, words
+
+from affscore import AffscoreError, affinity_score
+from affscore.options import Specification
+from affscore.transport import first_order_bias
+from companion.activations import ACTIVATIONS, limit_score, paired_limit, points_needed
+from companion.chapter_03.figures import bias_against_points, drift, reductions
+from companion.chapter_03.measurements import (
+    bias_and_spread,
+    effects_of_size,
+    estimation_sweep,
+    heavy_tailed_sample,
+    power_law_correlation,
+    reduction_scores,
+)
+from companion.printed import printed_table
+from companion.studies import under
+
+COVARIANCES = ("empirical", "ledoit-wolf")
+
+
+class TestSweep:
+    def test_figure_7_with_shrinkage(self):
+        table = estimation_sweep(list(ACTIVATIONS), [100], [1000], ["ledoit-wolf"]).set_index("activation")
+        printed = printed_table("figure7_activation_scores")["shrinkage"]
+        assert (table["score"] - printed).abs().max() < 0.02
+
+    def test_drift_without_shrinkage(self):
+        table = estimation_sweep(["relu"], [50, 100, 200, 400], [100])
+        empirical, shrunk = (table[table["covariance"] == name]["score"] for name in COVARIANCES)
+        assert (np.diff(empirical) > 0.03).all()
+        assert np.ptp(shrunk) < 0.03
+
+    def test_samples_are_shared_and_repeats_are_not(self):
+        table = estimation_sweep(["relu", "leaky_relu"], [20], [40], exponents=[1.0], repeats=5)
+        alone = estimation_sweep(["relu"], [20], [40], exponents=[1.0], repeats=5)
+        pd.testing.assert_frame_equal(table[table["activation"] == "relu"].reset_index(drop=True), alone)
+        empirical = alone[alone["covariance"] == "empirical"]
+        assert empirical["raw"].nunique() == 5
+        assert (empirical["ratio"] == 2).all()
+        assert empirical["limit"].tolist() == pytest.approx(
+            [paired_limit(torch.relu, power_law_correlation(20, 1.0))] * 5
+        )
+        row = bias_and_spread(table).set_index(["activation", "covariance"]).loc["relu", "empirical"]
+        errors = empirical["raw"] - empirical["limit"]
+        assert row["bias"] == pytest.approx(errors.mean())
+        assert row["spread"] == pytest.approx(errors.std())
+        assert row["standard_error"] == pytest.approx(errors.std() / math.sqrt(5))
+
+
+class TestPointsNeeded:
+    def test_the_worst_case_an_affine_function_and_the_promise(self):
+        worst = max(first_order_bias(c, 1.0) for c in np.linspace(0, 1, 2001))
+        assert points_needed(1000, 0.01) == math.ceil(1000 * worst / 0.01)
+        assert worst < 0.083
+        assert points_needed(500, 0.01, lambda x: 2 * x) <= 3
+        table = estimation_sweep(["relu"], [60], [points_needed(60, 0.02, torch.relu)], ["empirical"], repeats=6)
+        assert bias_and_spread(table)["bias"].item() == pytest.approx(0.02, rel=0.3)
+
+
+class TestRandomInputs:
+    @pytest.mark.parametrize("exponent", [0.0, 1.5])
+    def test_a_power_law_is_a_correlation_matrix(self, exponent):
+        matrix = power_law_correlation(30, exponent)
+        np.testing.assert_array_equal(np.diag(matrix), 1)
+        np.testing.assert_array_equal(matrix, matrix.T)
+        assert np.linalg.eigvalsh(matrix)[0] > 0
+
+    def test_its_spectrum_decays_as_told(self):
+        values = np.linalg.eigvalsh(power_law_correlation(200, 1.0))[::-1]
+        slope = np.polyfit(np.log(np.arange(2, 101)), np.log(values[1:100]), 1)[0]
+        assert slope == pytest.approx(-1, abs=0.15)
+
+    def test_heavy_tails_break_the_bound_of_shrinkage_and_not_the_empirical_one(self):
+        x = heavy_tailed_sample()
+        shrunk = affinity_score(x, torch.nn.functional.relu6(x), "ledoit-wolf")
+        assert shrunk.raw < -0.2
+        assert (shrunk.bound_exceeded, shrunk.value) == (True, 0)
+        x = heavy_tailed_sample(128, 256, large=40)
+        assert 0 < affinity_score(x, torch.nn.functional.relu6(x), "empirical").raw < 1
+        normal = heavy_tailed_sample(2000, 4, degrees=math.inf, large=2)
+        np.testing.assert_allclose(normal.std(dim=0), [1, 1, 1e-3, 1e-3], rtol=0.1)
+
+
+class TestReductions:
+    def test_figure_7_top_left(self):
+        scores = reduction_scores(points=500, channels=100, positions=4)
+        printed = printed_table("figure7_activation_scores")["reduced_mean"]
+        for reduction in ("mean", "sum", "flatten"):
+            assert (scores[reduction] - printed).abs().max() < 0.02
+        np.testing.assert_allclose(scores["mean"], scores["sum"], atol=1e-9)
+
+    def test_reduce_first_is_the_limit_of_a_narrow_input(self):
+        scores = reduction_scores(["tanh", "silu"], points=300, positions=9, reductions=["reduce_first", "mean"])
+        assert list(scores.columns) == ["reduce_first", "mean"]
+        for name in ("tanh", "silu"):
+            expected = limit_score(ACTIVATIONS[name], 0.0, 1 / 3)
+            assert scores.loc[name, "reduce_first"] == pytest.approx(expected, abs=0.01)
+
+
+def study(bias=0.0, sizes=(64, 256), bias_free=True, batches=4):
+    """Scores of known limits that are too high by bias / n, and by none where they are extrapolated."""
+    limits = {("a", 0): 0.5, ("a", 1): 0.7, ("b", 0): 0.4}
+    choices = [Specification(), *([Specification(bias="extrapolated")] if bias_free else [])]
+    return pd.DataFrame([
+        {"model": model, "index": index, "n": n, "batches": batches, **choice._asdict(),
+         "score": limit + bias / n * (choice.bias == "none"), "score_std": 0.08 / n**0.5, "mean_std": 0.01}
+        for (model, index), limit in limits.items() for n in sizes for choice in choices
+    ])  # fmt: skip
+
+
+def test_effects_of_the_size_and_of_the_images():
+    rows = [under(study(bias=1.28, sizes=(256, 64, 128))), under(study(bias=100, sizes=(1024,), batches=1))]
+    found = effects_of_size(pd.concat(rows))  # a size of one batch does not count
+    assert found.index.tolist() == ["a", "b"]
+    np.testing.assert_allclose(found["chance_of_few"], 0.01)
+    np.testing.assert_allclose(found["chance_of_many"], 0.005)
+    np.testing.assert_allclose(found["change"], 1.28 / 64 - 1.28 / 256)
+    np.testing.assert_allclose(found["within"], [0.2 / 2**0.5, np.nan])
+    with pytest.raises(AffscoreError, match="two batch sizes"):
+        effects_of_size(study(sizes=(64,), bias_free=False))
+    with pytest.raises(AffscoreError, match="one specification"):
+        effects_of_size(study())
+
+
+def test_the_figure_of_reductions():
+    table = pd.DataFrame({"mean": [0.6, 0.8], "sum": [0.61, 0.81], "other": [0.1, 0.2]}, index=["relu", "tanh"])
+    figure = reductions(table, {"mean": "average", "sum": "sum"})
+    (axes,) = figure.axes
+    np.testing.assert_allclose(axes.collections[0].get_offsets(), [[0.6, 0], [0.8, 1]])
+    np.testing.assert_allclose(axes.collections[1].get_offsets(), [[0.61, 0], [0.81, 1]])
+    assert words(axes.get_yticklabels()) == ["ReLU", "Tanh"]
+    assert legend_entries(figure) == ["average", "sum"]
+    assert axes.yaxis_inverted()
+
+
+def test_the_figure_of_the_drift_has_means_of_repeats_and_printed_values():
+    rows = [
+        (name, width, covariance, 0.5 + width / 1000 + shift)
+        for name in map(str, range(9)) for width in (25, 50, 100) for covariance in COVARIANCES for shift in (-0.1, 0.1)
+    ]  # fmt: skip
+    sweep = pd.DataFrame(rows, columns=["activation", "width", "covariance", "score"]).assign(exponent=0.0, points=50)
+    printed = pd.DataFrame({"empirical": np.linspace(0.7, 0.9, 9)}, index=[*map(str, range(9))])
+    first, second = drift(sweep, printed).axes
+    assert [first.get_title(), second.get_title()] == ["empirical covariance", "Ledoit-Wolf shrinkage"]
+    curves = [line for line in first.lines if len(line.get_xdata()) > 1]
+    for curve in curves:
+        np.testing.assert_allclose(curve.get_xydata(), [[0.5, 0.525], [1, 0.55], [2, 0.6]])
+    assert len({(line.get_color(), line.get_marker(), line.get_markerfacecolor()) for line in curves}) == 9
+    assert sorted(line.get_ydata()[0] for line in first.lines if len(line.get_xdata()) == 1) == [*printed["empirical"]]
+    assert all(len(line.get_xdata()) > 1 for line in second.lines)
+
+
+def test_the_figure_of_the_bias_has_curves_bars_and_theory():
+    rows = [
+        ("relu", exponent, 64, covariance, ratio, 0.1 / ratio, 0.01 / ratio)
+        for exponent in (0.0, 1.5) for covariance in COVARIANCES for ratio in (0.25, 1.0, 4.0)
+    ]  # fmt: skip
+    columns = ["activation", "exponent", "width", "covariance", "ratio", "bias", "spread"]
+    biases = pd.DataFrame(rows, columns=columns)
+    figure = bias_against_points(biases, pd.Series({0.25: 0.2, 4.0: 0.01}), tolerance=0.02)
+    assert titles(figure) == ["independent coordinates", "spectrum $k^{-1.5}$"]
+    for axes in figure.axes:
+        assert len(axes.containers) == 2
+        for container in axes.containers:
+            line, _, (bars,) = container.lines
+            np.testing.assert_allclose(line.get_xydata(), [[0.25, 0.4], [1, 0.1], [4, 0.025]])
+            lengths = [float(np.ptp(segment[:, 1].astype(float))) for segment in bars.get_segments()]
+            np.testing.assert_allclose(lengths, [0.08, 0.02, 0.005])
+        theory = next(line for line in axes.lines if "first order" in str(line.get_label()))
+        np.testing.assert_allclose(theory.get_xydata(), [[0.25, 0.2], [4, 0.01]])
+        assert words(axes.get_xticklabels()) == ["1/4", "1", "4"]
+    bare = bias_against_points(biases, tolerance=None)
+    assert legend_entries(bare) == ["empirical covariance", "Ledoit-Wolf shrinkage"]

@@ -1,0 +1,125 @@
+"""Modes of scores, against density estimates, simulation and SciPy; and the histograms of figure 5."""
+
+import numpy as np
+import pytest
+from drawn import legend_entries, titles
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.signal import argrelmax
+from scipy.stats import gaussian_kde, mannwhitneyu
+
+from affscore.errors import AffscoreError
+from companion.chapter_05.figures import score_histograms
+from companion.chapter_05.measurements import (
+    common_language_effect_size,
+    count_modes,
+    groups_of_scores,
+    mixture_test,
+    unimodality_test,
+)
+from companion.studies import load_study, under
+
+samples = st.lists(st.floats(0, 1), min_size=1, max_size=12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("bandwidth", [0.02, 0.05, 0.1, 0.3])
+def test_modes_are_those_of_a_density_estimate(seed, bandwidth):
+    sample = np.random.default_rng(seed).random(15)
+    density = gaussian_kde(sample, bw_method=bandwidth / sample.std(ddof=1))(np.linspace(-1, 2, 6001))
+    assert count_modes(sample, bandwidth) == len(argrelmax(density)[0])
+
+
+def test_kernels_of_any_width_have_their_peaks():
+    assert count_modes([0.2, 0.5, 0.8], 1e-6) == 3  # far from all of them their exponentials round to zero
+    assert count_modes([0.2, 0.5, 0.8], 1e6) == 1
+
+
+def test_the_critical_bandwidth_is_where_the_second_peak_vanishes():
+    sample = np.random.default_rng(0).random(20)
+    critical = unimodality_test(sample, resamples=9).bandwidth
+    assert [count_modes(sample, critical * factor) for factor in (1, 0.99)] == [1, 2]
+    # a mixture of two equal normal distributions has two peaks if and only if they are more than two widths apart
+    assert unimodality_test([0, 0, 1, 1], resamples=9).bandwidth == pytest.approx(0.5, abs=1e-3)
+
+
+def test_one_peak_is_refuted_for_two_groups_far_apart_and_rarely_for_one():
+    generator = np.random.default_rng(1)
+    one = [unimodality_test(generator.normal(size=25), resamples=99, seed=k).p_value for k in range(20)]
+    assert np.mean(np.array(one) <= 0.05) <= 0.1
+    two = [np.append(generator.normal(0, 1, 15), generator.normal(7, 1, 15)) for _ in range(6)]
+    assert np.mean([unimodality_test(sample, 99).p_value <= 0.05 for sample in two]) >= 0.9
+    groups = [*np.linspace(0, 0.01, 20), *np.linspace(0.99, 1, 20)]
+    assert unimodality_test(groups, resamples=19).p_value == 1 / 20  # the sample itself counts among those drawn
+
+
+@pytest.mark.slow
+def test_two_gaussians_far_apart_refute_one_gaussian_and_one_does_not():
+    generator = np.random.default_rng(1)
+    one = [mixture_test(generator.normal(size=25), 19, k).p_value for k in range(10)]
+    two = [mixture_test(np.append(generator.normal(0, 1, 15), generator.normal(7, 1, 15)), 19, k) for k in range(3)]
+    assert np.mean(np.array(one) <= 0.05) <= 0.2
+    assert [found.p_value for found in two] == [0.05] * 3
+    assert min(found.likelihood_ratio for found in two) > 20
+
+
+def test_a_heavy_tail_is_one_mode_and_no_gaussian_in_any_unit():
+    sample = np.random.default_rng(2).standard_t(2, 60)
+    found, other = (mixture_test(one, resamples=19) for one in (sample, 3 - 0.1 * sample))
+    assert found.p_value == other.p_value == 0.05
+    assert found.likelihood_ratio == pytest.approx(other.likelihood_ratio, abs=0.5)
+    assert unimodality_test(np.clip(sample, -4, 4), resamples=99).p_value > 0.05
+
+
+@given(samples, samples)
+def test_the_share_above_is_mann_and_whitneys(one, other):
+    expected = mannwhitneyu(one, other).statistic / (len(one) * len(other))
+    assert common_language_effect_size(one, other) == pytest.approx(expected)
+    assert common_language_effect_size(other, one) == pytest.approx(1 - expected)
+
+
+@pytest.mark.parametrize("values", [[0.5], [0.1, 0.2, 0.3], [0.4] * 9])
+def test_too_little_for_a_test_is_missing(values):
+    assert np.isnan([unimodality_test(values).p_value, mixture_test(values).p_value]).all()
+
+
+@pytest.mark.parametrize("values", [[], [0.1, np.nan], [[0.1, 0.2]]])
+def test_what_is_no_sample_is_refused(values):
+    for function in (unimodality_test, mixture_test, lambda sample: common_language_effect_size(sample, [0.5])):
+        with pytest.raises(AffscoreError, match="finite numbers"):
+            function(values)
+
+
+@pytest.mark.parametrize(
+    ("study", "rows", "resamples", "message"),
+    [
+        ("shortcuts", "network == 'residual14' and seed == 1", 18, r"resamples must be .* at least 19"),
+        ("batch-size", "model == 'mini:vgg16' and n == 64", 19, "blocks of two activations, got mini:vgg16"),
+    ],
+)
+def test_groups_that_cannot_be_asked_for(study, rows, resamples, message):
+    with pytest.raises(AffscoreError, match=message):
+        groups_of_scores(under(load_study(study)).query(rows), resamples)
+
+
+def test_histograms_count_every_score_once_in_the_look_of_its_kind():
+    panels = {
+        "plain": {"first": [0.5, 0.52, 0.7], "second": [0.7, 0.7]},
+        "residual": {"first": [0.5, 0.5], "after a sum": [0.95, 0.99, 1.0, 1 + 1e-12]},  # by rounding
+    }
+    figure = score_histograms(panels)
+    assert titles(figure) == list(panels)
+    kinds = legend_entries(figure)
+    assert kinds == ["first", "second", "after a sum"]
+    looks = {kind: set() for kind in kinds}
+    for axes, panel in zip(figure.axes, panels.values(), strict=True):
+        assert {bars.get_label(): sum(bar.get_height() for bar in bars) for bars in axes.containers} == {
+            kind: len(scores) for kind, scores in panel.items()
+        }
+        for bars in axes.containers:
+            looks[bars.get_label()] |= {(bar.get_facecolor(), bar.get_hatch()) for bar in bars}
+    assert all(len(look) == 1 for look in looks.values())
+    assert len({hatch for look in looks.values() for _, hatch in look}) == 3
+    plain = figure.axes[0].containers
+    stacked = [[(bar.get_y(), bar.get_height()) for bar in bars if bar.get_height()] for bars in plain]
+    assert stacked == [[(0, 2), (0, 1)], [(1, 2)]]  # 0.5 and 0.52 in one bin; those of two kinds on top of each other

@@ -1,0 +1,300 @@
+"""Accuracy explained by one number, and the best of several by chance: against brute force, SciPy and simulation."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from drawn import titles
+from scipy.stats import pearsonr, permutation_test
+from sklearn.linear_model import LinearRegression
+
+from affscore.errors import AffscoreError
+from companion.chapter_07.claims import common_characteristics_again
+from companion.chapter_07.figures import accuracy_fits
+from companion.chapter_07.measurements import best_explained, between_families, explained_accuracy, panel_fits
+from companion.chapter_07.selection import (
+    best_fit_lead,
+    best_fit_test,
+    best_fit_tests,
+    independent_best,
+    independent_lead,
+    independent_p_value,
+)
+from companion.characteristics import characteristics
+from companion.networks import FIRST_PAPER_GROUPS, accuracy_groups, study_groups, table_1_families
+from companion.printed import printed_table
+from companion.regression import FITS, fit
+
+STATISTICS, COMMON = list("abcdefg"), list("xyz")
+
+
+def r2(x, y):
+    return np.corrcoef(x, y)[0, 1] ** 2
+
+
+def best(table, columns, accuracy):
+    return max(r2(table[column], accuracy) for column in columns)
+
+
+def networks():
+    """Two groups, the second too small for a fit, and networks of no group."""
+    rng = np.random.default_rng(0)
+    accuracy = rng.uniform(60, 90, 13)
+    table = pd.DataFrame({"group": ["A"] * 6 + ["B"] * 4 + [None] * 3, "family": [*"FFFGGGHHHHIII"]})
+    return table.assign(
+        accuracy=accuracy, mean=rng.uniform(0.2, 0.9, 13), depth=5.0, max=-accuracy, gflops=rng.uniform(1, 9, 13),
+        accuracy_standard_error=1.0,
+    )  # fmt: skip
+
+
+def group(points, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(rng.uniform(0.1, 1, (points, 11)), columns=["accuracy", *STATISTICS, *COMMON])
+
+
+def two_families(seed=0, gap=5.0, sizes=(4, 3)):
+    generator = np.random.default_rng(seed)
+    family = np.repeat(["u", "v"], sizes)
+    level = np.where(family == "u", 0.0, gap)
+    noise = generator.normal(size=(3, sum(sizes)))
+    numbers = {"accuracy": 50 + level + noise[0], "mean": 1 + level + noise[1], "max": 2 + noise[2] ** 2}
+    return pd.DataFrame({"group": "G", "family": family, **numbers})
+
+
+class TestExplained:
+    @pytest.mark.parametrize("kind", FITS)
+    def test_groups_are_told_apart_and_missing_numbers_left_out(self, kind):
+        table = networks()
+        table.loc[0, "mean"] = np.nan
+        rows = explained_accuracy(table, ["mean", "gflops", "depth"], kind=kind).set_index(["group", "characteristic"])
+        assert len(rows) == 6
+        expected = fit(table["mean"][1:6], table["accuracy"][1:6], kind)
+        row = rows.loc[("A", "mean")]
+        assert row[["fit", "r2", "adjusted_r2"]].tolist() == [kind, expected.r2, expected.adjusted_r2]
+        assert rows.loc["A", "points"].tolist() == [5, 6, 6]
+        assert np.isnan(rows.loc[("A", "depth"), "r2"])
+        assert rows.loc["B", ["r2", "adjusted_r2", "correlation"]].isna().all(axis=None)
+        assert (rows.loc["B", "points"] == 4).all()
+
+    def test_the_best_is_the_largest_and_a_group_without_any_is_there(self):
+        rows = explained_accuracy(networks(), ["mean", "max"])
+        assert rows.set_index(["group", "characteristic"]).loc[("A", "max"), "correlation"] == pytest.approx(-1)
+        found = best_explained(rows).set_index("group")
+        assert found["characteristic"].to_dict() == {"A": "max", "B": "mean"}
+        assert np.isnan(found.loc["B", "r2"])
+
+    def test_the_share_between_families_is_the_r2_of_their_names(self):
+        table = two_families()
+        dummies = pd.get_dummies(table["family"]).to_numpy(dtype=float)
+        expected = LinearRegression().fit(dummies, table["accuracy"]).score(dummies, table["accuracy"])
+        missing = pd.concat([table, table.iloc[:1].assign(accuracy=np.nan)], ignore_index=True)
+        assert between_families(table) == between_families(missing) == pytest.approx(expected)
+        assert between_families(table.assign(family=range(7))) == pytest.approx(1.0)
+        assert np.isnan(between_families(table.assign(accuracy=1.0)))
+
+
+class TestFigure4:
+    def test_one_definition_gives_the_three_numbers_that_need_no_depth(self):
+        again = common_characteristics_again()
+        depth = again["characteristic"] == "depth"
+        assert ((~depth).sum(), again["difference"][~depth].abs().max() < 0.001) == (3, True)
+        assert (again["difference"][depth].abs() > 0.03).all()
+        for name, row in again[~depth].iterrows():
+            table = characteristics(study_groups()[name])
+            x, accuracy = table[row["characteristic"]], table["accuracy"]
+            assert row["ours"] == pytest.approx(fit(x, accuracy, "logarithm").adjusted_r2)
+        # cut after the third digit, they are the printed ones
+        ours = again["ours"][~depth].astype(float)
+        assert (np.floor(1000 * ours) / 1000).tolist() == again["printed"][~depth].tolist()
+
+    def test_groups_of_both_papers_and_families_of_table_1(self):
+        groups = study_groups()
+        assert list(map(len, groups.values())) == [7, 9, 8, 5, 7]
+        models = [f"mini:{name}" for members in groups.values() for name in members]
+        table = accuracy_groups([*models, "mini:shufflenet_v2_x0_5", "googlenet@IMAGENET1K_V1"])
+        for name, members in groups.items():
+            assert table.loc[[f"mini:{member}" for member in members], "group"].eq(name).all()
+        first = table.groupby("first_paper_group")["family"].unique().map(set).to_dict()
+        assert set(first) == set(FIRST_PAPER_GROUPS)
+        assert first["Efficient"] == {"ShuffleNets", "ConvNeXts"}  # and SqueezeNets, of which none is here
+        assert table["first_paper_group"].isna()["googlenet@IMAGENET1K_V1"]
+        families = set(table_1_families(models).values()) - {"AlexNet", "Inception"}
+        assert families == set(printed_table("table1_family_correlations").index) - {"Average"}
+
+
+class TestIndependent:
+    @pytest.mark.parametrize(("points", "candidates"), [(5, 1), (5, 7), (9, 7)])
+    def test_statistics_by_simulation(self, points, candidates):
+        rng = np.random.default_rng(0)
+        y, x = rng.standard_normal((20_000, 1, points)), rng.standard_normal((20_000, candidates, points))
+        x, y = (z - z.mean(axis=-1, keepdims=True) for z in (x, y))
+        largest = ((x * y).sum(-1) ** 2 / np.square(x).sum(-1) / np.square(y).sum(-1)).max(axis=1)
+        assert independent_best(points, candidates) == pytest.approx(np.median(largest), abs=0.015)
+        assert independent_best(points, candidates, 0.95) == pytest.approx(np.quantile(largest, 0.95), abs=0.015)
+        assert independent_p_value(0.7, points, candidates) == pytest.approx((largest >= 0.7).mean(), abs=0.01)
+
+    def test_one_candidate_is_the_test_of_a_correlation(self):
+        x, y = np.random.default_rng(2).standard_normal((2, 9))
+        r, p = pearsonr(x, y)
+        assert independent_p_value(r**2, 9, 1) == pytest.approx(p)
+        assert [independent_p_value(r2, 9, 7) for r2 in (1.0, 0.0)] == [0, 1]
+
+    @pytest.mark.parametrize("case", [(0.0, 9, 7, 3), (0.2, 7, 7, 3), (-0.3, 5, 1, 2)])
+    def test_a_lead_by_simulation(self, case):
+        lead, points, *tickets = case
+        rng = np.random.default_rng(1)
+        one, other = (rng.beta(0.5, (points - 2) / 2, (100_000, count)).max(axis=1) for count in tickets)
+        assert independent_lead(*case) == pytest.approx((one - other >= lead).mean(), abs=0.006)
+
+
+class TestBestFit:
+    def test_the_exact_p_value_is_that_of_scipy_for_any_index(self):
+        table = group(5)
+        chance = best_fit_test(table.set_index(pd.Index(["net"] * 5)), STATISTICS, permutations=120)
+        assert chance.observed == pytest.approx(best(table, STATISTICS, table["accuracy"]))
+        expected = permutation_test(
+            (table["accuracy"].to_numpy(),),
+            lambda y: best(table, STATISTICS, y),
+            permutation_type="pairings",
+            n_resamples=np.inf,
+            alternative="greater",
+        )
+        assert chance.p_value == pytest.approx(expected.pvalue)
+        assert np.sort(chance.permuted) == pytest.approx(np.sort(expected.null_distribution))
+        assert (chance.exact, best_fit_test(table, STATISTICS, permutations=119).exact) == (True, False)
+
+    @pytest.mark.parametrize(("strata", "orders"), [(None, 40320), ("family", 576)])
+    def test_random_shuffles_agree_with_all_of_them(self, strata, orders):
+        table = group(8, seed=3).assign(family=[*"uuuuvvvv"])
+        exact = best_fit_test(table, STATISTICS, strata=strata)
+        some, again, other = (
+            best_fit_test(table, STATISTICS, strata=strata, permutations=orders - 76, seed=seed) for seed in (1, 1, 0)
+        )
+        assert (exact.exact, some.exact) == (True, False)
+        assert (len(exact.permuted), len(some.permuted)) == (orders, orders - 76)
+        assert some.p_value == pytest.approx(exact.p_value, abs=0.05)
+        assert np.median(some.permuted) == pytest.approx(np.median(exact.permuted), abs=0.03)
+        assert set(some.permuted.round(9)) <= set(exact.permuted.round(9))  # each is an order of the same accuracies
+        assert (some.permuted == again.permuted).all()
+        assert (some.permuted != other.permuted).any()
+
+    def test_the_exact_p_value_within_families_is_that_of_all_orders(self):
+        table = two_families()
+        y = table["accuracy"].to_numpy()
+        orders = itertools.product(itertools.permutations(range(4)), itertools.permutations(range(4, 7)))
+        reached = [best(table, ["mean", "max"], y[[*one, *other]]) for one, other in orders]
+        found = best_fit_test(table, ["mean", "max"], strata="family")
+        assert found.exact
+        assert found.observed == pytest.approx(best(table, ["mean", "max"], y))
+        assert found.p_value == pytest.approx(np.mean(np.array(reached) >= found.observed - 1e-12))
+
+    def test_a_strong_statistic_is_no_chance_and_p_values_of_noise_are_even(self):
+        line = pd.DataFrame({"accuracy": np.arange(12.0), "a": np.arange(12.0)})
+        assert best_fit_test(line, ["a"], permutations=99).p_value == 0.01  # never zero
+        table = group(8)
+        table["a"] = table["accuracy"] * 3 + 1
+        assert best_fit_test(table, STATISTICS).p_value == pytest.approx(2 / 40320, abs=1e-4)
+        p_values = [best_fit_test(group(5, seed), STATISTICS).p_value for seed in range(60)]
+        assert np.mean(np.array(p_values) <= 0.2) == pytest.approx(0.2, abs=0.09)
+        assert np.mean(p_values) == pytest.approx(0.5, abs=0.1)
+
+    def test_what_cannot_compete_is_left_out(self):
+        table = group(6).assign(b=0.5, c=np.nan)
+        table.loc[0, "d"] = 0.0
+        found = best_fit_test(table, ["a", "b", "c", "d"], kind="logarithm")
+        assert found.best == "a"
+        assert found.observed == pytest.approx(fit(table["a"], table["accuracy"], "logarithm").r2)
+        table.loc[2, "a"] = np.nan
+        assert len(best_fit_test(table, ["a", "g"]).permuted) == 120  # of the five others
+
+    @pytest.mark.parametrize(
+        ("table", "options", "complaint"),
+        [
+            (group(4), {}, "4 networks have all numbers"),
+            (group(6).assign(accuracy=1.0), {}, "nothing to fit"),
+            (group(6).assign(accuracy=np.nan), {}, "0 networks"),
+            (group(6).assign(family=None), {"strata": "family"}, "nothing in the column 'family'"),
+        ],
+    )
+    def test_what_cannot_be_shuffled_is_refused(self, table, options, complaint):
+        with pytest.raises(AffscoreError, match=complaint):
+            best_fit_test(table, STATISTICS, **options)
+
+    def test_what_only_tells_families_apart_is_evidence_in_the_free_shuffle_alone(self):
+        groups = [two_families(gap=30.0), two_families().assign(group="one", family="u")]
+        table = pd.concat([*groups, two_families().iloc[:3].assign(group="few")], ignore_index=True)
+        found = best_fit_tests(table, ["mean", "max"])
+        assert list(found.index) == ["G", "one", "few"]
+        row = found.loc["G"]
+        assert row[["best_statistic", "networks", "families"]].tolist() == ["mean", 7, 2]
+        assert row["between_families"] > 0.95
+        assert row["p_value"] < 0.05 < row["p_within"]
+        assert found["p_within"].isna().tolist() == [False, True, True]
+        assert found["p_value"].isna().tolist() == [False, False, True]
+
+
+class TestLead:
+    @pytest.mark.parametrize("kind", FITS)
+    def test_a_group_is_compared_with_its_common_characteristics(self, kind):
+        table = group(6, seed=5)
+        row = best_fit_lead(table, STATISTICS, COMMON, kind=kind)
+        shown = np.log(table) if kind == "logarithm" else table
+        common, chance = best(shown, COMMON, table["accuracy"]), best_fit_test(table, STATISTICS, kind=kind)
+        assert row["common_r2"] == pytest.approx(common)
+        assert row["common_p_value"] == pytest.approx(np.mean(chance.permuted >= common - 1e-9))
+        assert row["statistic_r2"] == chance.observed == pytest.approx(best(shown, STATISTICS, table["accuracy"]))
+
+    def test_seven_tickets_against_three(self):
+        wins = [best_fit_lead(group(5, s), STATISTICS, COMMON)["wins_if_nothing_matters"] for s in range(20)]
+        assert np.mean(wins) == pytest.approx(0.7, abs=0.05)
+
+    def test_a_lead_by_chance(self):
+        table = two_families(seed=4, gap=0.0, sizes=(3, 2)).assign(depth=np.random.default_rng(9).normal(size=5))
+        y = table["accuracy"].to_numpy()
+        leads = [
+            best(table, ["mean", "max"], y[[*order]]) - r2(table["depth"], y[[*order]])
+            for order in itertools.permutations(range(5))
+        ]
+        alike = table.set_index(pd.Index(["net"] * 5))
+        found, inside = (best_fit_lead(alike, ["mean", "max"], ["depth"], strata=of) for of in (None, "family"))
+        assert found["lead_p_value"] == pytest.approx(np.mean(np.array(leads) >= leads[0] - 1e-9))
+        assert inside["p_value"] == best_fit_test(table, ["mean", "max"], strata="family").p_value
+
+    def test_a_group_that_is_too_small_and_a_characteristic_that_nobody_has(self):
+        assert best_fit_lead(group(4), STATISTICS, COMMON) == {"points": 4}
+        row = best_fit_lead(group(6).assign(x=np.nan), STATISTICS, COMMON)
+        assert row["points"] == 6
+        assert row["best_common"] in "yz"
+
+
+class TestFigure:
+    def drawn(self, table, names):
+        panels = explained_accuracy(table, names, kind="logarithm")
+        return accuracy_fits(table, panels, panel_fits(table, panels))
+
+    def test_a_row_of_panels_for_each_group_and_a_point_with_its_errors_for_each_network(self):
+        table = networks().assign(mean_standard_error=0.05)
+        table.loc[0, "accuracy"] = np.nan
+        figure = self.drawn(table, ["gflops", "mean"])
+        members = table[1:6]
+        found = fit(members["gflops"], members["accuracy"], "logarithm")
+        assert titles(figure)[0] == f"A\n$R^2$ = {found.r2:.2f}"
+        assert titles(figure)[2:] == ["B\nno $R^2$ of 4 networks"] * 2
+        assert [axes.get_xlabel() for axes in figure.axes[:2]] == ["GFLOPs of an image", "mean of the scores"]
+        assert {text.get_text() for text in figure.legends[0].get_texts()} >= {"F", "G", "H"}
+        axes, beside = figure.axes[:2]
+        points = np.concatenate([bars.lines[0].get_xydata() for bars in axes.containers])
+        assert sorted(map(tuple, points)) == sorted(map(tuple, members[["gflops", "accuracy"]].to_numpy()))
+        curve = next(line for line in axes.lines if len(line.get_xdata()) == 100)
+        assert curve.get_ydata() == pytest.approx(found(curve.get_xdata()))
+        for of, which, axis, length in ((axes, 0, 1, 2.0), (beside, 0, 0, 0.1), (beside, 1, 1, 2.0)):
+            ends = [part[:, axis] for bars in of.containers for part in bars.lines[2][which].get_segments()]
+            assert np.diff(ends).ravel() == pytest.approx(np.full(5, length))
+
+    def test_groups_of_one_panel_stand_three_side_by_side(self):
+        table = pd.concat([networks()[:6].assign(group=name) for name in "ABCD"])
+        figure = self.drawn(table, ["mean"])
+        grid = figure.axes[0].get_gridspec()
+        assert (grid.nrows, grid.ncols) == (2, 3)
+        assert [axes.get_title()[:1] for axes in figure.axes if axes.get_visible()] == list("ABCD")

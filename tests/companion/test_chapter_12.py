@@ -1,0 +1,168 @@
+"""How far signatures move on other data and in classes, against formulas and simulation; and their panels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from drawn import legend_entries, words
+
+from affscore import AffscoreError, signature
+from affscore.comparison import signature_distance
+from companion.chapter_12.figures import deviation_panels
+from companion.chapter_12.measurements import class_effects, data_deviations, deviations
+from companion.studies import study_of
+
+
+def study(scores, n=512, batches=1, stds=None, model="net"):
+    """Rows of a network: scores by data set, and the standard deviations of those of the first."""
+    rows = [
+        (model, data, n, batches, index, score, stds[index] if stds else np.nan)
+        for data, some in scores.items()
+        for index, score in enumerate(some)
+    ]
+    return pd.DataFrame(rows, columns=["model", "dataset", "n", "batches", "index", "score", "score_std"])
+
+
+class TestOtherData:
+    def test_distances_are_those_of_the_signatures(self):
+        measured = [signature("mini:alexnet", data, n=64, images=64, criteria=False) for data in ("digits", "random")]
+        (found,) = data_deviations(study_of(measured)).itertuples()
+        here, there = (one.scores for one in measured)
+        assert found.euclidean == pytest.approx(deviations({"a": here}, {"a": there})["a"])
+        assert found.dtw == pytest.approx(signature_distance(here, there))
+        assert found.mean_change == pytest.approx(there.mean() - here.mean())
+        assert (found.dataset, found.activations, found.lost) == ("random", 7, 0)
+        assert np.isnan(found.chance)
+
+    def test_each_network_is_compared_with_itself_on_the_first_data_set(self):
+        scores = {"a": [0.5, 0.5], "b": [0.5, 0.8], "c": [0.9, 0.5]}
+        deep, other = study({"a": [0.1] * 9, "b": [0.3] * 9}, model="deep"), study({"b": [0.6]}, model="other")
+        found = data_deviations(pd.concat([study(scores), deep, other])).set_index(["model", "dataset"])["euclidean"]
+        assert found.to_dict() == pytest.approx({("net", "b"): 0.3, ("net", "c"): 0.4, ("deep", "b"): 0.6})
+        turned = data_deviations(study({"b": scores["b"], "a": scores["a"]}))
+        assert turned["dataset"].tolist() == ["a"]
+        assert turned["mean_change"].tolist() == pytest.approx([-0.15])
+
+    def test_chance_is_the_distance_of_two_means_of_independent_batches(self):
+        """Against a simulation: scores that vary by a known deviation, measured in four batches each."""
+        generator = np.random.default_rng(0)
+        spread, batches = np.array([0.02, 0.05, 0.01]), 4
+        drawn = generator.normal(0.5, spread, (2000, 2, batches, 3))
+        distances = np.linalg.norm(np.subtract(*drawn.mean(axis=2).swapaxes(0, 1)), axis=1)
+        rows = study({"a": [0.5] * 3}, batches=batches, stds=list(spread))
+        chance = data_deviations(pd.concat([rows, study({"b": [0.6] * 3})]))["chance"].item()
+        assert chance == pytest.approx(np.sqrt((distances**2).mean()), rel=0.05)
+
+    def test_the_largest_of_smaller_batches_says_what_chance_makes_of_the_whole(self):
+        whole = study({"a": [0.5, 0.5], "b": [0.7, 0.5]}, n=1024)
+        halves = study({"a": [0.9, 0.9]}, n=512, batches=2, stds=[0.03, 0.04])
+        quarters = study({"a": [0.9, 0.9]}, n=256, batches=4, stds=[0.3, 0.3])
+        (found,) = data_deviations(pd.concat([whole, halves, quarters])).itertuples()
+        assert found.euclidean == pytest.approx(0.2)  # of the largest n
+        assert found.chance == pytest.approx(0.05)
+
+    def test_activations_without_a_score_are_left_out_and_counted(self):
+        (found,) = data_deviations(study({"a": [0.5, np.nan, 0.5], "b": [0.8, 0.1, np.nan]})).itertuples()
+        assert (found.activations, found.lost, found.euclidean) == (1, 2, pytest.approx(0.3))
+        (found,) = data_deviations(study({"a": [np.nan], "b": [0.8]})).itertuples()
+        assert found.lost == 1
+        assert np.isnan([found.euclidean, found.dtw, found.mean_change]).all()
+
+
+def in_classes(classes, draws, model="net"):
+    """Rows of scores, (classes, activations) and (subsets, activations)."""
+    signatures = [(f"digits:{number}", 0, scores) for number, scores in enumerate(classes)]
+    signatures += [("digits", number, scores) for number, scores in enumerate(draws, 1)]
+    rows = [(model, data, draw, i, score) for data, draw, scores in signatures for i, score in enumerate(scores)]
+    return pd.DataFrame(rows, columns=["model", "dataset", "draw", "index", "score"])
+
+
+def drawn(classes=10, draws=49, activations=6, shift=0.0, seed=0):
+    """Random scores; those of classes vary more in the activation 2, by so much."""
+    generator = np.random.default_rng(seed)
+    scores = 0.6 + generator.normal(0, 0.01, (classes + draws, activations))
+    if shift:
+        scores[:classes, 2] += generator.normal(0, shift, classes)
+    return scores[:classes], scores[classes:]
+
+
+class TestClasses:
+    def test_ratios_are_what_the_formula_says(self):
+        classes, draws = drawn(shift=0.05)
+        found = class_effects(in_classes(classes, draws))["net"]
+        apart = ((classes - draws.mean(axis=0)) ** 2).mean(axis=0)
+        np.testing.assert_allclose(found.layers["ratio"], np.sqrt(apart / draws.var(axis=0, ddof=1)))
+        assert found.ratio == pytest.approx(np.sqrt(apart.sum() / draws.var(axis=0, ddof=1).sum()))
+        np.testing.assert_allclose(found.layers["change"], classes.mean(axis=0) - draws.mean(axis=0))
+        assert found.change == pytest.approx(classes.mean() - draws.mean())
+        np.testing.assert_allclose(found.distances, np.linalg.norm(classes - draws.mean(axis=0), axis=1))
+        assert found.distances.index.tolist() == [f"digits:{number}" for number in range(10)]
+        others = np.array([np.delete(draws, row, axis=0).mean(axis=0) for row in range(len(draws))])
+        np.testing.assert_allclose(found.chance, np.linalg.norm(draws - others, axis=1))
+
+    def test_the_activation_that_knows_the_class_is_found_and_no_other(self):
+        rows = pd.concat([in_classes(*drawn(shift=0.05)), in_classes(*drawn(), model="other")])
+        found, again = (class_effects(rows, seed=0) for _ in range(2))
+        assert list(found) == ["net", "other"]
+        net = found["net"]
+        assert net.p_value == net.layers.loc[2, "p_value"] == 0.001  # none of 999 permutations reaches it
+        assert (net.layers["p_value"].drop(2) > 0.05).all()
+        assert found["other"].p_value > 0.05
+        pd.testing.assert_frame_equal(found["other"].layers, again["other"].layers)
+
+    def test_the_p_value_counts_permutations_by_hand(self):
+        """Of three classes and five subsets each choice of three is as likely."""
+        classes, draws = drawn(3, 5, 2, seed=4)
+        values, ratios = np.concatenate([classes, draws]), []
+        generator = np.random.default_rng(0)
+        for _ in range(2000):
+            order = generator.permutation(8)
+            some, rest = values[order[:3]], values[order[3:]]
+            ratios.append(((some - rest.mean(axis=0)) ** 2).mean(axis=0).sum() / rest.var(axis=0, ddof=1).sum())
+        found = class_effects(in_classes(classes, draws), permutations=2000)["net"]
+        assert found.p_value == pytest.approx(np.mean(np.array(ratios) >= found.ratio**2), abs=0.04)
+
+    @pytest.mark.slow
+    def test_classes_that_are_random_subsets_are_called_so(self):
+        """p-values are those of chance: of 200 studies a twentieth is below 0.05, of the whole and of the largest."""
+        p_values = np.array([
+            (one.p_value, one.layers["p_value"].min())
+            for seed in range(200)
+            for one in class_effects(in_classes(*drawn(4, 12, 3, seed=seed)), permutations=99).values()
+        ])  # fmt: skip
+        counts = (p_values <= 0.05).sum(axis=0)
+        assert (abs(counts - 0.05 * 200) <= 3 * np.sqrt(0.05 * 0.95 * 200)).all()
+        ratios = [class_effects(in_classes(*drawn(seed=seed)), permutations=1)["net"].ratio for seed in range(50)]
+        assert np.mean(np.square(ratios)) == pytest.approx(1 + 1 / 49, abs=0.1)
+
+    def test_what_has_no_score_or_no_spread(self):
+        classes, draws = drawn()
+        classes[3, 1], draws[:, 4] = np.nan, 1.0
+        found = class_effects(in_classes(classes, draws))["net"]
+        assert found.lost == 1
+        assert found.layers.index.tolist() == [0, 2, 3, 4, 5]
+        assert found.layers.loc[4, ["ratio", "p_value"]].isna().all()
+        assert found.layers.drop(4).notna().all(axis=None)
+        assert np.isfinite([found.ratio, found.p_value]).all()
+
+    @pytest.mark.parametrize(("classes", "draws"), [(1, 9), (5, 2)])
+    def test_too_few_signatures(self, classes, draws):
+        with pytest.raises(AffscoreError, match="two classes and three random subsets of net"):
+            class_effects(in_classes(*drawn(classes, draws)))
+
+
+def test_every_network_and_data_set_has_its_point_in_both_panels_and_chance_in_one():
+    rows = [
+        ("alexnet", "inverted", 0.2, 0.1, 0.02), ("alexnet", "random", 0.4, 0.3, 0.02), ("$mine", "random", 0.6, 0.5, 0)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["model", "dataset", "euclidean", "dtw", "chance"])
+    figure = deviation_panels(table, chance="other digits")
+    above, below = figure.axes
+    for axes, values in ((above, (0.2, 0.4, 0.6)), (below, (0.1, 0.3, 0.5))):
+        points = {line.get_label(): line.get_xydata().tolist() for line in axes.lines if line.get_marker() != "None"}
+        assert points == {"inverted": [[0, values[0]]], "random": [[0, values[1]], [1, values[2]]]}
+    means = [line.get_ydata()[0] for line in above.lines if line.get_marker() == "None"]
+    assert means == pytest.approx([0.2, 0.5])
+    assert words(below.get_xticklabels()) == ["alexnet", r"\$mine"]
+    assert legend_entries(figure) == ["inverted", "random", "other digits"]
+    assert [[bar.get_height() for bar in axes.patches] for axes in figure.axes] == [[0.02, 0], []]
+    assert not deviation_panels(table).axes[0].patches

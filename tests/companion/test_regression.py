@@ -1,0 +1,184 @@
+"""Fits, correlations and errors over seeds: against scikit-learn, SciPy and the printed tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import pearsonr, sem
+from sklearn.linear_model import LinearRegression
+
+from affscore import AffscoreError
+from companion.printed import printed_correlations, printed_table
+from companion.regression import (
+    CRITERIA_OF_TABLE_1,
+    ERROR,
+    FITS,
+    LEAST_POINTS,
+    criterion_correlations,
+    criterion_values,
+    explained_by_all,
+    fisher_interval,
+    fit,
+    over_seeds,
+    plain_r2,
+)
+
+
+class TestFit:
+    @pytest.mark.parametrize("kind", FITS)
+    @given(st.integers(0, 10_000), st.integers(LEAST_POINTS, 12))
+    def test_r2_is_that_of_scikit_learn(self, kind, seed, points):
+        rng = np.random.default_rng(seed)
+        x, y = rng.uniform(0.5, 9, points), rng.standard_normal(points)
+        found = fit(x, y, kind)
+        variable = (np.log(x) if kind == "logarithm" else x)[:, None]
+        assert found.r2 == pytest.approx(LinearRegression().fit(variable, y).score(variable, y), abs=1e-8)
+        rest, total = np.square(y - found(x)).sum(), np.square(y - y.mean()).sum()
+        assert found.r2 == pytest.approx(1 - rest / total, abs=1e-8)
+        assert found.adjusted_r2 == pytest.approx(1 - (rest / (points - 2)) / (total / (points - 1)), abs=1e-8)
+        assert plain_r2(found.adjusted_r2, points) == pytest.approx(found.r2, abs=1e-8)
+
+    def test_r2_of_what_is_not_related_is_not_below_zero(self):
+        x = np.arange(-5.0, 6.0)
+        for seed in range(30):  # rounding alone decides on which side of zero these lie
+            half = np.random.default_rng(seed).standard_normal(6)
+            assert 0 <= fit(x, np.concatenate([half[:0:-1], half])).r2 < 1e-12
+
+    def test_numbers_of_any_size_are_fitted(self):
+        x = np.array([2.2e6, 3.1e6, 4.4e6, 6.3e6, 7.8e6, 9.1e6])
+        assert fit(x, 3 + 2 * (x / 1e6), "linear").r2 == pytest.approx(1)
+        assert fit(x * 1e-15, np.log(x), "logarithm").r2 == pytest.approx(1)
+
+    @pytest.mark.parametrize(
+        ("x", "y", "kind", "complaint"),
+        [
+            ([1, 2, 3, 4], [1, 2, 3, 4], "linear", "on 4 points would say nothing"),
+            ([1, 2, 3, 4, np.nan], [1, 2, 3, 4, 5], "linear", "finite"),
+            ([1, 2, 3, 4, 5], [1, 2, 3, np.inf, 5], "linear", "finite"),
+            ([0, 2, 3, 4, 5], [1, 2, 3, 4, 5], "logarithm", "positive numbers, got 0"),
+            ([3, 3, 3, 3, 3], [1, 2, 3, 4, 5], "linear", "at least 2 different"),
+            ([1, 2, 3, 4, 5], [7, 7, 7, 7, 7], "linear", "nothing to explain"),
+        ],
+    )
+    def test_what_cannot_be_fitted_is_refused(self, x, y, kind, complaint):
+        with pytest.raises(AffscoreError, match=complaint):
+            fit(x, y, kind)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_standard_errors_over_seeds_are_those_of_scipy(missing):
+    rows = [(f"{group}{k}", group, seed) for group in "AB" for k in range(6) for seed in range(5)]
+    table = pd.DataFrame(rows, columns=["name", "group", "seed"])
+    table["accuracy"] = np.random.default_rng(0).uniform(size=len(table))
+    if missing:
+        table.loc[(table["name"] == "B3") & (table["seed"] == 2), "accuracy"] = np.nan
+    values = table.loc[table["name"] == "B3", "accuracy"].dropna()
+    found = over_seeds(table)
+    assert found.loc["B3", ["accuracy", "accuracy" + ERROR]].tolist() == pytest.approx([values.mean(), sem(values)])
+    assert (found["seeds"] == 5).all()
+    assert "group" not in found
+    assert over_seeds(table.query("seed == 0"))["accuracy" + ERROR].isna().all()
+
+
+def summary(activations=12, seed=0):
+    rng = np.random.default_rng(seed)
+    names = ("score", "cka", "norm", "sparsity_before", "sparsity_after", "entropy_before", "entropy_after", "r2")
+    return pd.DataFrame(rng.uniform(size=(activations, len(names))), columns=names)
+
+
+class TestCorrelations:
+    @pytest.mark.parametrize(("activations", "level"), [(4, 0.95), (9, 0.8), (120, 0.95)])
+    def test_correlations_and_intervals_are_those_of_scipy(self, activations, level):
+        table = summary(activations)
+        rows = criterion_correlations({"a": table}, level=level).set_index("criterion")
+        changes = {name: table[f"{name}_after"] - table[f"{name}_before"] for name in ("sparsity", "entropy")}
+        for name in CRITERIA_OF_TABLE_1:
+            expected = pearsonr(table["score"], changes.get(name, table.get(name)))
+            interval = expected.confidence_interval(level)
+            assert rows.loc[name, ["correlation", "low", "high"]].tolist() == pytest.approx(
+                [expected.statistic, interval.low, interval.high]
+            )
+        assert (rows["activations"] == activations).all()
+
+    def test_what_has_no_correlation(self):
+        table = summary(10).assign(cka=0.5, r2=1.0 - 1e-9 * np.arange(10), norm=np.nan)
+        table.loc[[0, 3], "sparsity_after"] = np.nan
+        tables = {"a": table, "short": summary(3), "steady": summary(6).assign(score=0.7)}
+        rows = criterion_correlations(tables, [*CRITERIA_OF_TABLE_1, "nlc"])
+        assert (rows["correlation"].isna() == rows["low"].isna()).all()
+        known = rows.dropna(subset="correlation").set_index(["model", "criterion"])["activations"]
+        assert known.to_dict() == {("a", "sparsity"): 8, ("a", "entropy"): 10}
+
+    def test_a_perfect_correlation_is_its_own_interval(self):
+        table = summary(6)
+        table["cka"] = -2 * table["score"]
+        row = criterion_correlations({"a": table}, ["cka"]).iloc[0]
+        assert row[["correlation", "low", "high"]].tolist() == pytest.approx([-1, -1, -1])
+        assert fisher_interval(1.0, 9) == (1.0, 1.0)
+
+    @pytest.mark.parametrize("wrong", [(1.5, 9, 0.95), (0.5, 3, 0.95), (0.5, 9, 1.0)])
+    def test_an_interval_of_nonsense_is_refused(self, wrong):
+        with pytest.raises(AffscoreError, match="expected a correlation"):
+            fisher_interval(*wrong)
+
+    def test_intervals_hold_the_truth_as_often_as_they_say(self):
+        x, noise = np.random.default_rng(1).standard_normal((2, 2000, 15))
+        found = [fisher_interval(np.corrcoef(*pair)[0, 1], 15) for pair in zip(x, 0.6 * x + 0.8 * noise, strict=True)]
+        assert np.mean([low <= 0.6 <= high for low, high in found]) == pytest.approx(0.95, abs=0.015)
+
+    def test_printed_correlations_have_intervals_of_their_networks(self):
+        printed = printed_table("table2_correlations")
+        assert (printed.loc["densenet161"] == printed.loc["densenet169"]).all()
+        assert printed.duplicated().sum() == 1
+        table = printed_correlations(0.9).set_index(["model", "criterion"])
+        assert len(table) == 5 * len(printed)
+        row = table.loc[("alexnet", "entropy")]
+        assert row["activations"] == 7
+        assert (row["low"], row["high"]) == fisher_interval(-0.80, 7, 0.9)
+
+
+class TestExplainedByAll:
+    def test_within_a_network_the_joint_r2_is_the_adjusted_one(self):
+        table = summary(20)
+        found = explained_by_all({"a": table, "b": summary(20, seed=1)}, {}).loc["a"]
+        x = criterion_values(table).drop(columns="score")
+        r2 = LinearRegression().fit(x, table["score"]).score(x, table["score"])
+        assert found["within"] == pytest.approx(1 - (1 - r2) * 19 / (20 - 6))
+
+    def test_a_criterion_that_adds_nothing_costs_no_degree_of_freedom(self):
+        table = summary(20)
+        four = ["cka", "norm", "sparsity", "entropy"]
+        expected = explained_by_all({"a": table, "b": table}, {}, four).loc["a", "within"]
+        for idle in (0.5, 2 * table["norm"]):  # constant, or a copy of another
+            found = explained_by_all({"a": table.assign(r2=idle), "b": table}, {}).loc["a", "within"]
+            assert found == pytest.approx(expected)
+
+    def test_another_family_predicts_only_what_holds_there_too(self):
+        rng = np.random.default_rng(2)
+
+        def network(sign):
+            cka, noise = rng.uniform(size=(2, 40))
+            return pd.DataFrame({"score": sign * cka + 0.05 * noise, "cka": cka, "norm": noise})
+
+        same = explained_by_all({n: network(1) for n in "abc"}, {"a": "A", "b": "A", "c": "C"}, ["cka", "norm"])
+        assert (same["from_others"] > 0.9).all()
+        turned = explained_by_all({"a": network(1), "b": network(-1)}, {}, ["cka", "norm"])
+        assert (turned["within"] > 0.9).all()
+        assert (turned["from_others"] < -1).all()
+
+    def test_relatives_do_not_help(self):
+        cka = np.random.default_rng(4).uniform(size=20)
+        twins, other = pd.DataFrame({"score": cka, "cka": cka}), pd.DataFrame({"score": -cka, "cka": cka})
+        table = explained_by_all({"a": twins, "b": twins, "c": other}, {"a": "A", "b": "A", "c": "C"}, ["cka"])
+        assert table.loc["a", "from_others"] == pytest.approx(-3)  # (z - (-z))^2 = 4 z^2
+
+    def test_networks_without_a_number(self):
+        """Two degrees of freedom must be left within a network; a steady score has nothing to explain."""
+        tables = {"a": summary(20), "b": summary(7), "c": summary(8), "d": summary(20).assign(score=0.5),
+                  "e": summary(20).assign(r2=1.0)}  # fmt: skip
+        found = explained_by_all(tables, {})
+        assert found["within"].isna().tolist() == [False, True, False, True, False]
+        assert found["from_others"].isna().tolist() == [False, False, False, True, False]
+        with pytest.raises(AffscoreError, match="two of them"):
+            explained_by_all({"a": summary(20)}, {})
