@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from torchvision.transforms import functional as T
 
 from affscore import load_model
-from affscore.models.data.builtin import digits
+from affscore.models.data.images import digits
 from companion.studies import tasks
 from companion.studies.tasks import CIFAR, TASKS
 
