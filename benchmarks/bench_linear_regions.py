@@ -83,7 +83,7 @@ def measure(case: str, rounds: int, device: str) -> dict[str, Any]:
     """One row: times of line, walk and plain passes, and the ratios."""
     model, starts, ends = material(case)
     directions = ends - starts
-    network = TracedNetwork(model, starts[0], directions[0], None, device)
+    network = TracedNetwork(model, starts[0], None, device)
     parts = [slice(None)] if case == "path" else [slice(i, i + 1) for i in range(len(starts))]
 
     def by(method: str) -> list[Trace]:

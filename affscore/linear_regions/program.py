@@ -45,12 +45,10 @@ class Activation:
     """ReLU, LeakyReLU or PReLU.
 
     Attributes:
-        units: How many a sample has.
         slope: Below zero: 0.0 for ReLU, else a number or one for each unit, (units,).
         linear: The units that it leaves as they are, whose slope is 1; None for none.
     """
 
-    units: int
     slope: float | Tensor
     linear: Tensor | None = None
 
@@ -64,8 +62,8 @@ class Activation:
         """
         if isinstance(slope, Tensor) and slope.numel() > 1:
             slope = slope.detach().reshape(-1, *[1] * max(len(shape) - 2, 0)).expand(shape).flatten()
-            return cls(len(slope), slope, slope == 1 if bool((slope == 1).any()) else None)
-        return cls(shape.numel(), float(slope), torch.tensor(True) if float(slope) == 1 else None)
+            return cls(slope, slope == 1 if bool((slope == 1).any()) else None)
+        return cls(float(slope), torch.tensor(True) if float(slope) == 1 else None)
 
     @property
     def flat(self) -> bool:
@@ -228,33 +226,38 @@ class Program:
 
     Attributes:
         steps: The operations, each with the features that nothing reads after it.
-        units: How many units each activation has.
-        missing: And how many they are short of a multiple of eight, all together; eight where there is none.
     """
 
     def __init__(self, operations: Sequence[Operation], output: int, widest: int) -> None:
         self.output, self.widest = output, widest
         last = {number: step for step, one in enumerate(operations) for number in (*one.inputs, *one.outputs)}
         last.pop(output, None)
-        unused: list[list[int]] = [[] for _ in operations]
-        for number, step in last.items():
-            unused[step].append(number)
-        self.steps = list(zip(operations, unused, strict=True))
-        self.units = [one.what.units for one in operations if isinstance(one.what, Activation)]
-        self.missing = -sum(self.units) % 8 if self.units else 8
+        self.steps = [
+            (one, [number for number, at in last.items() if at == step]) for step, one in enumerate(operations)
+        ]
 
-    def run(self, features: Any, compute: Callable[..., Sequence[Any]]) -> Any:
+    def run(
+        self,
+        known: dict[int, Tensor],
+        activation: Callable[[Tensor, Activation], Tensor],
+        max_pool: Callable[[Tensor, MaxPool], Tensor],
+    ) -> Tensor:
         """What becomes of the input, step by step.
 
         Args:
-            features: Of the input.
-            compute: Makes of a step's function, and of what it reads, what it returns.
+            known: The features of the input, as number 0; during a step, those that are read after it.
+            activation: Computes an activation of features.
+            max_pool: And a max pooling.
         """
-        known = {0: features}
         for (what, inputs, outputs), unused in self.steps:
-            known.update(zip(outputs, compute(what, *[known[number] for number in inputs]), strict=True))
+            given = [known[number] for number in inputs]
             for number in unused:
-                del known[number]
+                known.pop(number, None)
+            if isinstance(what, Affine):
+                found = what.outputs(*given)
+            else:
+                found = [activation(*given, what) if isinstance(what, Activation) else max_pool(*given, what)]
+            known.update(one for one in zip(outputs, found, strict=True) if one[0] not in unused)
         return known[self.output]
 
 

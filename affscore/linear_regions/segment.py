@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -195,7 +195,8 @@ def along_paths(
         * ``absolute_deviation``, ``deviation_upper_bound``, ``total_variation``: of this logit.
 
     Raises:
-        AffscoreError: As for :func:`along_segment`, with the path and the segment; paths of fewer than two points.
+        AffscoreError: As for :func:`along_segments`, the segments of all paths counted one after the other; paths of
+            fewer than two points.
 
     >>> table = along_paths(nn.ReLU(), torch.tensor([[[-9.0], [9.0], [-9.0]]]), progress=False)
     >>> table[["path", "segment", "logit", "crossings", "length"]].to_numpy().tolist()
@@ -205,31 +206,14 @@ def along_paths(
     if points.ndim < 3 or points.shape[1] < 2 or not len(points):
         shape = tuple(points.shape)
         raise AffscoreError(f"paths must be points (paths, points, ...) with 2 points at least, got the shape {shape}")
-    per_path = points.shape[1] - 1
-
-    def name(number: int) -> str:
-        return f"segment {number % per_path} of path {number // per_path}"
-
     starts, ends = (some.flatten(0, 1) for some in (points[:, :-1], points[:, 1:]))
-    found = _each_segment(model, starts, ends, method, chunk, device, progress, name)
-    return pd.concat(
-        [_rows(segment, *divmod(number, per_path)) for number, segment in enumerate(found)], ignore_index=True
-    )
-
-
-def _rows(segment: Segment, path: int, place: int) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "path": path,
-            "segment": place,
-            "logit": range(segment.logits.shape[1]),
-            "length": segment.length,
-            "crossings": segment.crossings,
-            "switches": segment.switches,
-            "breakpoints": segment.count - 1,
-            **{name: getattr(segment, name) for name in MEASURES},
-        }
-    )
+    rows = []
+    for number, segment in enumerate(_each_segment(model, starts, ends, method, chunk, device, progress)):
+        path, place = divmod(number, points.shape[1] - 1)
+        about = {"path": path, "segment": place, "logit": range(segment.logits.shape[1]), "length": segment.length}
+        counts = {"crossings": segment.crossings, "switches": segment.switches, "breakpoints": segment.count - 1}
+        rows.append(pd.DataFrame(about | counts | {name: getattr(segment, name) for name in MEASURES}))
+    return pd.concat(rows, ignore_index=True)
 
 
 def _each_segment(
@@ -240,21 +224,20 @@ def _each_segment(
     chunk: int | None,
     device: str,
     progress: bool | None,
-    name: Callable[[int], str] = "segment {}".format,
 ) -> Iterator[Segment]:
-    """The same one after the other, for more segments than fit into memory; errors call them by a name."""
+    """The same one after the other, for more segments than fit into memory."""
     check_word("method", method, MethodName)
     chunk = None if chunk is None else check_integer("chunk", chunk, LEAST)
-    directions, lengths = directions_of(starts, ends, name)
-    network = TracedNetwork(model, starts[0], directions[0], chunk, device)
-    hidden = None if progress is None else not progress
-    with tqdm(total=len(starts), desc=method, unit="segment", disable=hidden) as bar:
-        together = min(AT_ONCE, max(1, LOGITS // network.logits))
+    directions, lengths = directions_of(starts, ends)
+    network = TracedNetwork(model, starts[0], chunk, device)
+    together = min(AT_ONCE, max(1, LOGITS // network.logits))
+    with tqdm(
+        total=len(starts), desc=method, unit="segment", disable=None if progress is None else not progress
+    ) as bar:
         for first in range(0, len(starts), together):
             part = slice(first, first + together)
             with random_states_kept(network.device):
-                named = lambda number, first=first: name(first + number)  # noqa: E731
-                found = network.look(starts[part], directions[part], method, named)
+                found = network.look(starts[part], directions[part], method, first)
             bar.update(len(found))
             for length, (trace, bent) in zip(lengths[part], found, strict=True):
                 t = trace.t
@@ -263,38 +246,30 @@ def _each_segment(
 
 def points_of_one_shape(**values: Any) -> list[Tensor]:
     """Inputs of a network in double precision, on the CPU."""
-    points = {}
+    points = []
     for name, value in values.items():
         try:
-            points[name] = torch.as_tensor(value if isinstance(value, Tensor) else np.asarray(value, dtype=float))
+            found = value if isinstance(value, Tensor) else torch.from_numpy(np.array(value, dtype=float))
+            points.append(found.detach().cpu().double())
         except (TypeError, ValueError) as error:
             raise AffscoreError(f"{name} must be an array of real numbers, got {type(value).__name__}") from error
-        if points[name].is_complex():
-            raise AffscoreError(f"{name} must be an array of real numbers, got {points[name].dtype}")
-    if len({tensor.shape for tensor in points.values()}) > 1:
-        shapes = ", ".join(str(tuple(tensor.shape)) for tensor in points.values())
-        raise AffscoreError(f"{' and '.join(points)} must have one shape, got {shapes}")
-    return [tensor.detach().cpu().double() for tensor in points.values()]
+    if len({tensor.shape for tensor in points}) > 1:
+        shapes = ", ".join(str(tuple(tensor.shape)) for tensor in points)
+        raise AffscoreError(f"{' and '.join(values)} must have one shape, got {shapes}")
+    return points
 
 
-def directions_of(
-    starts: Tensor, ends: Tensor, name: Callable[[int], str] = "segment {}".format
-) -> tuple[Tensor, list[float]]:
+def directions_of(starts: Tensor, ends: Tensor) -> tuple[Tensor, list[float]]:
     """From starts to ends, and how far.
 
     Raises:
         AffscoreError: Numbers that are not finite, or segments without a length in double precision.
     """
     if starts.ndim < 2 or not starts.numel():
-        what = "a start needs an axis of features" if starts.ndim < 2 else "there is no segment, or no feature"
-        raise AffscoreError(f"{what}: the shape without samples is {tuple(starts.shape[1:])}")
+        raise AffscoreError(f"there must be a segment, and an axis of features, got the shape {tuple(starts.shape)}")
     directions = ends - starts
-    lengths = directions.flatten(1).norm(dim=1).tolist()
-    for number, length in enumerate(lengths):
-        for what, point in (("start", starts[number]), ("end", ends[number])):
-            if not bool(point.isfinite().all()):
-                raise AffscoreError(f"the {what} of {name(number)} holds NaN or infinity")
-        if not 0 < length < float("inf"):
-            why = "too far apart for a length" if length else "the same point"
-            raise AffscoreError(f"start and end of {name(number)} are {why}")
-    return directions, lengths
+    lengths = directions.flatten(1).norm(dim=1)
+    for number in ((lengths == 0) | ~lengths.isfinite()).nonzero().flatten().tolist():
+        why = "the same point" if not lengths[number] else "too far apart for a length, or hold NaN or infinity"
+        raise AffscoreError(f"start and end of segment {number} are {why}")
+    return directions, lengths.tolist()

@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.parameter import is_lazy
 
 from affscore.errors import AffscoreError, guarded
 from affscore.linear_regions.line import sweep
 from affscore.linear_regions.pieces import Floats, Trace, bends
 from affscore.linear_regions.tracing import CASTS, program_of
 from affscore.linear_regions.walk import DualPass, walk
+from affscore.models.card import check_has_weights
 from affscore.recorder.calls import Functions
 from affscore.recorder.functions import kind_of
 from affscore.recorder.model_state import choose_device, random_states_kept, to_evaluation, unwrapped
 
-ROOM = {"cpu": 2**22, "cuda": 2**28, "xpu": 2**28}
+ROOM, ROOM_ON_A_GPU = 2**22, 2**28
 """Bytes that the widest layer may take, where no chunk is given."""
 
 LEAST = 16
@@ -48,7 +48,6 @@ class TracedNetwork:
     Args:
         model: The network.
         start: Where a first segment begins, (*shape of a sample).
-        direction: From there to its end.
         chunk: Most points in the network at once; None for what keeps the widest layer in :data:`ROOM`.
         device: Where the copy of the network goes.
 
@@ -60,34 +59,28 @@ class TracedNetwork:
             returns something else than logits of samples.
     """
 
-    def __init__(self, model: nn.Module, start: Tensor, direction: Tensor, chunk: int | None, device: str) -> None:
+    def __init__(self, model: nn.Module, start: Tensor, chunk: int | None, device: str) -> None:
         self.network, self.device = double_copy(model, device)
-        start, direction = start[None].to(self.device), direction[None].to(self.device)
+        start = start[None].to(self.device)
         with random_states_kept(self.device), torch.inference_mode():
             self.program, traced = program_of(self.network, start, run)
-            room = ROOM.get(self.device.type, ROOM["cpu"]) // (8 * self.program.widest)
+            room = (ROOM if self.device.type == "cpu" else ROOM_ON_A_GPU) // (8 * self.program.widest)
             self.chunk = min(max(room, LEAST), 4096) if chunk is None else chunk
             logits = self._returned(start)
             difference = float(np.abs(logits - traced.reshape(logits.shape).cpu().numpy()).max())
             if difference > AGAIN * np.abs(logits).max():
                 raise AffscoreError(f"the network is random: it gives other numbers when run again ({difference:.3g})")
-            ends = torch.cat([start, start + direction])
-            found = DualPass(self.program, ends, direction.expand_as(ends)).logits.cpu().numpy()
-            names = ("at the start of the first segment", "at the end of the first segment")
-            self.compare(ends, found, np.abs(found).max().repeat(2), names.__getitem__)
         self.logits = logits.shape[1]
 
     @torch.inference_mode()
-    def look(
-        self, starts: Tensor, directions: Tensor, method: str, name: Callable[[int], str] = "segment {}".format
-    ) -> list[tuple[Trace, np.ndarray]]:
+    def look(self, starts: Tensor, directions: Tensor, method: str, first: int = 0) -> list[tuple[Trace, np.ndarray]]:
         """What there is on segments, and at which of its points a logit bends.
 
         Args:
             starts: Where they begin, (segments, *shape of a sample).
             directions: From there to their ends.
             method: "line" or "walk".
-            name: What a segment is called, by its number from 0.
+            first: The number of the first of them, for messages.
 
         Raises:
             AffscoreError: Logits that are not finite, or not those of the network.
@@ -100,17 +93,14 @@ class TracedNetwork:
             traces = sweep(self.program, starts, directions, self.chunk)
         largest = np.array([np.abs(trace.logits).max() for trace in traces])
         for number in np.flatnonzero(~np.isfinite(largest)).tolist():
-            raise AffscoreError(f"logits are NaN or infinite on {name(number)}")
+            raise AffscoreError(f"logits are NaN or infinite on segment {first + number}")
         few = [_few_points(trace) for trace in traces]
         which = np.repeat(np.arange(len(few)), [len(t) for t, _ in few])
         t, logits = (np.concatenate(parts) for parts in zip(*few, strict=True))
         points = self._points(starts[which], directions[which], t)
-        errors = self.compare(points, logits, largest[which], lambda point: f"on {name(which[point])}")
-        found = []
-        for number, trace in enumerate(traces):
-            slopes_at = partial(self._slopes, starts[number], directions[number])
-            found.append((trace, bends(trace, errors[which == number].max(), slopes_at)))
-        return found
+        errors = self.compare(points, logits, largest[which], lambda point: f"on segment {first + which[point]}")
+        slopes_at = [partial(self._slopes, *ends) for ends in zip(starts, directions, strict=True)]
+        return [(one, bends(one, errors[which == i].max(), slopes_at[i])) for i, one in enumerate(traces)]
 
     def compare(self, points: Tensor, found: Floats, largest: Floats, name: Callable[[int], str]) -> Floats:
         """By how much logits differ from those that the network itself returns, (points,).
@@ -125,8 +115,6 @@ class TracedNetwork:
             AffscoreError: They differ by more than rounding.
         """
         expected = self._returned(points)
-        for point in np.flatnonzero(~np.isfinite(expected).all(1)).tolist():
-            raise AffscoreError(f"the output of the network holds NaN or infinity {name(point)}")
         errors = np.abs(found - expected).max(1)
         for point in np.flatnonzero(~(errors <= SAME * largest)).tolist():
             rounding = self._rounding(points[point], points.abs().max())
@@ -185,8 +173,8 @@ def double_copy(model: nn.Module, device: str = "auto") -> tuple[nn.Module, torc
         device: Where the copy goes, as in :func:`affscore.signature`.
 
     Raises:
-        AffscoreError: It is no network, it is TorchScript, or a weight is complex, or has no numbers yet (of a lazy
-            layer, or on the device "meta").
+        AffscoreError: It is no network, it is TorchScript, or a weight has no numbers yet (of a lazy layer, or on the
+            device "meta").
 
     >>> model = nn.Sequential(nn.Dropout(), nn.Linear(2, 2))
     >>> network, _ = double_copy(model, "cpu")
@@ -195,9 +183,7 @@ def double_copy(model: nn.Module, device: str = "auto") -> tuple[nn.Module, torc
     """
     inner = unwrapped(model)
     home = choose_device(device, inner)
-    for name, weights in (*inner.named_parameters(), *inner.named_buffers()):
-        if is_lazy(weights) or weights.is_meta or weights.is_complex():
-            raise AffscoreError(f"the weights {name!r} of the network are complex, or have no numbers yet")
+    check_has_weights(inner, type(inner).__name__)
     network = copy.deepcopy(inner).to(home, torch.float64)
     to_evaluation(network)
     return network, home
@@ -209,11 +195,11 @@ def run(module: nn.Module, samples: Tensor) -> Any:
     Raises:
         AffscoreError: It fails.
     """
-    compiled = "torch._dynamo" in sys.modules  # else nothing is compiled, and importing it takes seconds
-    eager = torch.compiler.set_stance("force_eager") if compiled else nullcontext()
+    # without this module nothing is compiled, and importing it takes seconds
+    eager = torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()
     with torch.autocast(samples.device.type, enabled=False), Functions(_in_double), eager:
-        what = "a sample" if len(samples) == 1 else f"{len(samples)} samples"
-        return guarded(lambda: module(samples), f"the network fails on {what} of shape {tuple(samples.shape[1:])}")
+        fails = f"the network fails on a sample of shape {tuple(samples.shape[1:])}, in a batch of {len(samples)}"
+        return guarded(lambda: module(samples), fails)
 
 
 def _in_double(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -9,6 +9,7 @@ that is affine and missing here gives an error, and one that is not affine never
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -57,21 +58,13 @@ PRODUCTS = set_of(
 QUOTIENTS = set_of("div idiv divide true_divide truediv itruediv")
 """Affine in the dividend."""
 
-LOOKS = set_of(
-    "gt lt ge le eq ne greater less greater_equal less_equal equal allclose isclose isnan isinf isfinite bool any all "
-    "item tolist numpy array nonzero argmax argmin argsort"
-)
-"""They look at numbers, mostly to decide what the network does."""
-
 CASTS = set_of("to float double half bfloat16 type type_as cpu cuda")
 DROPOUTS = set_of("dropout dropout1d dropout2d dropout3d alpha_dropout feature_dropout feature_alpha_dropout")
 MAX_POOLS = set_of("max_pool1d max_pool2d max_pool3d")
 ELEMENTWISE = set_of("add iadd radd sub isub rsub mul imul rmul div idiv truediv itruediv")
 
-SAMPLE_BY_SAMPLE: Mapping[str, int] = {"batch_norm": 0} | {
-    f"{name}{axes}d": axes for name in ("conv", "conv_transpose", "avg_pool", "adaptive_avg_pool") for axes in (1, 2, 3)
-}
-"""Functions of a batch, with the number of axes that follow samples and channels (0 for any)."""
+SAMPLE_BY_SAMPLE = re.compile(r"(conv|conv_transpose|avg_pool|adaptive_avg_pool)([123])d|(batch_norm)")
+"""Functions of a batch, with the number of axes that follow samples and channels."""
 
 UNFOLDED = 2**17
 """Entries that a convolution on a CPU unfolds at once: in double precision PyTorch does so, and out of the cache."""
@@ -104,8 +97,8 @@ def program_of(module: nn.Module, sample: Tensor, run: Callable[[nn.Module, Tens
     output = tracer.output_of(module, sample, lambda: run(module, sample))
     last = tracer.of(output)
     if last is None:
-        what = "does not depend on its input" if isinstance(output, Tensor) else f"is a {type(output).__name__}"
-        raise AffscoreError(f"the output of the network {what}, as far as functions of PyTorch show")
+        kind = type(output).__name__
+        raise AffscoreError(f"the network returns a {kind}, and no tensor that is seen to depend on its input")
     operations = folded(tracer.operations, tracer.shapes, last.number, sample)
     return Program(operations, last.number, max(shape.numel() for shape in tracer.shapes)), output
 
@@ -180,8 +173,6 @@ class _Tracer(Following[_Features]):
                 raise AffscoreError(f"{name} reads what an operation in place has overwritten through a view")
         if writes_in_place(event.function) and not self.of(args[0]):
             raise AffscoreError(f"{name} writes features into a constant: use torch.cat, or a copy of features")
-        if event.kwargs.get("out") is not None:
-            raise AffscoreError(f"{name} writes into out=; use what it returns instead")
 
     def _goes_back(self, whole: Tensor, index: Any, part: Any) -> bool:
         """Whether a part is put back where it was taken, with other numbers: the second half of x[index] += 1."""
@@ -213,17 +204,16 @@ def for_points(name: str, event: Event, features: Sequence[Tensor], output: Tens
         if name == "linear":
             return lambda x: function(x, *rest, **kwargs)
         # a batch of one in the network is a batch of points; there may be no axis of samples at all
-        if name in SAMPLE_BY_SAMPLE and len(x) == 1 and SAMPLE_BY_SAMPLE[name] in (0, x.ndim - 2):
+        found = SAMPLE_BY_SAMPLE.fullmatch(name)
+        if found and len(x) == 1 and (found[3] or int(found[2]) == x.ndim - 2):
             most = 2**30
             if "conv" in name and x.device.type == "cpu":
                 weight = rest[0] if rest else kwargs["weight"]
                 most = max(1, UNFOLDED // (output[0, 0].numel() * weight[0].numel()))
 
             def of_batch(x: Tensor) -> Tensor:
-                batch = x.flatten(0, 1)
-                if len(batch) <= most:
-                    return function(batch, *rest, **kwargs).unsqueeze(1)
-                return torch.cat([function(part, *rest, **kwargs) for part in batch.split(most)]).unsqueeze(1)
+                parts = [function(part, *rest, **kwargs) for part in x.flatten(0, 1).split(most)]
+                return (torch.cat(parts) if len(parts) > 1 else parts[0]).unsqueeze(1)
 
             return of_batch
     read = set(map(id, features))
@@ -251,7 +241,7 @@ def meaning_of(
     >>> import torch
     >>> x = torch.ones(1)
     >>> meaning_of(torch.relu, (x,), {}, [x]), meaning_of(torch.neg, (x,), {}, [x])
-    (Activation(units=1, slope=0.0, linear=None), 'affine')
+    (Activation(slope=0.0, linear=None), 'affine')
     >>> meaning_of(torch.sigmoid, (x,), {}, [x])
     Traceback (most recent call last):
     affscore.errors.AffscoreError: sigmoid is not affine ...
@@ -263,12 +253,7 @@ def meaning_of(
     name, x = name_of(function), features[0]
     if name in ABOUT or (only_looks_at_the_shape(function) and len(features) == 1):
         return "about"
-    if name in LOOKS or getattr(function, "__name__", "") in ("__float__", "__int__", "__index__"):
-        raise AffscoreError(
-            f"{name} is not affine: it looks at numbers of features, on which the control flow, a mask or an index of "
-            "the network may depend; write it with ReLU, LeakyReLU or max pooling"
-        )
-    if name in CASTS:
+    if name in CASTS and function is not Tensor.__float__:
         return "same" if argument("input", 0) is x else "about"
     if name in DROPOUTS:
         if argument("training", 2, kwargs.get("train", True)):
@@ -276,10 +261,9 @@ def meaning_of(
         return "same"
     if name == "batch_norm" and argument("training", 5, False):
         raise AffscoreError("batch_norm uses the statistics of its batch, also in evaluation mode, and is not affine")
-    if name in PRODUCTS and (len(features) > 1 or (name == "batch_norm" and x is argument("running_var", 2))):
-        raise AffscoreError(f"{name} multiplies features with features and is not affine")
-    if name in QUOTIENTS and (len(features) > 1 or x is not argument("input", 0) or kwargs.get("rounding_mode")):
-        raise AffscoreError(f"{name} divides by features, or rounds, and is not affine")
+    divides = name in QUOTIENTS and (x is not argument("input", 0) or kwargs.get("rounding_mode"))
+    if divides or (name in PRODUCTS | QUOTIENTS and len(features) > 1):
+        raise AffscoreError(f"{name} multiplies features, divides by them, or rounds, and is not affine")
     if name in AFFINE | PRODUCTS | QUOTIENTS:
         return "affine"
     if name in MAX_POOLS and not kwargs.get("return_indices"):
@@ -292,5 +276,5 @@ def meaning_of(
         return Activation.of(slopes.get(called, 0.0), x.shape)
     raise AffscoreError(
         f"{called} is not affine as far as this library knows, and no ReLU, LeakyReLU, PReLU or max pooling; linear "
-        "regions are counted in networks of these and of affine operations only"
+        "regions are counted in networks of these and of affine operations only, where no number decides what runs"
     )

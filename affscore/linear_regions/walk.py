@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from affscore.linear_regions.grid import MERGED
-from affscore.linear_regions.line import ZERO, places_of
+from affscore.linear_regions.line import ZERO
 from affscore.linear_regions.pieces import Trace
-from affscore.linear_regions.program import Activation, Affine, MaxPool, Program
-
-
-class Units(NamedTuple):
-    """What is known of all units at points, of one activation after the other, and then up to a multiple of eight.
-
-    Attributes:
-        states: Whether they are above zero, (n, units).
-        zeros: Up to where they are zero, of the same shape.
-    """
-
-    states: Tensor
-    zeros: Tensor
+from affscore.linear_regions.program import Activation, MaxPool, Program
 
 
 class DualPass:
@@ -38,80 +23,57 @@ class DualPass:
         program: The operations of the network.
         points: Where to look, (n, *shape of a sample).
         directions: And in which direction, of the same shape.
-        units: The states of units in the region ahead, if they are known.
 
     Attributes:
         logits: The output at the points, (n, logits).
         slopes: Its derivative along the direction, in the region ahead.
-        here: The features of all activations, (n, units).
-        ahead: And one direction further.
-        changing: The units that have another state there, (n, units), eight in a word.
-        units: The states of units.
-        choices: For each max pooling the entries that are largest in the region, (n, windows, entries).
-        to_switch: The smallest multiple of the direction, up to 1, after which a max pooling changes its choice.
+        states: Which units are above zero in the region ahead, (n, units + 1).
+        choices: For each max pooling the entries that are largest there, (n, windows, entries).
+        to_next: The smallest multiple of the direction, up to 1, after which one of these changes.
     """
 
-    def __init__(self, program: Program, points: Tensor, directions: Tensor, units: Units | None = None) -> None:
-        sizes = [*program.units, program.missing]
-        known = None if units is None else zip(*(part.split(sizes, 1) for part in units), strict=True)
-        self._known: Iterator[tuple[Tensor, ...]] | None = known
-        self._parts: list[tuple[Tensor, ...]] = []
+    def __init__(self, program: Program, points: Tensor, directions: Tensor) -> None:
+        none = points.new_zeros(len(points), 1)  # a unit, where a network has none
+        self._units = [(none, none, none > 0, none > 0)]
+        self._switches = [none + 1]
         self.choices: list[Tensor] = []
-        self.to_switch = torch.ones(len(points), dtype=points.dtype, device=points.device)
-        output = program.run(torch.cat([points, points + directions]).unsqueeze(1), self._step)
+        both = torch.cat([points, points + directions]).unsqueeze(1)
+        output = program.run({0: both}, self._activation, self._max_pool)
         self.logits, ahead = output.flatten(1).chunk(2)
         self.slopes = ahead - self.logits
-        missing = self.logits.new_zeros(len(points), program.missing)
-        self._parts.append((missing, missing, missing > 0, *(() if units else (missing > 0, missing))))
-        self.here, self.ahead, self.changing, *found = (torch.cat(part, 1) for part in zip(*self._parts, strict=True))
-        self.units = units or Units(*found)
-
-    def _step(self, what: Affine | Activation | MaxPool, *given: Tensor) -> Sequence[Tensor]:
-        if isinstance(what, Affine):
-            return what.outputs(*given)
-        (x,) = given
-        return [self._activation(x, what) if isinstance(what, Activation) else self._max_pool(x, what)]
+        here, ahead, changing, self.states = (torch.cat(part, 1) for part in zip(*self._units, strict=True))
+        changes = (here / (here - ahead)).masked_fill_(~changing, 1)
+        self.to_next = torch.cat([changes, *self._switches], 1).amin(1)
 
     def _activation(self, x: Tensor, what: Activation) -> Tensor:
         """The states of units decide what becomes of both values."""
         both = x.reshape(2, len(x) // 2, -1)
         here, ahead = both.unbind()
-        if self._known is None:
-            zero = (ZERO * here.abs().amax(1, keepdim=True)).expand_as(here)
-            states = (here > zero) | ((ahead > zero) & (here >= -zero))  # where it is zero, the way it goes decides
-            if what.linear is not None:
-                states |= what.linear  # of a unit that does not bend both states are one
-            found: tuple[Tensor, ...] = (states, zero)
-        else:
-            states, zero = next(self._known)
-            found = ()
-        changing = (ahead > zero) ^ states
-        if what.linear is not None:  # units without states
-            changing &= ~what.linear
-        self._parts.append((here, ahead, changing, *found))
-        bent = both * states
-        if not what.flat:
-            bent += what.slope * both * ~states
+        if what.linear is not None:  # a unit that does not bend has one state
+            here, ahead = here.masked_fill(what.linear, 0), ahead.masked_fill(what.linear, 0)
+        size = here.abs()
+        zero = ZERO * size.amax(1, keepdim=True)
+        rises = ahead > zero
+        states = torch.where(size > zero, here > 0, rises)  # where it is zero, the way it goes decides
+        self._units.append((here, ahead, rises ^ states, states))
+        bent = both * states if what.flat else torch.where(states, both, what.slope * both)
         return bent.view(x.shape)
 
     def _max_pool(self, x: Tensor, what: MaxPool) -> Tensor:
-        """The choices of windows decide what becomes of both values, and where the first of them changes."""
+        """The choices of windows decide what becomes of both values."""
         entries = what.all_entries(x)
         here, ahead = entries.chunk(2)
         rate = (ahead - here).nan_to_num(nan=-torch.inf)
         largest = here.amax(2, keepdim=True)
         zero = ZERO * largest.abs().amax(1, keepdim=True)
-        behind = largest - here
-        level = behind <= zero
-        among = rate.masked_fill(~level, -torch.inf)
-        leader = among.argmax(2, keepdim=True)
-        leads = among.gather(2, leader)
+        level = largest - here <= zero
+        leader = rate.masked_fill(~level, -torch.inf).argmax(2, keepdim=True)
+        leads = rate.gather(2, leader)
         closing = rate - leads
-        arrives = ((here.gather(2, leader) - here) / closing).masked_fill(level | (closing <= zero), 1)
-        self.to_switch = torch.minimum(self.to_switch, arrives.flatten(1).amin(1))
+        arrives = (here.gather(2, leader) - here) / closing
+        self._switches.append(arrives.masked_fill(level | (closing <= zero), 1).flatten(1))
         self.choices.append(level & (rate >= leads - zero))
-        shape = what(x[:1])[0].shape[1:]
-        return entries.gather(2, leader.repeat(2, 1, 1)).reshape(-1, *shape)
+        return entries.gather(2, leader.repeat(2, 1, 1)).reshape(-1, *what(x[:1])[0].shape[1:])
 
 
 @torch.inference_mode()
@@ -128,33 +90,23 @@ def walk(program: Program, starts: Tensor, directions: Tensor) -> list[Trace]:
     """
     segments = torch.arange(len(starts), device=starts.device)
     t = starts.new_zeros(len(starts))
-    units: Units | None = None
     states, choices = None, list[Tensor]()
     found: list[tuple[Tensor, ...]] = []
     while len(segments):
-        points = starts + t.view(-1, *[1] * (starts.ndim - 1)) * directions
-        step, row, unit, after = _settled(program, points, directions, units)
-        units = step.units
-        changed = _differ(units.states, units.states if states is None else states)
-        switched = torch.zeros_like(changed)
+        step = DualPass(program, starts + t.view(-1, *[1] * (starts.ndim - 1)) * directions, directions)
+        none = torch.zeros_like(segments, dtype=torch.bool)
+        changed, switched = none if states is None else (states != step.states).any(1), none.clone()
         for was, now in zip(choices, step.choices, strict=bool(choices)):
             switched |= ~(was & now).any(2).all(1)
-        found.append((segments, t, step.logits, changed, switched, step.slopes))
-
-        states, choices = units.states.clone(), step.choices
-        distance = step.to_switch.scatter_reduce(0, row, after, "amin")
-        first = after <= distance[row]
-        _change(units, row[first], unit[first])
+        found.append((segments, t, step.logits, changed, switched))
         # further by a little at least, or rounding could keep it where it is
-        t_next = t + distance.clamp_min(MERGED / 10)
-        on = t_next < 1 - MERGED
+        t_next = t + step.to_next.clamp_min(MERGED / 10)
+        states, choices, on = step.states, step.choices, t_next < 1 - MERGED
         if not bool(on.all()):
-            end, none = step.logits + step.slopes * (1 - t)[:, None], torch.zeros_like(on)
-            ends = (segments, torch.ones_like(t), end, none, none, step.slopes)
-            found.append(tuple(part[~on] for part in ends))
+            end = step.logits + step.slopes * (1 - t)[:, None]
+            found.append(tuple(part[~on] for part in (segments, torch.ones_like(t), end, none, none)))
             segments, t_next, starts, directions = (part[on] for part in (segments, t_next, starts, directions))
-            units, states = Units(units.states[on], units.zeros[on]), states[on]
-            choices = [choice[on] for choice in choices]
+            states, choices = states[on], [part[on] for part in choices]
         t = t_next
     segment, *parts = (torch.cat(part).cpu().numpy() for part in zip(*found, strict=True))
     order = np.argsort(segment, kind="stable")
@@ -162,42 +114,9 @@ def walk(program: Program, starts: Tensor, directions: Tensor) -> list[Trace]:
     return [_trace(*pieces) for pieces in zip(*(np.split(part[order], cuts) for part in parts), strict=True)]
 
 
-def _settled(
-    program: Program, points: Tensor, directions: Tensor, units: Units | None
-) -> tuple[DualPass, Tensor, Tensor, Tensor]:
-    """A pass in which all units have the states of the region ahead.
-
-    Returns:
-        The pass; the points and the units that change their state within one direction; and after how much of it.
-    """
-    while True:
-        step = DualPass(program, points, directions, units)
-        units = step.units
-        row, unit = places_of(step.changing)
-        place = row * step.here.shape[1] + unit
-        here, ahead, active, zero = (part.take(place) for part in (step.here, step.ahead, *units))
-        late = torch.where(active, here <= zero, here >= -zero)
-        if not bool(late.any()):
-            return step, row, unit, here / (here - ahead)
-        _change(units, row[late], unit[late])  # it meets zero here, as others did that it depends on
-
-
-def _change(units: Units, row: Tensor, unit: Tensor) -> None:
-    """Give some units the other state."""
-    flat = units.states.view(-1)
-    place = row * units.states.shape[1] + unit
-    flat[place] = ~flat.take(place)
-
-
-def _differ(one: Tensor, other: Tensor) -> Tensor:
-    """In which rows two tables of states differ."""
-    return (one.view(torch.int64) != other.view(torch.int64)).any(1)
-
-
-def _trace(t: np.ndarray, logits: np.ndarray, units: np.ndarray, switches: np.ndarray, slopes: np.ndarray) -> Trace:
+def _trace(t: np.ndarray, logits: np.ndarray, units: np.ndarray, switches: np.ndarray) -> Trace:
     """The points of a walk, those that are too near to the one before them taken together with it."""
     first = np.flatnonzero(np.append(True, np.diff(t) > MERGED))
-    last = np.append(first[1:], len(t)) - 1
     units, switches = (np.logical_or.reduceat(marks, first) for marks in (units, switches))
     units[[0, -1]] = switches[[0, -1]] = False  # what happens as near to an end as that happens at the end
-    return Trace(t[first], logits[first], units, switches, slopes[last][:-1])
+    return Trace(t[first], logits[first], units, switches)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from affscore.models.data import NamedData as NamedData
     from affscore.models.data import load_data as load_data
     from affscore.models.data import register_data as register_data
-    from affscore.models.data.builtin import digits as digits
+    from affscore.models.data.images import digits as digits
     from affscore.models.preprocessing import Preprocessing as Preprocessing
     from affscore.models.sources import Source as Source
     from affscore.models.sources import card_of as card_of

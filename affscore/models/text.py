@@ -59,13 +59,10 @@ class TextPreprocessing:
         Raises:
             AffscoreError: No tokenizer, or one that fails or gives something else than integers.
         """
-        ids = guarded(lambda: _ids(self.tokenizer, text), "the tokenizer fails")
-        found = guarded(lambda: np.asarray(ids), "the tokenizer gives no list of integers")
+        found = guarded(lambda: np.asarray(_ids(self.tokenizer, text)), "the tokenizer fails")
         if found.size and (found.dtype.kind not in "iu" or found.ndim != 1):
-            raise AffscoreError(
-                f"the tokenizer must turn a text into a list of integers, got {type(ids).__name__} "
-                f"of type {found.dtype} and shape {found.shape}"
-            )
+            given = f"{found.dtype} of shape {found.shape}"
+            raise AffscoreError(f"the tokenizer must turn a text into a list of integers, got {given}")
         return torch.from_numpy(found.astype(np.int64).reshape(-1))
 
     def as_dict(self) -> dict[str, Any]:
@@ -91,13 +88,12 @@ def check_token_ids(ids: Tensor, expected: TextPreprocessing) -> None:
     >>> check_token_ids(torch.tensor([[0, 4]]), TextPreprocessing(vocabulary=5))
     """
     check_plain(ids)
-    if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
+    whole = not (ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool)
+    if not whole or ids.ndim != 2 or ids.shape[1] == 0:
         raise AffscoreError(
-            f"the network expects token ids, which are integers, got {ids.dtype}; "
-            "give a tensor of integers (N, length), text:FILE, tokens:FILE or random"
+            f"the network expects token ids, integers of shape (N, length), got {ids.dtype} of shape "
+            f"{tuple(ids.shape)}; text:FILE, tokens:FILE and random give them, too"
         )
-    if ids.ndim != 2 or ids.shape[1] == 0:
-        raise AffscoreError(f"token ids must have shape (N, length), got {tuple(ids.shape)}")
     if expected.maximum is not None and ids.shape[1] > expected.maximum:
         raise AffscoreError(
             f"the network takes at most {expected.maximum} tokens, these windows have {ids.shape[1]}; cut them shorter"
@@ -129,13 +125,7 @@ def _ids(tokenizer: Any, text: str) -> Any:
         tokenizer.no_truncation()
         tokenizer.no_padding()
         return tokenizer.encode(text, add_special_tokens=False).ids
-    function = tokenizer if callable(tokenizer) else getattr(tokenizer, "encode", None)
-    if not callable(function):
-        raise AffscoreError(
-            "a tokenizer is a file, a tokenizer of the packages tokenizers or transformers, or a function from a "
-            f"string to integers, got {type(tokenizer).__name__}"
-        )
-    ids = function(text)
+    ids = tokenizer(text) if callable(tokenizer) else tokenizer.encode(text)
     return ids["input_ids"] if isinstance(ids, Mapping) else ids
 
 

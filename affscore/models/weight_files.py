@@ -1,10 +1,12 @@
-"""Files of weights: read without running code, and put into a network if they are those of its architecture."""
+"""Files of weights: found or downloaded, read without running code, put into a network whose architecture they fit."""
 
 from __future__ import annotations
 
 import argparse
 import pickle
+import urllib.request
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,9 @@ ENTRIES = ("state_dict", "model_state_dict", "model", "state_dict_ema", "model_e
 
 WRAPPERS = {"module", "_orig_mod"}
 """What DataParallel and torch.compile write in front of every name."""
+
+SECONDS_TO_ANSWER = 5.0
+"""PyTorch sets no limit, and the client of the Hugging Face hub asks six times and waits half a minute in all."""
 
 ADVICE = "save them with torch.save(model.state_dict(), FILE) or as safetensors"
 
@@ -112,7 +117,6 @@ def load_state_dict(model: nn.Module, state: Mapping[str, Tensor], name: str) ->
         state = inner
     if wrong := misfit(model, state):
         raise AffscoreError(f"the weights in {name!r} are not those of this architecture ({wrong})")
-    check_kinds(model, state, name)
     whole = model.state_dict()  # with its metadata: MNASNet wants to see its version there
     whole.update(state)
     model.load_state_dict(whole)
@@ -132,42 +136,91 @@ def misfit(model: nn.Module, state: Mapping[str, Tensor]) -> str:
     """What makes weights those of another architecture; empty where names and shapes are those of this one.
 
     >>> misfit(nn.Linear(3, 2), {"weight": torch.zeros(2, 3)})
-    "1 missing, unknown or of another shape, such as 'bias'"
+    "1 missing, unknown, or of another shape or kind, such as 'bias'"
     >>> misfit(nn.Linear(3, 2), nn.Linear(3, 2).state_dict())
     ''
     """
     ours = {key: value for key, value in model.state_dict().items() if isinstance(value, Tensor)}
-    other = {key for key in ours.keys() & state.keys() if ours[key].shape != state[key].shape}
+    other = {key for key in ours.keys() & state.keys() if differs(ours[key], state[key])}
     wrong = sorted((tensors_of(model).keys() - state.keys()) | (state.keys() - ours.keys()) | other)
-    return f"{len(wrong)} missing, unknown or of another shape, such as {wrong[0]!r}" if wrong else ""
+    return f"{len(wrong)} missing, unknown, or of another shape or kind, such as {wrong[0]!r}" if wrong else ""
 
 
-def check_kinds(model: nn.Module, state: Mapping[str, Tensor], name: str) -> None:
-    """Whether weights are numbers of the same sort as the network's: a copy between two sorts is another number.
+def differs(ours: Tensor, given: Tensor) -> bool:
+    """Whether weights are of another shape, or none of the real numbers that ours are, as in a quantised file."""
+    return ours.shape != given.shape or ours.is_floating_point() != given.is_floating_point()
 
-    Args:
-        model: The architecture.
-        state: Names and tensors; the names may lack a beginning that the network's have, or have one that those lack.
-        name: The name of the file that they are from, for the message.
+
+def check_answer(url: str) -> None:
+    """Ask a server whether it has a file.
 
     Raises:
-        AffscoreError: Integers for real numbers, as in a quantised file, and the like.
+        OSError: It has not, or does not answer in :data:`SECONDS_TO_ANSWER`.
     """
-    ours = {key: _kind(value) for key, value in model.state_dict().items() if isinstance(value, Tensor)}
-    for key, value in state.items():
-        alike = [key] if key in ours or value.is_floating_point() else list(ours)
-        kinds = {ours.get(here) for here in alike if f".{here}".endswith(f".{key}") or f".{key}".endswith(f".{here}")}
-        if kinds - {None} and _kind(value) not in kinds:
-            raise AffscoreError(
-                f"the weights in {name!r} do not fit: {key!r} holds {_kind(value)}, not {kinds.pop()} as the network; "
-                "undo the quantisation or conversion and save them again"
-            )
+    urllib.request.urlopen(urllib.request.Request(url, method="HEAD"), timeout=SECONDS_TO_ANSWER).close()
 
 
-def _kind(tensor: Tensor) -> str:
-    """What sort of numbers a tensor holds."""
-    if tensor.dtype.is_complex:
-        return "complex numbers"
-    if tensor.dtype.is_floating_point:
-        return "real numbers"
-    return "booleans" if tensor.dtype == torch.bool else "integers"
+def fetch(url: str, what: str, name: str) -> Path:
+    """The file behind an address, downloaded to where torchvision looks for it unless it is there.
+
+    Args:
+        url: Its address; a hash at the end of the name is checked.
+        what: What the file holds, for the message.
+        name: MODEL, for the message.
+
+    Raises:
+        AffscoreError: It is not there and cannot be downloaded; the message says where to put it.
+    """
+    file = Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]
+    expected = torch.hub.HASH_REGEX.search(file.name)
+
+    def download() -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        check_answer(url)
+        torch.hub.download_url_to_file(url, str(file), expected.group(1) if expected else None)
+
+    if not file.exists():
+        advice = f"get {url} elsewhere and put it into {file.parent}, or give it as {name}@FILE"
+        guarded(download, f"{what} are not on this machine and could not be downloaded", advice)
+    return file
+
+
+def from_hub(repository: str, filenames: list[str], name: str, extra: str, advice: str) -> Path:
+    """The first of these files that a repository of the Hugging Face hub has, on this machine.
+
+    The cache is asked for all of them before the hub is asked for any, so that what is there is found
+    without a network. (Where the cache is, $HF_HOME or $HF_HUB_CACHE says.)
+
+    Args:
+        repository: As in ``google/vit-base-patch16-224``.
+        filenames: Names of files, the preferred first.
+        name: MODEL, for messages.
+        extra: The extra of affscore that brings the hub's client.
+        advice: What to do where none can be had.
+
+    Raises:
+        AffscoreError: The repository has none of them, or the hub does not answer.
+    """
+    client = needs("huggingface_hub", name, extra)
+
+    def find() -> Path:
+        for filename in filenames:
+            if isinstance(found := client.try_to_load_from_cache(repository, filename), str):
+                return Path(found)
+        for filename in filenames:
+            with suppress(client.utils.EntryNotFoundError):
+                # one question without repetition tells whether there is a hub, and whether it has the file
+                client.get_hf_file_metadata(client.hf_hub_url(repository, filename), timeout=SECONDS_TO_ANSWER)
+                return Path(client.hf_hub_download(repository, filename))
+        raise FileNotFoundError("the repository has no such file")
+
+    what = f"{name}: {filenames[0]} of {repository!r} is not on this machine and could not be downloaded"
+    return guarded(find, what, advice)
+
+
+def cached_repositories() -> list[str]:
+    """The names of the repositories of networks that the cache on this machine holds."""
+    from huggingface_hub import constants
+
+    folders = sorted(Path(constants.HF_HUB_CACHE).glob("models--*"))
+    return [folder.name.removeprefix("models--").replace("--", "/") for folder in folders]

@@ -62,7 +62,6 @@ def linearize(
     by: CriterionName = "affinity",
     images: int | None = None,
     seed: int = 0,
-    example_input: Any = None,
     device: str = "auto",
     batch_size: int = 64,
     progress: bool | None = None,
@@ -100,7 +99,6 @@ def linearize(
         by: The criterion. "slope" needs a network with trained slopes.
         images: How many samples to use; None for all there are.
         seed: Fixes the random numbers, random weights, and the choice of samples.
-        example_input: As in :func:`affscore.nonlinear_advantage.to_prelu`; None for the first two samples.
         device: "auto" (a GPU where there is one), "cpu", "cuda", ...
         batch_size: Samples that go through the network at once.
         progress: Whether to show a bar; None for where there is a terminal.
@@ -127,7 +125,7 @@ def linearize(
     if isinstance(model, str):
         model = load_model(model, options.seed)
     data = load_data(data, seed=options.seed) if isinstance(data, str) else data
-    sloped, notes = _with_slopes(model, data, by, options, example_input)
+    sloped, notes = _with_slopes(model, data, by, options)
     units = slopes(sloped)
     accuracy_before, pairs = _run(sloped, data, options, execution, model, notes)
     value = values_of_channels(sloped, pairs, by, options.seed)
@@ -135,8 +133,9 @@ def linearize(
     if others := dict.fromkeys(pair.call.activation for pair in pairs if pair.call.layer not in own):
         notes.append(f"only channels of ReLU and GELU can be made linear: {', '.join(others)} stay as they are")
     linear = torch.cat([unit.slope.detach().cpu() == 1 for unit in units.values()]).numpy()
-    kept = chosen(value, linear, keep, by)
-    if kept.sum() < (most := count_to_keep(keep, len(kept))):
+    most = math.floor(keep * len(value) + 0.5)
+    kept = chosen(value, linear, most, by)
+    if kept.sum() < most:
         notes.append(f"only {kept.sum()} of {len(kept)} channels were non-linear before, fewer than the {most} to keep")
     if by == "affinity" and (unknown := np.isnan(value)).any():
         notes.append(
@@ -154,9 +153,7 @@ def linearize(
     return Linearized(sloped, accuracy_before, accuracy_after, table, by, said)
 
 
-def _with_slopes(
-    model: nn.Module, data: Any, by: str, options: Options, example_input: Any
-) -> tuple[nn.Module, list[str]]:
+def _with_slopes(model: nn.Module, data: Any, by: str, options: Options) -> tuple[nn.Module, list[str]]:
     """A copy of the network that has slopes, and notes on how it was made."""
     found = slopes(unwrapped(model)).values()
     if by == "slope" and not any(bool((unit.slope != 0).any()) for unit in found):
@@ -167,14 +164,11 @@ def _with_slopes(
         )
     if found:
         return guarded(lambda: copy.deepcopy(unwrapped(model)), "the network cannot be copied"), []
-    if example_input is None:
-        example, stream = _first_samples(unwrapped(model), data, options)
-        try:
-            made, notes = sloped_copy(model, example)
-        except AffscoreError as error:
-            raise AffscoreError("; ".join([str(error), *stream.assumptions(unwrapped(model))])) from error.__cause__
-    else:
-        made, notes = sloped_copy(model, example_input)
+    example, stream = _first_samples(unwrapped(model), data, options)
+    try:
+        made, notes = sloped_copy(model, example)
+    except AffscoreError as error:
+        raise AffscoreError("; ".join([str(error), *stream.assumptions(unwrapped(model))])) from error.__cause__
     if not slopes(made):
         raise AffscoreError("the network calls no ReLU or GELU, and no other activation can be made linear here")
     return made, [Note(sentence, "warning") for sentence in notes]
@@ -217,12 +211,10 @@ def _run(
 
 @torch.no_grad()
 def _make_linear(units: list[ChannelPReLU], which: NDArray[np.bool_]) -> None:
-    start = 0
-    for unit in units:
-        mask = torch.from_numpy(which[start : start + unit.num_parameters]).to(unit.frozen.device)
-        unit.frozen |= mask
+    masks = torch.from_numpy(which).split([unit.num_parameters for unit in units])
+    for unit, mask in zip(units, masks, strict=True):
+        unit.frozen |= mask.to(unit.frozen.device)
         unit.weight.masked_fill_(unit.frozen, 1.0)
-        start += unit.num_parameters
 
 
 def values_of_channels(model: nn.Module, pairs: list[Pair], by: CriterionName, seed: int) -> NDArray[np.float64]:
@@ -294,29 +286,20 @@ def channel_scores(x: Tensor, y: Tensor, rounding: float | None = None) -> NDArr
     return (1 - distance.sqrt()).clamp_min(0).cpu().numpy()
 
 
-def count_to_keep(keep: float, channels: int) -> int:
-    """How many channels a share is, rounded half up.
-
-    >>> count_to_keep(0.5, 5)
-    3
-    """
-    return math.floor(keep * channels + 0.5)
-
-
-def chosen(value: NDArray[np.float64], linear: NDArray[np.bool_], keep: float, by: CriterionName) -> NDArray[np.bool_]:
+def chosen(value: NDArray[np.float64], linear: NDArray[np.bool_], most: int, by: CriterionName) -> NDArray[np.bool_]:
     """Which channels stay non-linear.
 
     Args:
         value: Of each channel; NaN for those that are made linear last.
         linear: Which are linear already, and so the first.
-        keep: The share that stays.
+        most: How many stay, if so many are not linear.
         by: The criterion.
 
-    >>> chosen(np.array([0.9, 0.2, np.nan, 0.1]), np.array([False, False, False, True]), 0.5, "affinity").tolist()
+    >>> chosen(np.array([0.9, 0.2, np.nan, 0.1]), np.array([False, False, False, True]), 2, "affinity").tolist()
     [False, True, True, False]
     """
     need = np.abs(1 - value) if by == "slope" else -value
     need = np.where(linear, -np.inf, np.where(np.isnan(need), np.inf, need))
     kept = np.ones(len(need), dtype=bool)
-    kept[np.argsort(need, kind="stable")[: len(need) - count_to_keep(keep, len(need))]] = False
+    kept[np.argsort(need, kind="stable")[: len(need) - most]] = False
     return kept & ~linear

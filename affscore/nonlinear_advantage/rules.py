@@ -121,9 +121,6 @@ class Counts:
         return Counts(paths, length, expected, self.weights, self.lost)
 
 
-REDUCTIONS = {"mean": Counts.averaged, "amax": Counts.averaged, "amin": Counts.averaged, "sum": Counts.mixed}
-
-
 class Call:
     """A function of PyTorch that has run, and what is known of the paths to its arguments.
 
@@ -191,26 +188,34 @@ def result_of(call: Call) -> Counts | list[Counts] | None:
     x = call.counts("input", 0)
     if x is None or (len(call.given) > 1 and name not in ("type_as", "interpolated")):
         return None
-    if name in SAME or name in QUOTIENTS:
-        return x.expand(shape)
-    if name == "interpolated":
-        return x.met((call.args[2] != 1).double()).expand(shape)
-    if name in ("softmax", "log_softmax"):
-        return replace(x, weights=name == "softmax")
-    if name == "glu":
-        return x.each(lambda one: one.chunk(2, call.argument("dim", 1, -1))[0])
-    if name == "linear":
-        return x.mixed([-1]).expand(shape)
-    if name == "embedding":
-        return x.each(lambda one: one.unsqueeze(-1).expand(shape))
-    if name in REDUCTIONS:
-        return _reduced(call, x)
+    if rule := RULES.get(name):
+        return rule(call, x, shape)
     if found := CONVOLUTION.fullmatch(name):
         return _convolution(x, shape, int(found[2]), call.argument("groups", 6, 1))
     if found := POOLING.fullmatch(name):
         axes = int(found[3] or len(shape) - 2)
         return x.averaged(range(-axes, 0)).expand(shape)
     return None
+
+
+def _reduced(call: Call, x: Counts, shape: torch.Size) -> Counts:
+    dims = call.argument("dim", 1, call.kwargs.get("axis"))
+    dims = range(len(x.shape)) if dims is None else [dims] if isinstance(dims, int) else dims
+    over = x.mixed if call.name == "sum" else x.averaged
+    return over(list(dims), call.argument("keepdim", 2, False)) if len(x.shape) else x
+
+
+RULES: dict[str, Callable[[Call, Counts, torch.Size], Counts]] = {
+    **dict.fromkeys(SAME | QUOTIENTS, lambda call, x, shape: x.expand(shape)),
+    **dict.fromkeys(("mean", "amax", "amin", "sum"), _reduced),
+    "interpolated": lambda call, x, shape: x.met((call.args[2] != 1).double()).expand(shape),
+    "softmax": lambda call, x, shape: replace(x, weights=True),
+    "log_softmax": lambda call, x, shape: replace(x, weights=False),
+    "glu": lambda call, x, shape: x.each(lambda one: one.chunk(2, call.argument("dim", 1, -1))[0]),
+    "linear": lambda call, x, shape: x.mixed([-1]).expand(shape),
+    "embedding": lambda call, x, shape: x.each(lambda one: one.unsqueeze(-1).expand(shape)),
+}
+"""What is made of the counts of one argument."""
 
 
 def _activation(call: Call, name: str) -> Counts | None:
@@ -290,12 +295,6 @@ def _moved(call: Call) -> Counts | list[Counts]:
         paths, length, expected = (column[places.long()] for column in columns)
         found.append(Counts(paths, length, expected, weights, lost))
     return found[0] if isinstance(moved, Tensor) else found
-
-
-def _reduced(call: Call, x: Counts) -> Counts | None:
-    dims = call.argument("dim", 1, call.kwargs.get("axis"))
-    dims = range(len(x.shape)) if dims is None else [dims] if isinstance(dims, int) else dims
-    return REDUCTIONS[call.name](x, list(dims), call.argument("keepdim", 2, False)) if len(x.shape) else x
 
 
 def _convolution(x: Counts, shape: Sequence[int], axes: int, groups: int) -> Counts:

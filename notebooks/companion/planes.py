@@ -131,7 +131,7 @@ def on_plane(
     _, mixed = torch.linalg.qr(along.flatten(1).T)
     if mixed.shape != (2, 2) or abs(float(mixed[1, 1])) <= FLAT * max(lengths):
         raise AffscoreError("origin, right and up are on one line: they span no plane")
-    network = TracedNetwork(model, corner, along[0], chunk, device)
+    network = TracedNetwork(model, corner, chunk, device)
     with random_states_kept(network.device), torch.inference_mode():
         codes, slopes = _looked_at(network, corner.to(network.device), along.to(network.device), points)
     gradients = np.einsum("dpk,de->epk", slopes, np.linalg.inv(mixed.numpy()))
@@ -156,7 +156,7 @@ def _looked_at(network: TracedNetwork, corner: Tensor, along: Tensor, points: in
     for some in torch.arange(points**2, device=corner.device).split(max(network.chunk // 2, 1)):
         there = at(some)
         ahead, aside = (DualPass(network.program, there, way.expand_as(there)) for way in along)
-        states = torch.cat([ahead.units.states, *(one.flatten(1) for one in ahead.choices)], 1).cpu().numpy()
+        states = torch.cat([ahead.states, *(one.flatten(1) for one in ahead.choices)], 1).cpu().numpy()
         codes += [blake2b(row, digest_size=16).digest() for row in np.packbits(states, axis=1)]
         slopes.append(torch.stack([ahead.slopes, aside.slopes]))
         logits.append(ahead.logits)

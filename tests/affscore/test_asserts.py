@@ -12,7 +12,7 @@ import affscore
 import companion
 from affscore import AffscoreError
 from affscore.models import TextPreprocessing
-from affscore.models.data.builtin import Noise
+from affscore.models.data.images import Noise
 from affscore.nonlinear_advantage import ChannelGELU
 
 PACKAGE = Path(affscore.__file__).parent

@@ -1,22 +1,130 @@
-"""Images: below a folder, as ``folder:DIR`` and ``imagenet:DIR``, and torchvision's, as ``cifar10`` and the like."""
+"""Images: scikit-learn's digits and noise, torchvision's, as ``cifar10``, and below a folder, as ``folder:DIR``."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 
 from affscore.errors import AffscoreError, first_line, guarded
-from affscore.models.data import DataSource, ImageSet, UnreadableImageError
-from affscore.models.downloads import check_answer
+from affscore.models.data import DataSource, ImageSet, NamedData, UnreadableImageError
 from affscore.models.naming import user_path
 from affscore.models.preprocessing import Preprocessing, image_tensor
+from affscore.models.text import Expected, TextPreprocessing
+from affscore.models.weight_files import check_answer
+
+TEST_IMAGES = 597
+
+NOISE = 0.25
+"""Standard deviation of what is added to the grey values of ``digits-noisy``, which lie in [0, 1]."""
+
+
+@cache
+def digits(part: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
+    """Scans of handwritten digits, 8 x 8 pixels, and which digit each is.
+
+    The 1797 scans come with scikit-learn. 597 of them, the same in every session and with each digit in
+    its share, are the test part; no network of the package has seen those.
+
+    Args:
+        part: "train" (1200 images) or "test" (597).
+
+    Returns:
+        Images, tensor (N, 1, 8, 8) with values in [0, 1], and labels, tensor (N,) of integers.
+
+    Source: Alpaydin and Kaynak, optical recognition of handwritten digits (UCI).
+
+    >>> images, labels = digits("test")
+    >>> tuple(images.shape), sorted(set(labels.tolist())) == list(range(10))
+    ((597, 1, 8, 8), True)
+    """
+    from sklearn.datasets import load_digits  # takes a second
+    from sklearn.model_selection import train_test_split
+
+    bunch = load_digits()
+    images = torch.from_numpy(bunch.images).float()[:, None] / 16.0  # grey values are 0 ... 16
+    labels = torch.from_numpy(bunch.target).long()
+    train, test = train_test_split(range(len(labels)), test_size=TEST_IMAGES, stratify=bunch.target, random_state=0)
+    chosen = torch.tensor(train if part == "train" else test)
+    return images[chosen], labels[chosen]
+
+
+def shuffled(images: Tensor) -> Tensor:
+    """The pixels in another order, which is the same for all images.
+
+    >>> images = torch.arange(8.0).reshape(2, 1, 2, 2)
+    >>> bool((shuffled(images)[1] == shuffled(images)[0] + 4).all())
+    True
+    """
+    pixels = images.flatten(start_dim=-2)
+    order = np.random.default_rng(0).permutation(pixels.shape[-1])
+    return pixels[..., torch.from_numpy(order)].reshape(images.shape)
+
+
+def noisy(images: Tensor) -> Tensor:
+    """Normal noise of deviation :data:`NOISE` added to every pixel, the same each time, and the sum cut to [0, 1]."""
+    noise = np.random.default_rng(0).standard_normal(images.shape, dtype=np.float32)
+    return (images + NOISE * torch.from_numpy(noise)).clamp(0, 1)
+
+
+CHANGES: dict[str, Callable[[Tensor], Tensor]] = {
+    "digits": lambda images: images,
+    "digits-inverted": lambda images: 1 - images,
+    "digits-shuffled": shuffled,
+    "digits-noisy": noisy,
+}
+"""SPEC -> what is done to the images of the test part, all at once."""
+
+
+def _held_out(name: str, argument: str, seed: int) -> ImageSet:
+    plain, labels = digits("test")
+    images, names = CHANGES[name](plain), [str(label) for label in labels.tolist()]
+    return ImageSet(name, len(images), lambda index, p: (p or image_tensor)(images[index]), labels=names)
+
+
+class Noise(NamedData):
+    """Standard normal images, or uniform token ids, as many as one asks for.
+
+    Args:
+        seed: Fixes them, each by its index.
+        preprocessing: What the network expects; it says the size.
+
+    >>> Noise(0)[5].shape
+    torch.Size([3, 224, 224])
+    """
+
+    def __init__(self, seed: int, preprocessing: Expected | None = None) -> None:
+        if isinstance(preprocessing, TextPreprocessing) and preprocessing.vocabulary is None:
+            raise AffscoreError(
+                "random token ids need the size of the vocabulary; say it with TextPreprocessing(vocabulary=...), "
+                "or give tokens:FILE"
+            )
+        super().__init__("random", None, preprocessing=preprocessing)
+        self.seed = seed
+
+    def __getitem__(self, index: int) -> Tensor:
+        generator = np.random.default_rng([self.seed, index])
+        p = self.preprocessing or Preprocessing()
+        if isinstance(p, TextPreprocessing):
+            assert p.vocabulary is not None
+            return torch.from_numpy(generator.integers(0, p.vocabulary, p.window))
+        return torch.from_numpy(generator.standard_normal((p.channels, p.size, p.size), dtype=np.float32))
+
+    def prepared_for(self, preprocessing: Expected) -> Noise:
+        """Noise of the size that this network expects."""
+        return Noise(self.seed, preprocessing)
+
+    def content(self, images: int, seed: int) -> None:
+        """None: the seed makes it."""
+
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm"})
 """Those of torchvision's ImageFolder."""
@@ -165,11 +273,9 @@ def images_of(name: str, part: Literal["train", "test"] = "test") -> ImageSet:
     return ImageSet(name, len(pictures), lambda index, p: (p or image_tensor)(pictures[index][0]), **about)
 
 
-def _named(name: str, argument: str, seed: int) -> ImageSet:
-    return images_of(name)
-
-
 SOURCES = [
-    *(DataSource(name, "CLASS", partial(_named, name)) for name in DATA_SETS),
+    *(DataSource(name, "CLASS", partial(_held_out, name)) for name in CHANGES),
+    DataSource("random", "", lambda _, seed: Noise(seed)),
+    *(DataSource(name, "CLASS", lambda argument, seed, name=name: images_of(name)) for name in DATA_SETS),
     *(DataSource(kind, "DIR", partial(_below, kind)) for kind in ("imagenet", "folder")),
 ]

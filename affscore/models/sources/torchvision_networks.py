@@ -9,11 +9,10 @@ from torch import nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ModelCard, seeded
-from affscore.models.downloads import fetch
 from affscore.models.naming import weights_file, weights_label
 from affscore.models.preprocessing import Preprocessing
 from affscore.models.sources import Source
-from affscore.models.weight_files import load_weights, read_state_dict
+from affscore.models.weight_files import fetch, load_weights, read_state_dict
 
 
 class Torchvision(Source):

@@ -17,12 +17,11 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ModelCard, seeded
-from affscore.models.downloads import cached_repositories, from_hub
 from affscore.models.naming import file_hash, near, needs, switched, user_path, weights_file, weights_label
 from affscore.models.preprocessing import IMAGENET, Preprocessing
 from affscore.models.sources import Source
 from affscore.models.text import Expected, TextPreprocessing
-from affscore.models.weight_files import check_kinds, read_state_dict
+from affscore.models.weight_files import cached_repositories, differs, from_hub, read_state_dict
 
 WEIGHTS = ["model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"]
 
@@ -140,10 +139,8 @@ def _trained(name: str, config: Path, repository: str | None) -> list[Path]:
     if first.suffix != ".json":
         return [first]
     what = f"the file {first.name!r} is no index of weights"
-    parts = guarded(
-        lambda: sorted({str(p) for p in json.loads(first.read_text())["weight_map"].values()}), what, advice
-    )
-    if not parts:
+    named = guarded(lambda: json.loads(first.read_text())["weight_map"].values(), what, advice)
+    if not (parts := sorted(set(map(str, named)))):
         raise AffscoreError(f"{what}: it names no file; {advice}")
     return [from_hub(repository, [p], name, "transformers", advice) if repository else first.parent / p for p in parts]
 
@@ -194,10 +191,10 @@ def _with_weights(network_class: Any, config: Any, state: dict[str, Tensor], fil
     not_these = f"the weights in {file!r} are not those of this {network_class.__name__}"
     loaded: Any = guarded(lambda: seeded(build, seed), not_these)
     model, report = loaded
-    check_kinds(model, state, file)
-    wrong = [*sorted(report["missing_keys"]), *sorted(map(str, report["mismatched_keys"]))]
+    other = (key for key, ours in model.state_dict().items() if key in state and differs(ours, state[key]))
+    wrong = [*sorted(report["missing_keys"]), *sorted(map(str, report["mismatched_keys"])), *other]
     if wrong or report.get("error_msgs"):
-        raise AffscoreError(f"{not_these} (missing or of another shape: {(wrong or report['error_msgs'])[0]})")
+        raise AffscoreError(f"{not_these} (missing, or of another shape or kind: {(wrong or report['error_msgs'])[0]})")
     return model
 
 
@@ -236,12 +233,11 @@ def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple
         return _text(model.config, beside("tokenizer.json")), True
     if takes != "pixel_values":
         raise AffscoreError(f"{type(model).__name__} takes {takes!r}; only networks of images and of text have a score")
-    stated = beside("preprocessor_config.json")
-    found = None if stated is None else _images(stated, model.config)
-    if found is not None:
-        return found, True
-    size = _number(model.config, "image_size", IMAGENET.size)
-    if _number(model.config, "num_channels", 3) == 1:
+    size, channels = _number(model.config, "image_size", IMAGENET.size), _number(model.config, "num_channels", 3)
+    if stated := beside("preprocessor_config.json"):
+        what = f"the file {stated.name!r} does not say what the network expects of an image"
+        return guarded(lambda: Preprocessing.of_transform(_Processor(stated.parent), size, channels), what), True
+    if channels == 1:
         return Preprocessing(1, size, size, (sum(IMAGENET.mean) / 3,), (sum(IMAGENET.std) / 3,)), False
     return Preprocessing(3, size, size), False
 
@@ -273,13 +269,3 @@ class _Processor:
 
     def __call__(self, picture: Image.Image) -> Tensor:
         return self.process(picture, return_tensors="pt")["pixel_values"][0]
-
-
-def _images(file: Path, config: Any) -> Preprocessing | None:
-    """What an image processor does; None where it does not turn a picture into a tensor, as those of videos."""
-    what = f"the file {file.name!r} does not say what the network expects of an image"
-    transform = guarded(lambda: _Processor(file.parent), what)
-    side, channels = _number(config, "image_size", IMAGENET.size), _number(config, "num_channels", 3)
-    with suppress(AttributeError, IndexError, KeyError, TypeError):
-        return Preprocessing.of_transform(transform, side, channels)
-    return None

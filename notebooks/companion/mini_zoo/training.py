@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
 from affscore.models.card import ModelCard, seeded
-from affscore.models.data.builtin import digits
+from affscore.models.data.images import digits
 from affscore.recorder.model_state import device_of
 from companion.mini_zoo import MiniNetwork
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from affscore import AffscoreError
 from affscore.models import Preprocessing
-from affscore.models.data.builtin import digits
+from affscore.models.data.images import digits
 from affscore.models.naming import user_path
 from companion.studies.cifar import augmented, images_and_labels
 from companion.studies.translation import numbers, wmt14

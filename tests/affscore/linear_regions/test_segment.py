@@ -92,7 +92,7 @@ def test_no_more_points_than_the_chunk_are_in_the_network(method):
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(4, 100), nn.ReLU(), nn.Linear(100, 100), nn.ReLU(), nn.Linear(100, 2))
     starts, ends = 5 * torch.randn(2, 30, 4, dtype=torch.float64)
-    traced = TracedNetwork(model, starts[0], ends[0] - starts[0], 40, "cpu")
+    traced = TracedNetwork(model, starts[0], 40, "cpu")
     sizes = []
 
     def recorded(compute):
@@ -116,13 +116,12 @@ def test_no_more_points_than_the_chunk_are_in_the_network(method):
     [
         ([0.0, 0.0], [0.0, 0.0], "segment 0 are the same point"),
         ([0.0, 0.0], [0.0, 1.0, 2.0], r"start and end must have one shape, got \(2,\), \(3,\)"),
-        ([0.0, float("nan")], [0.0, 1.0], "the start of segment 0 holds NaN or infinity"),
-        ([0.0, 0.0], [float("inf"), 1.0], "the end of segment 0 holds NaN or infinity"),
+        ([0.0, float("nan")], [0.0, 1.0], "start and end of segment 0 .* hold NaN or infinity"),
+        ([0.0, 0.0], [float("inf"), 1.0], "start and end of segment 0 .* hold NaN or infinity"),
         ([0.0, 0.0, 0.0], [1.0, 1.0, 1.0], r"the network fails on a sample of shape \(3,\)"),
-        (0.0, 1.0, "a start needs an axis of features"),
-        ([], [], "no segment, or no feature"),
+        (0.0, 1.0, "an axis of features"),
+        ([], [], "there must be a segment"),
         ("ab", "cd", "start must be an array of real numbers, got str"),
-        ([0.0, 1.0], torch.zeros(2) * 1j, "end must be an array of real numbers, got torch.complex"),
         ([0.0, 0.0], [1e200, 1e200], r"too far apart for a length"),
     ],
 )
@@ -150,18 +149,17 @@ def test_what_is_no_network():
     broken = small()
     with torch.no_grad():
         broken[0].weight[0, 0] = torch.nan
-    with pytest.raises(AffscoreError, match="the output of the network holds NaN"):
+    with pytest.raises(AffscoreError, match="logits are NaN or infinite"):
         along_segment(broken, [0.0, 0.0], [1.0, 1.0])
 
 
 @pytest.mark.parametrize(
     ("layer", "message"),
     [
-        (nn.Linear(2, 2, dtype=torch.complex64), "the weights 'weight' of the network are complex"),
-        (nn.LazyLinear(2), "the weights 'weight' of the network are complex, or have no numbers yet"),
-        (nn.Linear(2, 2, device="meta"), "the weights 'weight' of the network are complex, or have no numbers yet"),
+        (nn.LazyLinear(2), "no weights as yet; 'weight' is lazy"),
+        (nn.Linear(2, 2, device="meta"), "no weights as yet; 'weight' is on the device meta"),
     ],
-    ids=("complex", "lazy", "meta"),
+    ids=("lazy", "meta"),
 )
 def test_weights_that_are_no_real_numbers(layer, message):
     with pytest.raises(AffscoreError, match=message):
@@ -214,8 +212,7 @@ def test_the_walk_makes_the_same_table(model, paths, table):
 def test_what_is_no_path(model):
     with pytest.raises(AffscoreError, match="with 2 points at least, got the shape"):
         along_paths(model, torch.zeros(3, 1, 2, 8, 8))
-    with pytest.raises(AffscoreError, match="start and end of segment 1 of path 0 are the same"):
+    with pytest.raises(AffscoreError, match="start and end of segment 1 are the same"):
         along_paths(model, torch.stack([torch.zeros(2, 8, 8), torch.ones(2, 8, 8), torch.ones(2, 8, 8)])[None])
-    for wrong in (None, 1j * torch.zeros(1, 2, 3)):
-        with pytest.raises(AffscoreError, match="paths must"):
-            along_paths(model, wrong)
+    with pytest.raises(AffscoreError, match="paths must"):
+        along_paths(model, "none")

@@ -1,7 +1,7 @@
 import pytest
 
 from affscore.errors import AffscoreError
-from affscore.models.downloads import cached_repositories, from_hub
+from affscore.models.weight_files import cached_repositories, from_hub
 
 client = pytest.importorskip("huggingface_hub")
 

@@ -76,13 +76,12 @@ def broken(text):
     ("tokenizer", "message"),
     [
         (None, "a text needs the tokenizer of the network, and none is known; write text:FILE@TOKENIZER"),
-        (3, "a tokenizer is a file, .* or a function from a string to integers, got int"),
         (broken, "the tokenizer fails: KeyError: 'a'"),
-        (lambda text: ["a"], "must turn a text into a list of integers, got list of type <U1"),
-        (lambda text: [0.5], "got list of type float64"),
-        (lambda text: [[1, 2], [3]], "gives no list of integers"),
-        (lambda text: [[1, 2]], r"got list of type int64 and shape \(1, 2\)"),
-        (lambda text: None, "got NoneType"),
+        (lambda text: ["a"], "must turn a text into a list of integers, got <U1"),
+        (lambda text: [0.5], "got float64"),
+        (lambda text: [[1, 2], [3]], "the tokenizer fails"),
+        (lambda text: [[1, 2]], r"got int64 of shape \(1, 2\)"),
+        (lambda text: None, "got object"),
         ("nowhere/tokenizer.json", "file not found: 'nowhere/tokenizer.json'"),
     ],
 )
@@ -117,10 +116,10 @@ def test_metadata_hold_no_path(tokenizer, tmp_path):
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        (torch.zeros(2, 3), "token ids, which are integers, got torch.float32"),
+        (torch.zeros(2, 3), "token ids, integers .* got torch.float32"),
         (torch.zeros(2, 3, dtype=torch.bool), "got torch.bool"),
-        (torch.zeros(3, dtype=torch.int64), r"token ids must have shape \(N, length\), got \(3,\)"),
-        (torch.zeros(2, 0, dtype=torch.int64), r"got \(2, 0\)"),
+        (torch.zeros(3, dtype=torch.int64), r"got torch.int64 of shape \(3,\)"),
+        (torch.zeros(2, 0, dtype=torch.int64), r"of shape \(2, 0\)"),
         (torch.zeros(2, 9, dtype=torch.int64), "takes at most 8 tokens, these windows have 9"),
         (torch.tensor([[0, 10]]), "from 0 to 9; these go from 0 to 10"),
         (torch.tensor([[-100, 3]], dtype=torch.int32), "these go from -100 to 3"),

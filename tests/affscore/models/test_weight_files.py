@@ -68,7 +68,7 @@ def test_weights_come_back_however_they_were_saved(name, trained, tmp_path):
     [
         (lambda s: {k: v for k, v in s.items() if k != "2.bias"}, r"\(1 missing, .* '2.bias'\)"),
         (lambda s: {**s, "3.weight": torch.zeros(1)}, r"\(1 missing, .* '3.weight'\)"),
-        (lambda s: net(4).state_dict(), r"\(7 missing, unknown or of another shape, such as '0.bias'\)"),
+        (lambda s: net(4).state_dict(), r"\(7 missing, unknown, or of another shape or kind, such as '0.bias'\)"),
         (lambda s: {f"net.{k}": v for k, v in s.items() if k != "0.bias"}, r"\(16 missing, unknown"),
     ],
 )
@@ -138,7 +138,7 @@ def test_weights_that_are_not_real_numbers_in_memory(kind, trained, tmp_path):
 def test_codes_of_a_quantised_file_are_no_weights(dtype, trained, tmp_path):
     state = trained.state_dict()
     torch.save({**state, "0.weight": state["0.weight"].to(dtype)}, tmp_path / "x.pth")
-    with pytest.raises(AffscoreError, match=r"'0.weight' holds .*, not real numbers as the network"):
+    with pytest.raises(AffscoreError, match=r"shape or kind, such as '0.weight'"):
         load_weights(net(), tmp_path / "x.pth")
 
 

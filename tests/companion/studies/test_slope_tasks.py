@@ -5,7 +5,7 @@ import torch
 from sklearn.linear_model import LogisticRegression
 
 from affscore import load_model
-from affscore.models.data.builtin import digits
+from affscore.models.data.images import digits
 from companion.studies.tasks import CIFAR, TASKS
 
 pytestmark = pytest.mark.slow  # trains

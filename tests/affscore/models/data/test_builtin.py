@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from affscore import AffscoreError, load_data
 from affscore.models import Preprocessing, TextPreprocessing, digits
 from affscore.models.data import identity_of_data
-from affscore.models.data.builtin import CHANGES, NOISE, shuffled
+from affscore.models.data.images import CHANGES, NOISE, shuffled
 
 SMALL = Preprocessing(size=8, resize=8, mean=(0.0,) * 3, std=(1.0,) * 3)
 

@@ -59,7 +59,7 @@ def test_preparing_for_a_network_keeps_the_rest():
 def test_unknown_names(spec, hint):
     with pytest.raises(AffscoreError, match=hint) as caught:
         load_data(spec)
-    known = "known: digits, digits-inverted, digits-shuffled, digits-noisy, random, npz:FILE, text:FILE"
+    known = "digits, digits-inverted, digits-shuffled, digits-noisy, random, cifar10"
     assert known in str(caught.value)
 
 

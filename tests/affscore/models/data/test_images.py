@@ -19,7 +19,7 @@ from PIL import Image
 
 from affscore import load_data
 from affscore.errors import AffscoreError
-from affscore.models import Preprocessing, downloads
+from affscore.models import Preprocessing, weight_files
 from affscore.models.data import UnreadableImageError
 from affscore.models.data.images import DATA_SETS, images_of
 
@@ -331,7 +331,7 @@ def test_what_is_not_there_is_downloaded_once(server, home, monkeypatch):
 
 def test_a_server_that_is_silent_costs_seconds(home, monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
-    monkeypatch.setattr(downloads, "SECONDS_TO_ANSWER", 0.2)
+    monkeypatch.setattr(weight_files, "SECONDS_TO_ANSWER", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setattr(torchvision.datasets.CIFAR10, "url", f"http://127.0.0.1:{silent.getsockname()[1]}/x.tar.gz")
         start = time.monotonic()
