@@ -21,17 +21,18 @@ from affscore.errors import AffscoreError
 from affscore.linear_regions.program import RESHAPING, Activation, Affine, MaxPool, Operation, Program, folded
 from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import address, tensors_in
-from affscore.recorder.following import Following, name_of
 from affscore.recorder.functions import (
     COPIES,
     MOVES,
     Function,
     activation_name,
     as_function,
+    kind_of,
     only_looks_at_the_shape,
     set_of,
     writes_in_place,
 )
+from affscore.recorder.recording import Following
 
 ABOUT = set_of(
     "size shape dim ndim ndimension numel nelement len device dtype layout stride storage_offset is_contiguous hash "
@@ -141,7 +142,7 @@ class _Tracer(Following[_Features]):
         """Take down what was computed."""
         if not self._read or self._meaning == "about":
             return
-        name, x, index = name_of(event.function), self._read[0], event.args[1:2]
+        name, x, index = kind_of(event.function), self._read[0], event.args[1:2]
         outputs = [x] if event.output is None else tensors_in(event.output)
         for output in outputs:
             if output.dtype != torch.float64 and not (name in CASTS and output.is_floating_point()):
@@ -167,7 +168,7 @@ class _Tracer(Following[_Features]):
         return found
 
     def _check(self, event: Event) -> None:
-        name, args = name_of(event.function), event.args
+        name, args = kind_of(event.function), event.args
         for tensor in self._read:
             if not self.is_as_noted(tensor) and not (name == "setitem" and self._goes_back(*args)):
                 raise AffscoreError(f"{name} reads what an operation in place has overwritten through a view")
@@ -250,7 +251,7 @@ def meaning_of(
     def argument(name: str, place: int, default: Any = None) -> Any:
         return kwargs.get(name, args[place] if len(args) > place else default)
 
-    name, x = name_of(function), features[0]
+    name, x = kind_of(function), features[0]
     if name in ABOUT or (only_looks_at_the_shape(function) and len(features) == 1):
         return "about"
     if name in CASTS and function is not Tensor.__float__:

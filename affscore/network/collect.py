@@ -19,8 +19,8 @@ from affscore.network.experts import TIMES, Experts, Key, common_order, first_di
 from affscore.network.reduction import ScatteredError, chosen_positions, images_first, reduced, without_padding
 from affscore.network.scoring import Pair
 from affscore.options import Options
+from affscore.recorder.axes import Place
 from affscore.recorder.calls import ActivationCall, Listener
-from affscore.recorder.layout import Place
 
 SPARSE = 1e-3
 """Entries of at most this magnitude count as zero."""

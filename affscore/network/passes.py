@@ -14,7 +14,7 @@ from affscore.errors import AffscoreError
 from affscore.network.reduction import reduced
 from affscore.network.scoring import Pair
 from affscore.recorder import ActivationCall, Listener
-from affscore.recorder.layout import Place
+from affscore.recorder.axes import Place
 
 
 class TrainingPass(Listener):

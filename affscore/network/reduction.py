@@ -16,8 +16,8 @@ from affscore.options import ReductionName, check_word
 from affscore.recorder.axes import channels_last
 
 if TYPE_CHECKING:
+    from affscore.recorder.axes import Place
     from affscore.recorder.calls import ActivationCall
-    from affscore.recorder.layout import Place
 
 
 class ScatteredError(AffscoreError):

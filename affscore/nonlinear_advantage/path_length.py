@@ -18,9 +18,9 @@ from affscore.nonlinear_advantage.surgery import Arguments, copied, left_as_it_w
 from affscore.recorder import ActivationCall, Listener
 from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import tensors_in
-from affscore.recorder.following import Following
 from affscore.recorder.functions import kind_of, only_looks_at_the_shape
 from affscore.recorder.model_state import unwrapped
+from affscore.recorder.recording import Following
 
 LOOKING = ("to", "type_as", "expand_as", "view_as", "reshape_as")
 """Functions that take no more than type and shape from their second argument."""

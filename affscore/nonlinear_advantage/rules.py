@@ -19,8 +19,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from affscore.recorder.axes import form
 from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import tensors_in
-from affscore.recorder.following import name_of
-from affscore.recorder.functions import COPIES, MOVES, PRODUCTS, activation_name, as_function, set_of
+from affscore.recorder.functions import COPIES, MOVES, PRODUCTS, activation_name, as_function, kind_of, set_of
 
 NUMBERS = {"paths": -torch.inf, "length": 0.0, "expected": 0.0}
 """What is counted, and what it is where no path leads."""
@@ -135,7 +134,7 @@ class Call:
     """
 
     def __init__(self, event: Event, known: Mapping[int, Counts]) -> None:
-        self.name, self.function, self.known = name_of(event.function), event.function, known
+        self.name, self.function, self.known = kind_of(event.function), event.function, known
         self.args, self.kwargs = tuple(event.args), dict(event.kwargs)
         self.outputs = [self.args[0]] if event.output is None else tensors_in(event.output)
         self.given = [known[id(leaf)] for leaf in tree_leaves((self.args, self.kwargs)) if id(leaf) in known]

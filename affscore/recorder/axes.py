@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from string import ascii_letters
 from typing import Any, NamedTuple
@@ -31,6 +32,27 @@ class Part(NamedTuple):
 
 Axes = tuple[tuple[Part, ...], ...]
 """For each axis of a tensor the parts that were merged into it, the slowest first."""
+
+
+@dataclass
+class Place:
+    """Where the images and the channels of a tensor are.
+
+    Attributes:
+        image_axis: The axis that counts the images.
+        channel_axis: The axis of the channels; where several hold them (heads, and features), the last of these.
+        positions: How many positions (pixels, tokens) of one image share a channel.
+        guessed: Whether nothing that ran says where the channels are.
+        axes: What the axes hold, where one axis for the images and one for the channels do not say it; else ().
+        channels: How many channels there are.
+    """
+
+    image_axis: int
+    channel_axis: int
+    positions: int
+    guessed: bool = False
+    axes: Axes = ()
+    channels: int = 1
 
 
 def has(parts: Iterable[Part], *roles: str) -> bool:
@@ -218,7 +240,7 @@ def form(function: Any, inputs: Sequence[Tensor], args: Sequence[Any], kwargs: M
     if not name:
         return None
     if name == "einsum":
-        return _lettered(args[0] if isinstance(args[0], str) else _of_numbers(args), inputs)
+        return _lettered(args[0], inputs)  # PyTorch makes letters of lists of numbers
     given, equation = [*args, *(kwargs[key] for key in _NAMED if key in kwargs)], _EQUATIONS[name]
     operands = [value for value in given if isinstance(value, Tensor)]["add" in name : 3]
     if len(operands) < 2:
@@ -235,12 +257,6 @@ def form(function: Any, inputs: Sequence[Tensor], args: Sequence[Any], kwargs: M
         free = [letter for letter in (*ours, *theirs) if (letter in ours) != (letter in theirs)]
         equation = f"{''.join(ours)},{''.join(theirs)}->{''.join(free)}"
     return _lettered(equation, operands[: equation.count(",") + 1])
-
-
-def _of_numbers(args: Sequence[Any]) -> str:
-    """The equation of operands and lists of numbers in turn."""
-    terms = ["".join("..." if n is Ellipsis else ascii_letters[n] for n in term) for term in (*args[1::2], args[-1])]
-    return ",".join(terms[:-1]) + (f"->{terms[-1]}" if len(args) % 2 else "")
 
 
 def _lettered(equation: str, operands: Sequence[Tensor]) -> Product:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.recorder.axes import ASSUMED, CHANNEL
+from affscore.recorder.axes import ASSUMED, CHANNEL, Place
 from affscore.recorder.calls import ActivationCall, Event, Follower
 from affscore.recorder.dataflow import address, is_wrapped, tensors_in
 from affscore.recorder.kinds import (
@@ -24,7 +24,6 @@ from affscore.recorder.kinds import (
     kind_by_class,
     may_be_a_block,
 )
-from affscore.recorder.layout import Place
 from affscore.recorder.recorder import Recorder
 
 LARGEST_INPUT = 4096
@@ -37,8 +36,6 @@ class _Run:
 
     Attributes:
         call: Its call, whose kind is known at the end.
-        place: How many activations had run before it.
-        frame: The module, and the index of its run.
         given: Where the numbers of its other arguments are.
         shapes: The shapes of the tensors that it adds, where neither of the two is one of its other arguments.
         sums: Whether one of these is the shape of its output.
@@ -53,8 +50,6 @@ class _Run:
     """
 
     call: ActivationCall
-    place: int
-    frame: tuple[str, int]
     given: frozenset[int]
     shapes: set[tuple[int, ...]] = field(default_factory=set)
     sums: bool = False
@@ -66,6 +61,11 @@ class _Run:
     problem: str = ""
     x: Tensor | None = None
     seen: Tensor | None = None
+
+    @property
+    def frame(self) -> tuple[str, int]:
+        """The module, and the index of its run."""
+        return self.call.within[-1]
 
     @property
     def keeps_its_width(self) -> bool:
@@ -126,7 +126,7 @@ class Blocks(Follower):
             call = replace(recorder.new_call(name, x, kind, axis=axis), call=self._counts[path])
             self._counts[path] += 1
             others = frozenset(address(tensor) for tensor in tensors if tensor is not x) - {address(x)}
-            run = _Run(call, len(recorder.calls), recorder.frame, others)
+            run = _Run(call, others)
             try:
                 recorder.listener.before(call, x, not_a_function)
             except AffscoreError as error:
@@ -196,7 +196,7 @@ class Blocks(Follower):
                 self._drop(run)
             elif run.problem:
                 self.notes.append(f"{run.call} has no score: {run.problem}")
-        placed = [((run.place, 0), run.call) for run in chosen if not run.problem]
+        placed = [((run.call.index, 0), run.call) for run in chosen if not run.problem]
         placed += [((place, 1), call) for place, call in enumerate(activations)]
         placed.sort(key=itemgetter(0))
         found = [call for _, call in placed]

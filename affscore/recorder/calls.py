@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from affscore.recorder.axes import Place
 from affscore.recorder.dataflow import Origin
 from affscore.recorder.functions import NO_EFFECT, SUMS, Effect
-from affscore.recorder.layout import Place
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 """Places in a block. A module with more activations one behind the other is a stage of a network, and no block."""

@@ -14,16 +14,7 @@ from torch import Tensor
 from affscore.errors import AffscoreError
 from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import below_transforms, is_wrapped
-from affscore.recorder.functions import (
-    CHANNEL_AXES,
-    NO_EFFECT,
-    RECURRENT,
-    Effect,
-    Function,
-    as_function,
-    is_extension,
-    only_looks_at_the_shape,
-)
+from affscore.recorder.functions import CHANNEL_AXES, NO_EFFECT, RECURRENT, Effect, Function, as_function, is_extension
 from affscore.recorder.model_state import random_states_kept
 
 SCALES = (1.0, 8.0)
@@ -78,8 +69,6 @@ class Effects:
             x: A tensor among these, of numbers or booleans.
             at: Where constants are among them: the layer that has them, and their values where these are numbers.
         """
-        if only_looks_at_the_shape(function):
-            return NO_EFFECT
         given = (*args, *kwargs.values())
         # a function that mixes entries of tensors of such shapes does so in every layer
         kinds = (function, *kwargs, *(_kind(value, x) for value in given))
@@ -104,10 +93,7 @@ def _kind(value: Any, x: Tensor) -> Any:
 
 
 def _value(constant: Tensor) -> Any:
-    try:
-        return constant.item() if constant.numel() == 1 else None
-    except RuntimeError:  # on the meta device, or under torch.vmap
-        return None
+    return None if constant.numel() != 1 or constant.is_meta or is_wrapped(constant) else constant.item()
 
 
 def _plain(value: Any) -> Any:
@@ -238,14 +224,4 @@ def check_elementwise(described: str, apply: Callable[[Tensor], Tensor], x: Tens
         raise AffscoreError(
             f"{described} was declared as an activation, and is none: each entry of its output must depend on the "
             "same entry of its input only, and on no random numbers"
-        )
-
-
-def check_shape(described: str, y: Any, x: Tensor) -> None:
-    """Raise an AffscoreError unless the output of an activation is a tensor of its input's shape."""
-    if not isinstance(y, Tensor) or y.shape != x.shape:
-        got = f"one of shape {tuple(y.shape)}" if isinstance(y, Tensor) else type(y).__name__
-        raise AffscoreError(
-            f"{described} counts as an activation, and must return a tensor of its input's shape {tuple(x.shape)}, "
-            f"got {got}"
         )

@@ -50,12 +50,16 @@ def spellings(names: str) -> frozenset[Function]:
 
 
 def kind_of(function: Any) -> str:
-    """The name of a function without underscores: "mul" for mul, mul_ and __mul__; "exp2" for special_exp2."""
+    """The name of a function without underscores: "mul" for mul, mul_ and __mul__; "exp2" for special_exp2.
+
+    That of an attribute, as x.shape, for the function that reads it.
+    """
     return _name(function).strip("_").removeprefix("special_")
 
 
 def _name(function: Any) -> str:
-    return getattr(function, "__name__", "").partition(".")[0]  # a kernel has its overload behind a dot
+    name = getattr(function, "__name__", "")
+    return function.__self__.__name__ if name == "__get__" else name.partition(".")[0]  # behind it a kernel's overload
 
 
 def is_extension(function: Any) -> bool:
@@ -138,7 +142,7 @@ COPIES = set_of("clone contiguous detach data real alias nan_to_num")
 """Names of functions that return what they get, as far as it is finite."""
 
 # By function: looked up for every call of a network.
-SUMS, MULTIPLICATIONS = spellings("add"), spellings("mul multiply")
+SUMS = spellings("add")
 RECURRENT = spellings("lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell")
 
 # What makes channels, or normalises them, and on which axis these are.
@@ -157,8 +161,7 @@ CHANNEL_AXES: dict[Function, int] = {
 PRODUCTS = set_of("mul imul rmul multiply")
 QUOTIENTS = set_of("div idiv truediv itruediv rdiv rtruediv divide true_divide reciprocal")
 
-# By name: what leaves no, or fewer, axes; what only changes the shape.
-REDUCTIONS = set_of("mean sum prod amax amin max min var std logsumexp")
+# By name: what only changes the shape.
 RESHAPES = set_of("reshape reshape_as flatten unflatten ravel view view_as")
 
 # By name: what sums entries up, where a pooling leaves one position.

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from affscore.recorder.calls import ORDINALS, ActivationCall, Event, Follower
 from affscore.recorder.effects import check_elementwise
-from affscore.recorder.functions import MULTIPLICATIONS
-from affscore.recorder.model_state import in_training, random_states_kept
+from affscore.recorder.functions import PRODUCTS, kind_of
+from affscore.recorder.model_state import prepared, random_states_kept
 
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
@@ -46,7 +46,7 @@ class Kinds(Follower):
         """See whether it scales features, or adds a shortcut."""
         if event.adds_a_shortcut and event.layer:
             self._summing.add(self._classes[event.layer])
-        elif event.call is None and event.function in MULTIPLICATIONS and len(event.tensors) == 2:
+        elif event.call is None and kind_of(event.function) in PRODUCTS and len(event.tensors) == 2:
             self._multiplied(event)
 
     def _multiplied(self, event: Event) -> None:
@@ -179,8 +179,6 @@ def is_made_of_linear_layers(module: nn.Module) -> bool:
             if isinstance(part, nn.modules.conv._ConvNd) and (part.groups > 1 or any(s > 1 for s in part.kernel_size)):
                 return False
             linear += 1
-        elif isinstance(part, nn.PReLU):
-            continue
         elif kind_by_class(part) or any(weights.numel() for weights in part.parameters(recurse=False)):
             return False
     return linear > 1
@@ -202,7 +200,7 @@ def kind_of_block(module: nn.Module, apply: Callable[[Tensor], Tensor], x: Tenso
         kind = kind_by_class(module)
         if not kind:
             try:
-                with random_states_kept(x.device), in_training(module, x.device):
+                with random_states_kept(x.device), prepared(module, x.device):
                     check_elementwise("", apply, x)
             except Exception:  # noqa: BLE001  # one sample may not fit its other arguments; the run itself will tell
                 kind = "block"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import torch.nn.functional as F
 from torch import Tensor
@@ -22,6 +20,7 @@ from affscore.recorder.axes import (
     WEAK,
     Axes,
     Part,
+    Place,
     form,
     has,
     length,
@@ -37,6 +36,7 @@ from affscore.recorder.axes import (
     viewed,
     without,
 )  # fmt: skip
+from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import address
 from affscore.recorder.functions import (
     CHANNEL_AXES,
@@ -45,33 +45,11 @@ from affscore.recorder.functions import (
     NORMS,
     RECURRENT,
     RESHAPES,
-    Function,
     kind_of,
     writes_in_place,
 )  # fmt: skip
 
 LAYERS = {**dict.fromkeys(RECURRENT, -1), **{of: at for of, at in CHANNEL_AXES.items() if of not in MATRICES}}
-
-
-@dataclass
-class Place:
-    """Where the images and the channels of a tensor are.
-
-    Attributes:
-        image_axis: The axis that counts the images.
-        channel_axis: The axis of the channels; where several hold them (heads, and features), the last of these.
-        positions: How many positions (pixels, tokens) of one image share a channel.
-        guessed: Whether nothing that ran says where the channels are.
-        axes: What the axes hold, where one axis for the images and one for the channels do not say it; else ().
-        channels: How many channels there are.
-    """
-
-    image_axis: int
-    channel_axis: int
-    positions: int
-    guessed: bool = False
-    axes: Axes = ()
-    channels: int = 1
 
 
 class Layout:
@@ -87,10 +65,12 @@ class Layout:
         images: How many there are, where that is known. A single one is not followed: it is everywhere.
 
     >>> import torch
+    >>> from affscore.recorder.dataflow import Origin
     >>> layout, tokens = Layout(), torch.zeros(4, 7, 6)
-    >>> layout.observe(F.linear, [torch.zeros(4, 7, 3)], tokens)
-    >>> layout.observe(torch.unflatten, [tokens], heads := tokens.unflatten(2, (2, 3)))
-    >>> layout.observe(torch.transpose, [heads], heads_first := heads.transpose(1, 2))
+    >>> def of(function, x): return Event(function, (x,), {}, [x], [Origin(0)])
+    >>> layout.observe(of(F.linear, torch.zeros(4, 7, 3)), tokens)
+    >>> layout.observe(of(torch.unflatten, tokens), heads := tokens.unflatten(2, (2, 3)))
+    >>> layout.observe(of(torch.transpose, heads), heads_first := heads.transpose(1, 2))
     >>> [[part.role for part in axis] for axis in layout.axes(heads_first)]
     [['image'], ['channel'], [''], ['channel']]
     """
@@ -130,42 +110,26 @@ class Layout:
         axes = self.axes(tensor)
         return _place(axes if axis is None else _with_channels(axes, axis, role), tensor.shape)
 
-    def observe(
-        self,
-        function: Function | None,
-        inputs: Sequence[Tensor],
-        output: Tensor,
-        weights: Sequence[bool] = (),
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Note the axes of ``output = function(*inputs)``.
-
-        Args:
-            function: What was called; None for an elementwise function.
-            inputs: The tensors among its arguments.
-            output: A tensor that it returned or overwrote.
-            weights: Which of the inputs do not depend on the network's input; none, where that is not known.
-            args: All its arguments, where that is known.
-            kwargs: Those of them that have a name.
-        """
-        data = [source for source, weight in zip(inputs, weights, strict=True) if not weight] if weights else inputs
-        data = [source for source in data if source.is_floating_point() or source.is_complex()] or data  # no indices
+    def observe(self, event: Event, output: Tensor) -> None:
+        """Note the axes of a tensor that a function returned or overwrote."""
+        data = [source for source in event.data if source.is_floating_point() or source.is_complex()] or event.data
         if not data or output.ndim == 0 or (any(output is source for source in data) and output in self._axes):
             return
-        found = None
+        function, found = event.function, None
         if product_name(function) or (len(data) > 1 and function not in LAYERS):
-            found = self._multiplied(function, inputs, data, output, args, kwargs or {})
+            found = self._multiplied(event, data, output)
         if found is None and function in LAYERS:
-            found = self._channels_made(function, data, output, args)
+            axes, over = self.axes(data[0]), event.args[1:2] if function is F.layer_norm else ()
+            several = any(len(shape) > 1 for shape in over)
+            found = axes if several else made(axes, output.shape, LAYERS[function] % output.ndim, function in NORMS)
         elif found is None:
-            found = self._handed_on(function, inputs, data, output, args, kwargs or {})
+            found = self._handed_on(event, data, output)
         if found is not None:
             self._axes[output] = output.shape, found
 
-    def _multiplied(self, function: Any, inputs: Any, data: Any, output: Tensor, args: Any, kwargs: Any) -> Axes | None:
+    def _multiplied(self, event: Event, data: Sequence[Tensor], output: Tensor) -> Axes | None:
         """Where a product leaves the channels, or an elementwise function of tensors that were broadcast."""
-        product = form(function, inputs, args, kwargs)
+        function, product = event.function, form(event.function, event.tensors, event.args, event.kwargs)
         if product is None:
             if kind_of(function) in MOVES or not all(_broadcast(one, output) for one in data):
                 return None
@@ -178,13 +142,8 @@ class Layout:
         found = multiplied(known, constants, product[2], output.shape) if known else ()
         return found if found and (function not in LAYERS or any(has(parts, *KNOWN) for parts in found)) else None
 
-    def _channels_made(self, function: Any, data: Sequence[Tensor], output: Tensor, args: Sequence[Any]) -> Axes:
-        axes = self.axes(data[0])
-        over_several = function is F.layer_norm and len(args) > 1 and len(args[1]) > 1
-        return axes if over_several else made(axes, output.shape, LAYERS[function] % output.ndim, function in NORMS)
-
-    def _handed_on(self, function: Any, inputs: Any, data: Any, output: Tensor, args: Any, kwargs: Any) -> Axes | None:
-        place = address(output)
+    def _handed_on(self, event: Event, data: Sequence[Tensor], output: Tensor) -> Axes | None:
+        function, place = event.function, address(output)
         shared = next((source for source in data if address(source) == place), None)
         # the one that the output resembles most: the others are parts
         likeness = lambda one: (one.shape == output.shape, self.knows(one), one.ndim == output.ndim)  # noqa: E731
@@ -203,13 +162,15 @@ class Layout:
         followed = {axis for axis, parts in enumerate(axes) if has(parts, IMAGE, *KNOWN)}
         alone = all(axis not in changed and output.shape.count(source.shape[axis]) == 1 for axis in followed)
         plain = alike and (len(changed) == 1 or alone)
-        if moves and not plain and output.numel() and "out" not in kwargs and not writes_in_place(function):
-            found = traced(function, axes, source, output, args, kwargs)
+        if moves and not plain and output.numel() and "out" not in event.kwargs and not writes_in_place(function):
+            found = traced(function, axes, source, output, event.args, event.kwargs)
         if found is None and alike:
             found = tuple(resized(parts, size) for parts, size in zip(axes, output.shape, strict=True))
-            sure = moves or len(changed) == len(inputs) == 1 or not any(has(axes[axis], *KNOWN) for axis in changed)
+            sure = (
+                moves or len(changed) == len(event.tensors) == 1 or not any(has(axes[axis], *KNOWN) for axis in changed)
+            )
             return found if sure else unsure(found)
-        return found or reduced(axes, output, args, kwargs)
+        return found or reduced(axes, output, event.args, event.kwargs)
 
 
 def _broadcast(tensor: Tensor, output: Tensor) -> bool:

@@ -6,7 +6,7 @@ import itertools
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -17,13 +17,14 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
 from affscore.recorder import functions
+from affscore.recorder.axes import Place
 from affscore.recorder.calls import ActivationCall, Aside, Event, Follower, Functions, Listener
 from affscore.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
-from affscore.recorder.effects import Effects, check_elementwise, check_shape
+from affscore.recorder.effects import Effects, check_elementwise
 from affscore.recorder.formulas import Formulas, Step
 from affscore.recorder.functions import Declared, Effect, Function, writes_in_place
 from affscore.recorder.kinds import channel_axis, kind_of_block
-from affscore.recorder.layout import Layout, Place
+from affscore.recorder.layout import Layout
 
 
 class Recorder:
@@ -47,9 +48,7 @@ class Recorder:
         axes = {path: channel_axis(module) for path, module in model.named_modules()}
         self.channel_axes = {path: axis for path, axis in axes.items() if axis is not None}
         self.followers: list[Follower] = []
-        self.blocks: Follower | None = None  # one of them, where blocks are measured
         self.effects = Effects()
-        self.running = 0  # how many functions of PyTorch are running
         self.hook: int | None = None  # the index of the run of a hook of the user
         self.path: list[tuple[str, int]] = []
         self.ran, self.in_other_threads = set[str](), set[str]()
@@ -86,8 +85,8 @@ class Recorder:
 
     @property
     def attentive(self) -> bool:
-        """Whether what runs now is the network's, and no activation that was seen."""
-        return self._listening and not self.aside.depth
+        """Whether what runs now is the network's, and inside no function or activation that was seen."""
+        return self._listening and not self.aside.depth and threading.get_ident() == self.thread
 
     @property
     def frame(self) -> tuple[str, int]:
@@ -116,16 +115,11 @@ class Recorder:
                 self.flow.outside.update(self.flow.left)
         event = Event(function, args, kwargs, inputs, [*map(self.flow.origin, inputs)], self.frame[0])
         followers = self.followers if any(event.origins) else ()
-        for follower in followers:
-            with self.aside:
+        with self.aside:
+            for follower in followers:
                 follower.before(event)
-        self.running += 1
-        try:
             event.output = self._run(event)
-        finally:
-            self.running -= 1
-        for follower in reversed(followers):
-            with self.aside:
+            for follower in reversed(followers):
                 follower.after(event)
         return event.output
 
@@ -140,10 +134,9 @@ class Recorder:
             return returned[0]
         if functions.only_looks_at_the_shape(function) or not any(event.origins):
             return function(*args, **kwargs)
-        with self.aside:
-            x = self.effects.tried(event)
-            step = self.formulas.step(event, x.shape) if x is not None else None
-            formula = self.formulas.recognise(step) if step is not None else None
+        x = self.effects.tried(event)
+        step = self.formulas.step(event, x.shape) if x is not None else None
+        formula = self.formulas.recognise(step) if step is not None else None
         if formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
             for part in formula.inside:
                 part.in_activation = True
@@ -154,9 +147,7 @@ class Recorder:
                 returned.append(args[0] if output is None else output)
             event.call = self.calls[-1]
             return output
-        # what runs inside a recurrent layer is noted, and what runs inside a gated linear unit is recorded below
-        with self.aside if function in functions.RECURRENT or function is F.glu else nullcontext():
-            output = function(*args, **kwargs)
+        output = function(*args, **kwargs)
         if isinstance(output, np.ndarray) or (isinstance(output, list) and not tensors_in(output)):
             self.flow.left[self.frame[0] or "(root)"] = merged(event.origins)
         changed = kwargs["out"] if kwargs.get("out") is not None else output
@@ -170,7 +161,7 @@ class Recorder:
     def _gate_of_glu(self, output: Tensor, input: Tensor, dim: int = -1) -> None:
         """A gated linear unit hides the sigmoid of its second half."""
         gate = input.chunk(2, dim)[1]
-        self.layout.observe(torch.chunk, [input], gate)
+        self.layout.observe(Event(torch.chunk, (input,), {}, [input], [self.flow.origin(input)]), gate)
         with self.activation("sigmoid", gate, torch.sigmoid, None) as returned:
             returned.append(torch.sigmoid(gate))
         call = self.calls[-1]
@@ -187,12 +178,9 @@ class Recorder:
         A declared module that is not elementwise counts as a block: its first tensor of real numbers goes in, and the
         first that it returns comes out. A function must be elementwise.
         """
-        if not self.attentive or threading.get_ident() != self.thread:
-            yield []
-            return
         with self.aside:
-            takes = tensors_in((args, kwargs)) if not builtin else [args[0] if args else kwargs["input"]]
-            takes = [tensor for tensor in takes if tensor in self.flow]
+            given = (args or [kwargs["input"]])[:1] if builtin else (args, kwargs)
+            takes = [tensor for tensor in tensors_in(given) if tensor in self.flow]
             x = next((tensor for tensor in takes if tensor.is_floating_point()), takes[0] if takes else None)
             if x is None:
                 self.independent_of_input += 1
@@ -254,10 +242,12 @@ class Recorder:
             if seen is not None:
                 self.place_again(call, self.layout.place(x), seen, apply)
             if not block:
-                check_shape(self.described(name), y, x)
+                if not isinstance(y, Tensor) or y.shape != x.shape:
+                    what = f"{self.described(name)} counts as an activation"
+                    raise AffscoreError(f"{what}, and must return a tensor of its input's shape {tuple(x.shape)}")
                 self.listener.after(call, y)
             for tensor in outputs:
-                self.layout.observe(None, [x], tensor)
+                self.layout.observe(Event(torch.clone, (x,), {}, [x], [self.flow.origin(x)]), tensor)
                 origin = Origin(call.depth, call.index, call.index, layers=call.layers + bool(block))
                 self.flow.mark(tensor, origin, part=not block)
             if block:
@@ -335,15 +325,12 @@ class Recorder:
                 self.flow.overwritten(tensor)
             if in_place and changed is None and not tensors_in(event.args[1]):
                 value = next((of for one, of in zip(inputs, origins, strict=True) if one is event.args[2]), None)
-                with self.aside:
-                    part = tensor[event.args[1]] if value is not None else tensor
+                part = tensor[event.args[1]] if value is not None else tensor
                 self.flow.mark(part, value or origin, part=True)
             elif in_place or address(tensor) not in shared:
                 self.flow.mark(tensor, origin, part=in_place)
             if tensor.layout is torch.strided and not any(one.is_nested for one in (tensor, *inputs)):
-                self.layout.observe(
-                    function, inputs, tensor, [known is None for known in origins], event.args, event.kwargs
-                )
+                self.layout.observe(event, tensor)
 
     def described(self, name: str) -> str:
         """An activation that runs now, as messages name it."""

@@ -9,17 +9,21 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.utils.weak import WeakIdKeyDictionary
 
+from affscore.errors import AffscoreError
 from affscore.recorder.blocks import Blocks
-from affscore.recorder.calls import Listener
+from affscore.recorder.calls import Follower, Kernels, Listener
 from affscore.recorder.dataflow import tensors_in
-from affscore.recorder.functions import Function, library_class_name
+from affscore.recorder.functions import Function, kind_of, library_class_name
 from affscore.recorder.kinds import Kinds
 from affscore.recorder.recorder import Recorder
+
+Known = TypeVar("Known")
 
 
 @contextmanager
@@ -62,8 +66,8 @@ def recording(
     whole = {path: recorder.chosen.name_of(one) or library_class_name(one) for path, one in model.named_modules()}
     recorder.followers.append(Kinds({path: type(module) for path, module in model.named_modules()}))
     if blocks:
-        recorder.blocks = Blocks(recorder, {path: one for path, one in model.named_modules() if whole[path] is None})
-        recorder.followers.append(recorder.blocks)
+        parts = {path: one for path, one in model.named_modules() if whole[path] is None}
+        recorder.followers.append(Blocks(recorder, parts))
 
     with ExitStack() as stack:
         stack.callback(recorder.stop)
@@ -117,6 +121,8 @@ def _run_whole(
     recorder: Recorder, name: str, module: nn.Module, forward: Function, /, *args: Any, **kwargs: Any
 ) -> Any:
     """Call the forward of a module; it counts as one activation or block, and nothing inside it counts."""
+    if not recorder.attentive:
+        return forward(*args, **kwargs)
     with recorder.whole(name, forward, args, kwargs, module=module) as returned:
         returned.append(forward(*args, **kwargs))
     return returned[0]
@@ -156,7 +162,7 @@ def _profile(recorder: Recorder) -> Callable[[FrameType, str, Any], None]:
     def hook(frame: FrameType, event: str, arg: Any) -> None:
         nonlocal awaited, returned
         code = frame.f_code
-        if event == "call" and awaited is None and code in chosen.codes:
+        if event == "call" and awaited is None and code in chosen.codes and recorder.attentive:
             running = recorder.whole(chosen[code], chosen.codes[code], *_arguments(frame))
             awaited, returned = frame, end.enter_context(running)
         elif event == "return" and frame is awaited:
@@ -173,3 +179,69 @@ def _arguments(frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]]:
     placed = frame.f_code.co_argcount
     positional = (*(values[name] for name in names[:placed]), *values.get(rest or "", ()))
     return positional, {name: values[name] for name in names[placed:]} | values.get(keywords or "", {})
+
+
+class Following(Follower, Generic[Known]):
+    """Knows something of tensors, each as it was when that was noted, while a network runs.
+
+    Attributes:
+        recorder: It knows the layers, and what is an activation.
+        hidden: What ran on known tensors without being seen; empty if nothing did.
+
+    >>> import torch
+    >>> follower, x = Following[str](), torch.zeros(2)
+    >>> follower.note(x, "zeros")
+    >>> follower.of(x), follower.is_as_noted(x), follower.of(torch.zeros(2)) is None
+    ('zeros', True, True)
+    >>> _ = x.view(1, 2).add_(1)
+    >>> follower.is_as_noted(x)
+    False
+    """
+
+    recorder: Recorder
+    hidden = ""
+
+    def __init__(self) -> None:
+        self._known: WeakIdKeyDictionary = WeakIdKeyDictionary()
+
+    def note(self, tensor: Tensor, known: Known) -> None:
+        """Say what is known of a tensor as it is now."""
+        self._known[tensor] = known, _version(tensor)
+
+    def of(self, value: Any) -> Known | None:
+        """What is known of a value; None for one of which nothing was noted."""
+        return self._known[value][0] if isinstance(value, Tensor) and value in self._known else None
+
+    def is_as_noted(self, tensor: Tensor, writes: int = 0) -> bool:
+        """Whether a tensor was overwritten so many times since, also through a view."""
+        return self._known[tensor][1] + writes == _version(tensor)
+
+    def here(self, what: str) -> str:
+        """Where something is."""
+        return f"layer {self.recorder.frame[0] or '(root)'!r} has {what}"
+
+    def output_of(self, model: nn.Module, inputs: Any, run: Callable[[], Any], listener: Listener | None = None) -> Any:
+        """What a network returns that is followed while it runs.
+
+        Raises:
+            AffscoreError: A part of it computes with known tensors where no function of PyTorch is seen.
+        """
+        with recording(model, listener) as self.recorder:
+            self.recorder.start(inputs)
+            self.recorder.followers.append(self)
+            with Kernels(self._below):
+                output = run()
+        if self.hidden:
+            raise AffscoreError(f"this network cannot be followed: {self.hidden}")
+        return output
+
+    def _below(self, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
+        """Note the first kernel that runs on known tensors where no function is seen."""
+        if self.hidden or not self.recorder.attentive:
+            return
+        if any(tensor in self._known for tensor in tensors_in((args, kwargs))):
+            self.hidden = self.here(f"{kind_of(kernel)} in TorchScript or an extension, which hide their functions")
+
+
+def _version(tensor: Tensor) -> int:
+    return 0 if tensor.is_inference() else tensor._version

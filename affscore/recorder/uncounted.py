@@ -36,8 +36,7 @@ class _Bend:
         declarable: Whether the function alone bends, and could be declared.
         owner: The class of the module, if that is elementwise as a whole, or "".
         used, read: Whether features were computed from the output, maybe by later calls; whether anything was.
-        in_softmax: Whether it is a part of a softmax.
-        counted: Whether it is an activation that has a score.
+        explained: Whether it is a part of a softmax, or an activation that has a score.
     """
 
     written: str
@@ -47,13 +46,12 @@ class _Bend:
     owner: str = ""
     used: bool = False
     read: bool = False
-    in_softmax: bool = False
-    counted: bool = False
+    explained: bool = False
 
     @property
     def counts(self) -> bool:
         """Whether it bends features, and is no part of a norm, a variance, a softmax or an activation that counts."""
-        part = self.counted or self.in_softmax or (self.step is not None and self.step.in_activation)
+        part = self.explained or (self.step is not None and self.step.in_activation)
         return not part and (self.used or not self.read)
 
 
@@ -121,7 +119,7 @@ class Uncounted(Follower):
             if recorder.hook is not None:  # which may hand on nothing of it
                 frame = recorder.frame[0], recorder.hook
                 step = recorder.formulas.step_of(output)
-                bend = _Bend(event.call.activation, frame, step, False, read=True, counted=True)
+                bend = _Bend(event.call.activation, frame, step, False, read=True, explained=True)
                 self._bends.append(bend)
                 self._tags[output] = _Tag(frozenset([bend]))
             return
@@ -151,12 +149,9 @@ class Uncounted(Follower):
             return self._choosing(event, output)
         if any(s.call or (s.effect.bends and s.numbers) for s in inside):
             return ""
-        try:
-            with below_transforms(output):
-                if not bends(lambda z: evaluated(step, {source: z}), output):
-                    return ""
-        except Exception:  # noqa: BLE001  # as many numbers as the mask of these features needs, say
-            return step.kind
+        with suppress(Exception), below_transforms(output):  # as many numbers as the mask of these features needs, say
+            if not bends(lambda z: evaluated(step, {source: z}), output):
+                return ""
         choice = next((s for s in inside if s.effect.bends), step)
         return choice.kind if len(step.sources) == 1 else step.kind
 
@@ -211,7 +206,7 @@ class Uncounted(Follower):
         for tag in tags:
             if tag.statistic and name in functions.PRODUCTS | functions.QUOTIENTS:
                 for bend in tag.bends & features:  # e / e.sum()
-                    bend.in_softmax |= bend.written.startswith("torch.exp")
+                    bend.explained |= bend.written.startswith("torch.exp")
             if tag.statistic and not tag.scale and name not in functions.QUOTIENTS:
                 self._use(_Tag(tag.bends - features))
         if all(tag.bends for tag in full) or len(full) == 1:
@@ -230,7 +225,7 @@ class Uncounted(Follower):
         """What such a hook computed counts only where it is used later."""
         for bend in self._bends:
             if bend.frame[1] == run:
-                bend.read, bend.used, bend.counted, bend.declarable = True, False, False, False
+                bend.read, bend.used, bend.explained, bend.declarable = True, False, False, False
 
     def left(self, module: nn.Module, args: Any, output: Any) -> None:
         """See whether a module is elementwise as a whole: then its class can be declared."""
@@ -271,7 +266,7 @@ class BelowPython(Kernels):
 
     def _listen(self, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
         recorder = self.recorder
-        if recorder.running or not recorder.attentive:
+        if not recorder.attentive:
             return
         with recorder.aside:
             tensors = [t for t in tensors_in((args, kwargs)) if t in recorder.flow or t in self._flow]

@@ -21,7 +21,7 @@ from affscore.nonlinear_advantage import (
     parameter_groups,
     slopes,
 )
-from affscore.recorder.model_state import device_of, in_training, random_states_kept, seed_generators
+from affscore.recorder.model_state import device_of, prepared, random_states_kept, seed_generators
 
 OfEpoch = float | Callable[[int], float]
 Change = Callable[[Tensor, torch.Generator], Tensor]
@@ -140,7 +140,7 @@ def _generator(seed: int, epoch: int, device: torch.device) -> torch.Generator:
 def _state(model: nn.Module, images: Tensor, labels: Tensor) -> dict[str, float]:
     """What the record says of the network as it is."""
     device = device_of(model)
-    with in_training(model, device), random_states_kept(device), torch.no_grad():
+    with prepared(model, device), random_states_kept(device), torch.no_grad():
         named = torch.cat([model(some.to(device)).argmax(dim=1).cpu() for some in images.split(512)])
     counts = active_channels(model)
     return {

@@ -113,20 +113,16 @@ def test_a_network_whose_activations_depend_on_the_image_is_refused(first, secon
 
 
 def test_another_order_of_layers_is_refused(images):
-    class Swapping(hard.ReusedReLU):
-        def __init__(self):
-            super().__init__()
-            self.other, self.passes = nn.ReLU(), 0
+    def swapping(net, x):
+        net.passes += 1
+        y = net.first(x)
+        return net.relu(y) if net.passes % 2 else net.other(y)
 
-        def forward(self, x):
-            self.passes += 1
-            y = self.first(x)
-            return self.relu(y) if self.passes % 2 else self.other(y)
-
+    network = hard.Net(swapping, first=hard.conv(), relu=nn.ReLU(), other=nn.ReLU(), passes=0)
     with pytest.raises(
         AffscoreError, match="activation 1 was relu of layer 'relu', and is relu of layer 'other' for these samples"
     ):
-        collected(Swapping(), images, batch_size=4)
+        collected(network, images, batch_size=4)
 
 
 class TokensFirst(nn.Module):

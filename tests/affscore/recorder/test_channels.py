@@ -85,84 +85,6 @@ def merge(chain):
         chain.do(lambda h: h.flatten(axis, axis + 1), [*chain.names[:axis], merged, *chain.names[axis + 2 :]])
 
 
-def constant(chain):
-    """A product with a constant: the new axis holds what the contracted one did."""
-    if not (found := chain.axes(P, C)):
-        return
-    axis, new = chain.draw(*found), chain.draw(2, 3, 4)
-    ((kind, size),) = chain.names[axis]
-    weight = torch.rand(new, size)
-    letters = "abcdefgh"[: len(chain.names)]
-    moved = [*chain.names[:axis], *chain.names[axis + 1 :]]
-    there = chain.replaced(axis, ((kind, new),))
-    last = [*moved, ((kind, new),)]
-    rows = [*moved[:-1], ((kind, new),), moved[-1]]
-    ways = {
-        "einsum": (
-            lambda h: torch.einsum(f"z{letters[axis]},{letters}->{letters.replace(letters[axis], 'z')}", weight, h),
-            there,
-        ),
-        "einsum, numbers": (
-            lambda h: torch.einsum(
-                h, [*range(h.ndim)], weight.T, [axis, 9], [9 if n == axis else n for n in range(h.ndim)]
-            ),
-            there,
-        ),
-        "tensordot": (lambda h: torch.tensordot(h, weight, ([axis], [1])), last),
-        "tensordot from the left": (lambda h: torch.tensordot(weight, h, ([1], [axis])), [((kind, new),), *moved]),
-        "from the right": (lambda h: h.movedim(axis, -1) @ weight.T, last),
-        "from the left": (lambda h: weight @ h.movedim(axis, -2), rows),
-        "expanded": (
-            lambda h: torch.matmul(weight.expand(*(h.movedim(axis, -2).shape[:-2]), -1, -1), h.movedim(axis, -2)),
-            rows,
-        ),
-        "inner": (lambda h: torch.inner(h.movedim(axis, -1), weight), last),
-        "cut out": (
-            lambda h: torch.stack(
-                [(h * w.view([-1 if n == axis else 1 for n in range(h.ndim)])).sum(axis) for w in weight], axis
-            ),
-            there,
-        ),
-    }
-    if kind == C:
-        del ways["cut out"]
-    if len(chain.names) == 3:
-        ways["bmm"] = lambda h: torch.bmm(weight.expand(len(h.movedim(axis, -2)), -1, -1), h.movedim(axis, -2)), rows
-        ways["baddbmm"] = (
-            lambda h: torch.baddbmm(
-                torch.ones(()), h.movedim(axis, -1), weight.T.expand(len(h.movedim(axis, -1)), -1, -1)
-            ),
-            last,
-        )
-    chain.do(*ways[chain.draw(*ways)])
-
-
-def attention(chain):
-    """Positions are compared with positions, and mix the values."""
-    if sorted(len(parts) for parts in chain.names) != [1, 1, 1] or sorted(kind for ((kind, _),) in chain.names) != [
-        P,
-        C,
-        N,
-    ]:
-        return
-    letters = {N: "n", P: "s", C: "c"}
-    term = "".join(letters[kind] for ((kind, _),) in chain.names)
-    way = chain.draw("einsum", "fused", "matmul", "transposed", "bmm")
-
-    def run(h):
-        h = torch.einsum(f"{term}->nsc", h)
-        if way == "einsum":
-            a = torch.einsum("nsc,ntc->nst", h, h).softmax(-1)
-            return torch.einsum("nst,ntc->nsc", a, h)
-        if way == "fused":
-            return F.scaled_dot_product_attention(h, h, h)
-        if way == "transposed":
-            return (h.mT @ (h @ h.mT).softmax(-1)).mT
-        return torch.bmm(torch.bmm(h, h.mT).softmax(-1), h) if way == "bmm" else (h @ h.mT).softmax(-1) @ h
-
-    chain.do(run, [parts for kind in (N, P, C) for parts in chain.names if parts[0][0] == kind])
-
-
 def pick(chain):
     """Entries are taken, turned or repeated along an axis."""
     if not (found := chain.axes(P, C)):
@@ -287,7 +209,7 @@ def index(chain):
         chain.do(function, names)
 
 
-STEPS = {f.__name__: f for f in (permute, split, merge, constant, attention, pick, more, less, turn, index)}
+STEPS = {f.__name__: f for f in (permute, split, merge, pick, more, less, turn, index)}
 
 
 def roles(parts):

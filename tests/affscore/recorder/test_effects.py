@@ -16,6 +16,7 @@ from affscore.recorder.dataflow import Origin
 from affscore.recorder.effects import Effects, bends
 from affscore.recorder.functions import Effect
 from affscore.recorder.uncounted import Uncounted
+from tests.affscore.recorder.hard_networks import Net
 
 ENTRIES = 8
 LEFT_OUT = ("cudnn", "mkldnn", "miopen", "fbgemm", "share_memory", "pin_memory")  # they need a device
@@ -117,19 +118,14 @@ BENT = {"softshrink by hand", "sinc", "bessel", "triangle", "assigned", "logadde
 @given(chain=st.lists(st.sampled_from(sorted(PIECES)), min_size=1, max_size=5))
 @settings(max_examples=60, deadline=None)
 def test_a_chain_of_functions_is_noted_where_it_bends(chain):
-    class Chain(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first, self.last = nn.Linear(5, 16), nn.Linear(16, 4)
-
-        def forward(self, x):
-            y = self.first(x)
-            for name in chain:
-                y = PIECES[name](y)
-            return self.last(y)
+    def run(net, x):
+        y = net.first(x)
+        for name in chain:
+            y = PIECES[name](y)
+        return net.last(y)
 
     torch.manual_seed(0)
-    x, model = 3 * torch.randn(4, 5), Chain()
+    x, model = 3 * torch.randn(4, 5), Net(run, first=nn.Linear(5, 16), last=nn.Linear(16, 4))
     with torch.no_grad(), recording(model) as recorder, Uncounted(recorder) as uncounted:
         recorder.start(x)
         model(x)

@@ -11,18 +11,13 @@ from affscore.recorder import recording
 from affscore.recorder.calls import Event
 from affscore.recorder.formulas import Formulas, name_by_values
 from affscore.recorder.functions import Effect
-from tests.affscore.recorder.seen import seen_in
+from tests.affscore.recorder.hard_networks import Net
+from tests.affscore.recorder.seen import Seen, seen_in
 
 
-class Written(nn.Module):
+def written(formula):
     """A linear map, a formula, a linear map."""
-
-    def __init__(self, formula):
-        super().__init__()
-        self.first, self.last, self.formula = nn.Linear(5, 6), nn.Linear(6, 3), formula
-
-    def forward(self, x):
-        return self.last(self.formula(self.first(x)))
+    return Net(lambda net, x: net.last(formula(net.first(x))), first=nn.Linear(5, 6), last=nn.Linear(6, 3))
 
 
 def swish_in_place(x):
@@ -81,42 +76,27 @@ FORMULAS = {
 }
 
 
+class Applying(Seen):
+    """Keeps what the activation makes of other numbers, too."""
+
+    def before(self, call, x, apply):
+        super().before(call, x, apply)
+        self.other = torch.linspace(-3, 3, 14, dtype=x.dtype).view(2, 7)
+        self.applied = apply(self.other)
+
+
 @pytest.mark.parametrize(("formula", "name", "reference"), FORMULAS.values(), ids=FORMULAS)
 def test_a_formula_is_one_activation_of_what_goes_into_it(formula, name, reference):
-    model = Written(formula).double()
-    x = 3 * torch.randn(40, 5, dtype=torch.float64)
-    listener, recorder = seen_in(model, x)
-    assert [(call.activation, call.depth, call.kind) for call in recorder.calls] == [(name, 1, "hidden")]
-    before = model.first(x)
-    torch.testing.assert_close(listener.inputs[0], before)
-    y = reference(before)
-    scale = (listener.outputs[0] @ y.T).trace() / (y @ y.T).trace()  # a factor behind the product may come later
-    torch.testing.assert_close(listener.outputs[0], scale * y)
-    assert scale > 0
-
-
-@pytest.mark.parametrize(("formula", "name", "reference"), FORMULAS.values(), ids=FORMULAS)
-def test_the_formula_can_be_applied_to_something_else(formula, name, reference):
-    applied = []
-
-    class Applying:
-        def before(self, call, x, apply):
-            other = torch.linspace(-3, 3, 14, dtype=x.dtype).view(2, 7)
-            applied.append((other, apply(other)))
-
-        def after(self, call, y):
-            pass
-
-        def forget(self, call):
-            applied.pop()
-
-    model = Written(formula).double()
-    with torch.no_grad(), recording(model, Applying()) as recorder:
-        recorder.start(x := torch.randn(4, 5, dtype=torch.float64))
+    model, x, listener = written(formula).double(), 3 * torch.randn(40, 5, dtype=torch.float64), Applying()
+    with torch.no_grad(), recording(model, listener) as recorder:
+        recorder.start(x)
         model(x)
-    ((other, got),) = applied
-    expected = reference(other)
-    torch.testing.assert_close(got / got.abs().max(), expected / expected.abs().max())
+    assert [(call.activation, call.depth, call.kind) for call in recorder.calls] == [(name, 1, "hidden")]
+    torch.testing.assert_close(listener.inputs[0], model.first(x))
+    for found, y in ((listener.outputs[0], reference(model.first(x))), (listener.applied, reference(listener.other))):
+        scale = (found @ y.T).trace() / (y @ y.T).trace()  # a factor behind the product may come later
+        torch.testing.assert_close(found, scale * y)
+        assert scale > 0
 
 
 VIEWS = {
@@ -148,15 +128,15 @@ OF_VIEWS = {
 @pytest.mark.parametrize("formula", OF_VIEWS)
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_formula_of_a_tensor_that_is_viewed_again_each_time(view, formula):
-    written, name = OF_VIEWS[formula]
+    spelled, name = OF_VIEWS[formula]
     if view == "expanded" and formula in ("in place", "assigned"):
         return  # PyTorch refuses it
 
     def forward(x):
-        y = written(lambda: VIEWS[view](x))
+        y = spelled(lambda: VIEWS[view](x))
         return x + y.sum()
 
-    listener, recorder = seen_in(Written(forward), torch.randn(8, 5))
+    listener, recorder = seen_in(written(forward), torch.randn(8, 5))
     assert [call.activation for call in recorder.calls] == [name]
     assert listener.inputs[0].shape == VIEWS[view](torch.zeros(8, 6)).shape
 
@@ -167,14 +147,14 @@ def test_a_part_that_was_overwritten_meanwhile_is_another():
         x[:, :4] += torch.randn(8, 4, generator=torch.Generator().manual_seed(0))
         return x + (x[:, :4] * gate).sum()
 
-    _, recorder = seen_in(Written(other), torch.randn(8, 5))
+    _, recorder = seen_in(written(other), torch.randn(8, 5))
     assert [call.activation for call in recorder.calls] == ["sigmoid"]
 
 
 def test_views_of_other_parts_are_others():
     for other in (lambda x: x[:, 1:5], lambda x: x[:, :4].view(torch.int32).view(torch.float32).flip(0)):
         _, recorder = seen_in(
-            Written(lambda x, other=other: x + (x[:, :4] * torch.sigmoid(other(x))).sum()), torch.randn(8, 5)
+            written(lambda x, other=other: x + (x[:, :4] * torch.sigmoid(other(x))).sum()), torch.randn(8, 5)
         )
         assert [call.activation for call in recorder.calls] == ["sigmoid"]
 
@@ -204,7 +184,7 @@ NOT_FUSED = {
 
 @pytest.mark.parametrize(("formula", "names"), NOT_FUSED.values(), ids=NOT_FUSED)
 def test_what_is_no_formula_of_an_activation(formula, names):
-    _, recorder = seen_in(nn.Sequential(Written(formula), nn.Tanh()), torch.randn(8, 5))
+    _, recorder = seen_in(nn.Sequential(written(formula), nn.Tanh()), torch.randn(8, 5))
     assert [call.activation for call in recorder.calls] == [*names, "tanh"]
 
 
@@ -214,34 +194,28 @@ def test_a_formula_of_what_was_overwritten_meanwhile_is_not_one():
         x.add_(torch.randn(x.shape, generator=torch.Generator().manual_seed(0)))
         return x * gate
 
-    _, recorder = seen_in(Written(other), torch.randn(8, 5))
+    _, recorder = seen_in(written(other), torch.randn(8, 5))
     assert [call.activation for call in recorder.calls] == ["sigmoid"]
 
 
 def test_the_source_is_the_nearest_tensor_on_all_ways():
     """The swish of a tanh is two activations."""
-    listener, recorder = seen_in(Written(lambda x: (y := torch.tanh(x)) * torch.sigmoid(y)), torch.randn(8, 5))
+    listener, recorder = seen_in(written(lambda x: (y := torch.tanh(x)) * torch.sigmoid(y)), torch.randn(8, 5))
     assert [(call.activation, call.depth) for call in recorder.calls] == [("tanh", 1), ("silu", 2)]
     assert torch.equal(listener.inputs[1], listener.outputs[0])
 
 
 def test_a_formula_in_a_network_on_the_meta_device():
-    _, recorder = seen_in(Written(lambda x: x * torch.sigmoid(x)).to("meta"), torch.zeros(2, 5, device="meta"))
+    _, recorder = seen_in(written(lambda x: x * torch.sigmoid(x)).to("meta"), torch.zeros(2, 5, device="meta"))
     assert [call.activation for call in recorder.calls] == ["silu"]
 
 
 def test_parameters_of_any_shape():
     """A swish with a factor for each channel has no name, and cannot be applied to vectors of another shape."""
 
-    class Swish(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.beta = nn.Parameter(torch.linspace(0.5, 1.5, 3).view(1, 3, 1, 1))
-
-        def forward(self, x):
-            return x * torch.sigmoid(self.beta * x)
-
-    listener, recorder = seen_in(Swish(), x := torch.randn(2, 3, 4, 4))
+    beta = nn.Parameter(torch.linspace(0.5, 1.5, 3).view(1, 3, 1, 1))
+    swish = Net(lambda net, x: x * torch.sigmoid(net.beta * x), beta=beta)
+    listener, recorder = seen_in(swish, x := torch.randn(2, 3, 4, 4))
     assert [call.activation for call in recorder.calls] == ["x*sigmoid"]
     assert torch.equal(listener.inputs[0], x)
 
@@ -303,6 +277,6 @@ def test_a_product_with_an_activation_is_one_by_whatever_function(product, shape
     if product == "einsum" and len(shape) > 2:
         return
     multiply = (PRODUCTS | NO_PRODUCTS)[product]
-    _, recorder = seen_in(Written(lambda x: multiply(x, getattr(torch, gate)(x))), torch.randn(shape))
+    _, recorder = seen_in(written(lambda x: multiply(x, getattr(torch, gate)(x))), torch.randn(shape))
     together = {"sigmoid": "silu", "tanh": "x*tanh"}[gate] if product in PRODUCTS else gate
     assert [call.activation for call in recorder.calls] == [together]

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tests.affscore.recorder.hard_networks import conv
+from tests.affscore.recorder.hard_networks import Net, conv
 from tests.affscore.recorder.seen import seen_in
 from tests.affscore.recorder.test_recorder import calls_without_numbers
 
@@ -131,25 +131,18 @@ def test_a_module_with_many_activations_in_a_row_is_no_block(images):
     assert {kind for _, kind in kinds_in(net(Stage(), Stage()), images)} == {"hidden"}
 
 
-class GatedUnit(nn.Module):
-    """Two halves meet in a product."""
-
-    def __init__(self, activation, spelling):
-        super().__init__()
-        self.both, self.activation, self.spelling = nn.Linear(6, 10), activation, spelling
-
-    def forward(self, x):
-        value, gate = self.both(x).chunk(2, -1)
-        return self.spelling(value, self.activation(gate))
-
-
 @pytest.mark.parametrize("activation", ["silu", "gelu", "sigmoid", "relu"])
 @pytest.mark.parametrize(
     "spelling", [torch.mul, lambda v, g: g * v, lambda v, g: g.mul_(v), lambda v, g: v * F.dropout(g, 0.1, False)]
 )
 def test_gated_units(activation, spelling):
     function = getattr(F, activation) if activation != "sigmoid" else torch.sigmoid
-    model, x = GatedUnit(function, spelling), torch.randn(4, 7, 6)
+
+    def halves_meet_in_a_product(net, x):
+        value, gate = net.both(x).chunk(2, -1)
+        return spelling(value, function(gate))
+
+    model, x = Net(halves_meet_in_a_product, both=nn.Linear(6, 10)), torch.randn(4, 7, 6)
     listener, recorder = seen_in(model, x)
     assert [(c.activation, c.kind, c.channel_axis) for c in recorder.calls] == [(activation, "gated-unit", 2)]
     assert torch.equal(listener.inputs[0], model.both(x)[..., 5:])
@@ -170,42 +163,21 @@ def test_the_sigmoid_inside_a_gated_linear_unit(axis):
 
 
 def test_of_two_activations_in_a_product_the_later_one_is_the_gate():
-    class WaveNet(nn.Module):
-        def forward(self, x):
-            a, b = x.chunk(2, -1)
-            return torch.tanh(a) * torch.sigmoid(b)
-
-    assert kinds_in(WaveNet(), torch.randn(4, 6)) == [("tanh", "hidden"), ("sigmoid", "gated-unit")]
+    wavenet = Net(lambda net, x: torch.tanh(x[..., :3]) * torch.sigmoid(x[..., 3:]))
+    assert kinds_in(wavenet, torch.randn(4, 6)) == [("tanh", "hidden"), ("sigmoid", "gated-unit")]
 
 
 def test_half_of_an_activation_is_no_gate():
     """As gMLP: the activation sees both halves, and one half is multiplied with what a layer makes of the other."""
 
-    class SpatialGate(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.mix = nn.Linear(5, 5)
+    def spatial_gate(net, x):
+        a, b = F.gelu(x).chunk(2, -1)
+        return a * net.mix(b)
 
-        def forward(self, x):
-            a, b = F.gelu(x).chunk(2, -1)
-            return a * self.mix(b)
-
-    assert kinds_in(SpatialGate(), torch.randn(4, 10)) == [("gelu", "hidden")]
+    assert kinds_in(Net(spatial_gate, mix=nn.Linear(5, 5)), torch.randn(4, 10)) == [("gelu", "hidden")]
 
 
-class Scaled(nn.Module):
-    """An image times the sigmoid of something smaller: channels (as a vector or not) or positions."""
-
-    def __init__(self, smaller):
-        super().__init__()
-        self.conv, self.smaller = conv(), smaller
-
-    def forward(self, x):
-        y = self.conv(x)
-        return y * self.smaller(y)
-
-
-GATES = {
+GATES = {  # an image is scaled by the sigmoid of something smaller: channels (as a vector or not) or positions
     "channels": lambda y: torch.sigmoid(y.mean((2, 3), keepdim=True)),
     "channels, as a vector": lambda y: torch.sigmoid(y.mean((2, 3)))[:, :, None, None],
     "channels, expanded": lambda y: torch.sigmoid(y.mean((2, 3), keepdim=True)).expand_as(y),
@@ -216,15 +188,15 @@ GATES = {
 
 @pytest.mark.parametrize("smaller", GATES.values(), ids=GATES)
 def test_gates(smaller, images):
-    assert kinds_in(Scaled(smaller), images) == [("sigmoid", "gate")]
+    scaled = Net(lambda net, x: (y := net.conv(x)) * smaller(y), conv=conv())
+    assert kinds_in(scaled, images) == [("sigmoid", "gate")]
 
 
 def test_an_outer_product_is_no_gate():
     """As state space models: every number of the activation meets every number of a state."""
 
-    class States(nn.Module):
-        def forward(self, x):
-            a, b = x.chunk(2, -1)
-            return (F.silu(a).unsqueeze(-1) * (a.unsqueeze(-1) * b.unsqueeze(-2))).sum(-1)
+    def states(net, x):
+        a, b = x.chunk(2, -1)
+        return (F.silu(a).unsqueeze(-1) * (a.unsqueeze(-1) * b.unsqueeze(-2))).sum(-1)
 
-    assert kinds_in(States(), torch.randn(4, 5, 6)) == [("silu", "hidden")]
+    assert kinds_in(Net(states), torch.randn(4, 5, 6)) == [("silu", "hidden")]

@@ -6,9 +6,16 @@ from torch import nn
 
 from affscore import signature
 from affscore.recorder import kinds
-from affscore.recorder.axes import Part, channels_last
+from affscore.recorder.axes import channels_last
+from affscore.recorder.calls import Event
+from affscore.recorder.dataflow import Origin
 from affscore.recorder.layout import Layout
+from tests.affscore.recorder.hard_networks import Net, module_class
 from tests.affscore.recorder.seen import seen_in
+
+
+def event(function, *data, args=None):
+    return Event(function, data if args is None else args, {}, list(data), [Origin(0)] * len(data))
 
 
 @pytest.mark.parametrize(
@@ -25,7 +32,7 @@ from tests.affscore.recorder.seen import seen_in
 )
 def test_operations_that_make_channels(function, shape, axis):
     layout, output = Layout(), torch.zeros(shape)
-    layout.observe(function, [torch.zeros(shape)], output)
+    layout.observe(event(function, torch.zeros(shape)), output)
     place = layout.place(output)
     assert (place.image_axis, place.channel_axis, place.axes, place.guessed) == (0, axis, (), False)
 
@@ -70,15 +77,15 @@ def test_a_module_takes_its_channels_where_its_class_says(module, shape, axis):
     assert layout.place(x) == guess if axis is None else layout.place(x).channel_axis == axis
     assert layout.place(x).guessed == (axis is None)
     known = torch.zeros(2, 5, 5)
-    layout.observe(F.conv1d, [torch.zeros(2, 3, 5)], known)
+    layout.observe(event(F.conv1d, torch.zeros(2, 3, 5)), known)
     layout.taken(known, -1)
     assert layout.place(known).channel_axis == 1
 
 
 def test_a_linear_layer_that_takes_the_features_of_heads_leaves_the_heads_channels():
     layout, tokens = Layout(), torch.zeros(2, 7, 6)
-    layout.observe(F.linear, [torch.zeros(2, 7, 6)], tokens)
-    layout.observe(torch.unflatten, [tokens], heads := tokens.unflatten(2, (3, 2)))
+    layout.observe(event(F.linear, torch.zeros(2, 7, 6)), tokens)
+    layout.observe(event(torch.unflatten, tokens), heads := tokens.unflatten(2, (3, 2)))
     assert layout.place(heads, -1) == layout.place(heads)
     assert layout.place(heads).channels == 6
     assert layout.place(heads, 1).channels == 7
@@ -87,18 +94,18 @@ def test_a_linear_layer_that_takes_the_features_of_heads_leaves_the_heads_channe
 def test_a_sum_keeps_the_axis_of_what_is_known():
     layout = Layout()
     known, table = torch.zeros(2, 6, 6, 6), torch.zeros(6)
-    layout.observe(F.linear, [torch.zeros(2, 6, 6, 3)], known)
+    layout.observe(event(F.linear, torch.zeros(2, 6, 6, 3)), known)
     for inputs in ([known, table], [table, known], [torch.zeros(2, 6, 6, 6), known]):
         output = known + table
-        layout.observe(torch.add, inputs, output)
+        layout.observe(event(torch.add, *inputs), output)
         assert layout.place(output).channel_axis == 3
 
 
 def test_a_norm_over_several_axes_makes_no_channels():
     layout, features = Layout(), torch.zeros(2, 3, 4, 5)
-    layout.observe(F.conv2d, [torch.zeros(2, 1, 4, 5)], features)
+    layout.observe(event(F.conv2d, torch.zeros(2, 1, 4, 5)), features)
     for shape, axis in (((3, 4, 5), 1), ((5,), 3)):
-        layout.observe(F.layer_norm, [features], output := features + 1, args=(features, shape))
+        layout.observe(event(F.layer_norm, features, args=(features, shape)), output := features + 1)
         assert layout.place(output).channel_axis == axis
 
 
@@ -106,7 +113,7 @@ def test_tensors_are_not_kept_alive():
     layout = Layout()
     for _ in range(3):
         output = torch.zeros(2, 3, 4, 4)
-        layout.observe(F.conv2d, [torch.zeros(2, 1, 4, 4)], output)
+        layout.observe(event(F.conv2d, torch.zeros(2, 1, 4, 4)), output)
     del output
     assert len(layout._axes) == 0
 
@@ -114,7 +121,7 @@ def test_tensors_are_not_kept_alive():
 def test_a_single_image_is_everywhere():
     layout = Layout(1)
     scores = torch.zeros(2, 6, 6)  # heads of one image
-    layout.observe(torch.Tensor.view, [scores], apart := scores.view(1, 2, 6, 6))
+    layout.observe(event(torch.Tensor.view, scores), apart := scores.view(1, 2, 6, 6))
     assert layout.place(apart).image_axis == 0
 
 
@@ -192,71 +199,33 @@ def test_the_score_of_heads_is_that_of_channels(reduction):
 def test_a_linear_layer_of_each_head_keeps_the_heads():
     """Feature maps that are learned: W q of every head; while a layer over the tokens makes channels of them."""
 
-    class Net(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first, self.head = nn.Linear(8, HEADS * FEATURES), nn.Linear(FEATURES, 4)
-            self.tokens = nn.Linear(T, 7)
+    def run(net, x):
+        y = net.first(x).view(-1, T, HEADS, FEATURES).transpose(1, 2)
+        y = torch.relu(F.layer_norm(net.head(y), (4,)))  # (N, heads, T, 4)
+        return torch.tanh(net.tokens(y.transpose(2, 3)))  # (N, heads, 4, 7)
 
-        def forward(self, x):
-            y = self.first(x).view(-1, T, HEADS, FEATURES).transpose(1, 2)
-            y = torch.relu(F.layer_norm(self.head(y), (4,)))  # (N, heads, T, 4)
-            return torch.tanh(self.tokens(y.transpose(2, 3)))  # (N, heads, 4, 7)
-
-    _, recorder = seen_in(Net(), torch.randn(N, T, 8))
+    net = Net(run, first=nn.Linear(8, HEADS * FEATURES), head=nn.Linear(FEATURES, 4), tokens=nn.Linear(T, 7))
+    _, recorder = seen_in(net, torch.randn(N, T, 8))
     first, second = recorder.calls
     assert [first.axes[axis][0].role for axis in range(4)] == ["image", "channel", "", "channel"]
     assert (second.axes, second.channel_axis, second.positions) == ((), 3, HEADS * 4)
 
 
-@pytest.mark.parametrize("heads", [1, 2])
-def test_scores_of_attention(heads):
-    """Between tokens and tokens the heads are left as channels; with a single one there is only a guess."""
-
-    class Net(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.qkv = nn.Linear(8, 3 * 6)
-
-        def forward(self, x):
-            q, k, v = self.qkv(x).chunk(3, -1)
-            if heads > 1:
-                q, k, v = (z.unflatten(-1, (heads, -1)).transpose(1, 2) for z in (q, k, v))
-            return torch.tanh(torch.relu(q @ k.transpose(-1, -2)) @ v)
-
-    _, recorder = seen_in(Net(), torch.randn(N, T, 8))
-    scores, mixed = recorder.calls
-    if heads == 1:
-        assert (scores.guessed, scores.channel_axis, scores.positions) == (True, 2, T)
-        assert (mixed.guessed, mixed.channel_axis, mixed.positions) == (False, 2, T)
-    else:
-        assert (scores.guessed, scores.channel_axis, scores.positions) == (False, 1, T * T)
-        assert mixed.axes[1:] == ((Part(2, "channel"),), (Part(T, ""),), (Part(3, "channel"),))
-
-
 def test_channels_in_groups_are_put_together_again():
     """As a channel shuffle does it, and with an activation in between."""
 
-    class Net(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.conv = nn.Conv2d(3, 6, 1)
+    def run(net, x):
+        y = torch.relu(net.conv(x).unflatten(1, (2, 3)).transpose(1, 2))
+        return torch.tanh(y.flatten(1, 2))
 
-        def forward(self, x):
-            y = torch.relu(self.conv(x).unflatten(1, (2, 3)).transpose(1, 2))
-            return torch.tanh(y.flatten(1, 2))
-
-    listener, recorder = seen_in(Net(), torch.randn(4, 3, 5, 5))
+    listener, recorder = seen_in(Net(run, conv=nn.Conv2d(3, 6, 1)), torch.randn(4, 3, 5, 5))
     grouped, shuffled = recorder.calls
     assert channels_last(listener.inputs[0], grouped.axes).shape == (4, 5, 5, 6)
     assert (shuffled.axes, shuffled.channel_axis, shuffled.positions) == ((), 1, 25)
 
 
-class Bare(nn.Module):
-    """Nothing that runs says where the channels are."""
-
-    def forward(self, x):
-        return torch.tanh(torch.relu(x)) + torch.sigmoid(x).square()
+# nothing that runs says where the channels are
+Bare = module_class("Bare", lambda x: torch.tanh(torch.relu(x)) + torch.sigmoid(x).square())
 
 
 @pytest.mark.parametrize(("shape", "axis"), [((16, 6, 3), 2), ((16, 3, 4, 4), 1)])
@@ -272,13 +241,6 @@ def test_a_guess_is_noted(shape, axis):
 
 
 def test_the_only_channel_that_a_slice_leaves_is_a_channel():
-    class Net(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.conv = nn.Conv2d(3, 6, 1)
-
-        def forward(self, x):
-            return torch.relu(self.conv(x)[:, :1].permute(0, 2, 3, 1))
-
-    (call,) = seen_in(Net(), torch.randn(4, 3, 5, 5))[1].calls
+    net = Net(lambda net, x: torch.relu(net.conv(x)[:, :1].permute(0, 2, 3, 1)), conv=nn.Conv2d(3, 6, 1))
+    (call,) = seen_in(net, torch.randn(4, 3, 5, 5))[1].calls
     assert (call.channel_axis, call.channels) == (3, 1)

@@ -8,17 +8,11 @@ import pytest
 import torch
 from torch import nn
 
-from affscore import affinity_score, signature
+from affscore import signature
 from affscore.errors import AffscoreError
 from affscore.linear_regions.traced_network import double_copy
-from affscore.recorder.model_state import (
-    choose_device,
-    in_training,
-    prepared,
-    random_states_kept,
-    seed_generators,
-    unwrapped,
-)
+from affscore.recorder.model_state import choose_device, prepared, random_states_kept, seed_generators, unwrapped
+from tests.affscore.recorder.hard_networks import module_class
 
 
 def partly_frozen():
@@ -33,15 +27,14 @@ def states(model):
     return [module.training for module in model.modules()]
 
 
-@pytest.mark.parametrize("context", [prepared, in_training])
-def test_the_state_of_every_part_is_restored(context):
+def test_the_state_of_every_part_is_restored():
     model = partly_frozen()
     before = states(model)
-    with context(model, torch.device("cpu")) as inside:
+    with prepared(model, torch.device("cpu")) as inside:
         assert inside is model
         assert not any(states(model))
     assert states(model) == before
-    with pytest.raises(KeyError), context(model, torch.device("cpu")):
+    with pytest.raises(KeyError), prepared(model, torch.device("cpu")):
         raise KeyError
     assert states(model) == before
 
@@ -120,17 +113,6 @@ class TestExported:
         expected = signature(network, inputs, n=32, criteria=False).scores
         assert "cannot be seen" in found if isinstance(found, str) else np.array_equal(found, expected)
 
-    def test_in_a_network_the_others_are_in_evaluation_mode(self):
-        part = exported(nn.Sequential(nn.Linear(3, 4), nn.ReLU()).eval(), torch.randn(8, 3))
-        whole = nn.Sequential(nn.Dropout(), part, nn.Linear(4, 4), nn.Tanh(), nn.Dropout())
-        before, inputs = states(whole), torch.randn(32, 3)
-        with prepared(whole, torch.device("cpu")):
-            assert not any(states(whole))
-        assert states(whole) == before
-        (tanh,) = signature(whole, inputs, n=32, criteria=False).scores[-1:]
-        seen = whole[2](part(inputs)).detach()
-        assert tanh == pytest.approx(affinity_score(seen, seen.tanh()).value, abs=1e-6)
-
     def test_linear_regions_have_the_same_evaluation_mode(self):
         part = exported(nn.Sequential(nn.Linear(3, 4), nn.ReLU()).eval(), torch.randn(8, 3))
         whole = nn.Sequential(nn.Dropout(), part, nn.Dropout())
@@ -150,9 +132,9 @@ def test_a_network_without_evaluation_mode_has_the_flags():
     assert states(model) == before
 
 
-class Noise(nn.Module):
-    def forward(self, x):
-        return torch.relu(x + 0.1 * torch.randn_like(x) + 0.1 * np.random.rand() + 0.1 * random.random())
+Noise = module_class(
+    "Noise", lambda x: torch.relu(x + 0.1 * torch.randn_like(x) + 0.1 * np.random.rand() + 0.1 * random.random())
+)
 
 
 class Drawn(torch.utils.data.Dataset):

@@ -58,15 +58,9 @@ EXPECTED = {
 }
 
 
-class Does(nn.Module):
+def does(function):
     """A network without layers."""
-
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, x):
-        return self.function(x)
+    return hard.Net(lambda net, x: function(x))
 
 
 def calls_without_numbers(name):
@@ -105,7 +99,7 @@ def test_hard_networks(make, expected):
     ]
     assert ", ".join(found) == expected
     assert listener.calls == recorder.calls
-    assert recorder.independent_of_input == (1 if isinstance(model, hard.ActivationOfATable) else 0)
+    assert recorder.independent_of_input == (1 if make is hard.ActivationOfATable else 0)
     for call, x, y in zip(listener.calls, listener.inputs, listener.outputs, strict=True):
         torch.testing.assert_close(getattr(F, call.activation, getattr(torch, call.activation, None))(x), y)
         assert not torch.equal(x, y)  # the input, before an activation in place overwrites it
@@ -144,7 +138,7 @@ OPTIONS = {"threshold": (0.1, 20.0), "prelu": (torch.tensor([0.25]),)}
 )
 def test_every_spelling_of_an_activation_is_seen_once(function, name):
     x = torch.randn(4, 3)
-    listener, recorder = seen_in(Does(lambda x: function(2 * x, *OPTIONS.get(name, ()))), x)
+    listener, recorder = seen_in(does(lambda x: function(2 * x, *OPTIONS.get(name, ()))), x)
     assert [call.activation for call in recorder.calls] == [name]
     assert torch.equal(listener.inputs[0], 2 * x)
 
@@ -160,7 +154,7 @@ def test_every_activation_module_of_pytorch_is_seen_once(name):
 
 
 def test_keyword_input():
-    network = Does(lambda x: F.relu(input=torch.sigmoid(input=x) - 0.5, inplace=True))
+    network = does(lambda x: F.relu(input=torch.sigmoid(input=x) - 0.5, inplace=True))
     listener, recorder = seen_in(network, torch.randn(3, 4))
     assert [call.activation for call in recorder.calls] == ["sigmoid", "relu"]
     assert (listener.inputs[1] < 0).any()
@@ -264,7 +258,7 @@ def test_the_gradient_is_not_disturbed(images):
 
 
 def test_a_way_that_cannot_be_followed_is_noticed(images):
-    with torch.no_grad(), recording(model := Does(lambda x: torch.relu(scripted(torch.relu(x))))) as recorder:
+    with torch.no_grad(), recording(model := does(lambda x: torch.relu(scripted(torch.relu(x))))) as recorder:
         recorder.start(images)
         assert recorder.flow.lost(model(images))
         assert (len(recorder.calls), recorder.independent_of_input) == (1, 1)
@@ -274,15 +268,12 @@ def test_a_way_that_cannot_be_followed_is_noticed(images):
 
 
 def test_what_comes_back_from_numpy_is_followed(images):
-    class ThroughNumPy(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.register_buffer("table", torch.ones(len(images), 1, 1, 1))
+    table = nn.Buffer(torch.ones(len(images), 1, 1, 1))
 
-        def forward(self, x):
-            return torch.relu(torch.from_numpy(torch.relu(x).numpy() - 0.1)) + torch.tanh(self.table)
+    def through_numpy(net, x):
+        return torch.relu(torch.from_numpy(torch.relu(x).numpy() - 0.1)) + torch.tanh(net.table)
 
-    with torch.no_grad(), recording(model := ThroughNumPy()) as recorder:
+    with torch.no_grad(), recording(model := hard.Net(through_numpy, table=table)) as recorder:
         recorder.start(images)
         assert not recorder.flow.lost(model(images))
         assert [call.depth for call in recorder.calls] == [1, 2]
@@ -291,36 +282,25 @@ def test_what_comes_back_from_numpy_is_followed(images):
 
 
 def test_an_activation_that_raises_is_none():
-    class Tries(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.layer = nn.Linear(4, 4)
+    def tries(net, x):
+        x = net.layer(x)
+        try:
+            F.prelu(x, torch.ones(99))
+        except RuntimeError:
+            x = torch.tanh(x)
+        return x
 
-        def forward(self, x):
-            x = self.layer(x)
-            try:
-                F.prelu(x, torch.ones(99))
-            except RuntimeError:
-                x = torch.tanh(x)
-            return x
-
-    result = affscore.signature(Tries(), torch.randn(32, 4), n=32, progress=False)
+    result = affscore.signature(hard.Net(tries, layer=nn.Linear(4, 4)), torch.randn(32, 4), n=32, progress=False)
     assert result.table["activation"].tolist() == ["tanh"]
     assert result.table["call"].tolist() == [0]
 
 
 def test_a_prelu_of_a_constant_whose_slopes_depend_on_the_samples_is_none():
-    class Slopes(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.layer = nn.Linear(4, 4)
-            self.register_buffer("constant", torch.ones(1, 4))
+    def slopes(net, x):
+        z = torch.relu(net.layer(x))
+        return z + F.prelu(torch.ones(1, 4), z.mean(dim=0))
 
-        def forward(self, x):
-            z = torch.relu(self.layer(x))
-            return z + F.prelu(self.constant, z.mean(dim=0))
-
-    result = affscore.signature(Slopes(), torch.randn(32, 4), n=32, progress=False)
+    result = affscore.signature(hard.Net(slopes, layer=nn.Linear(4, 4)), torch.randn(32, 4), n=32, progress=False)
     assert result.table["activation"].tolist() == ["relu"]
 
 
@@ -340,20 +320,15 @@ def test_hooks_that_only_watch_are_no_activations(images):
 
 
 def test_parts_of_a_tensor_that_change_in_place_keep_their_depths(images):
-    class Halves(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.layer = hard.conv(3, 6)
+    def halves(net, x):
+        y = net.layer(x)
+        torch.relu_(y[:, :2])
+        y[:, 2:4] = torch.tanh(torch.sigmoid(y[:, 2:4]))
+        torch.relu_(y[:, 4:])
+        torch.relu_(y[:, 2:4])
+        return torch.tanh(y)
 
-        def forward(self, x):
-            y = self.layer(x)
-            torch.relu_(y[:, :2])
-            y[:, 2:4] = torch.tanh(torch.sigmoid(y[:, 2:4]))
-            torch.relu_(y[:, 4:])
-            torch.relu_(y[:, 2:4])
-            return torch.tanh(y)
-
-    _, recorder = seen_in(Halves(), images)
+    _, recorder = seen_in(hard.Net(halves, layer=hard.conv(3, 6)), images)
     assert [call.depth for call in recorder.calls] == [1, 1, 2, 1, 3, 4]
 
 
@@ -370,7 +345,7 @@ def test_calls_in_inference_mode_are_the_same(images):
         for kind in (Inside, nn.Sequential):
             with (
                 mode,
-                recording(model := nn.Sequential(kind(hard.conv(3, 3)), Does(lambda x: x * x.sigmoid()))) as recorder,
+                recording(model := nn.Sequential(kind(hard.conv(3, 3)), does(lambda x: x * x.sigmoid()))) as recorder,
             ):
                 recorder.start(images)
                 model(images)
@@ -382,7 +357,7 @@ def test_calls_in_inference_mode_are_the_same(images):
 
 def test_storage_is_not_needed():
     table = torch.eye(7).to_sparse()
-    mixing = Does(lambda h: torch.relu(torch.stack([torch.sparse.mm(table, one.to_sparse()).to_dense() for one in h])))
+    mixing = does(lambda h: torch.relu(torch.stack([torch.sparse.mm(table, one.to_sparse()).to_dense() for one in h])))
     _, recorder = seen_in(nn.Sequential(nn.Linear(5, 8), mixing), torch.randn(4, 7, 5))
     assert [(call.activation, call.channels) for call in recorder.calls] == [("relu", 8)]
 
@@ -396,16 +371,16 @@ def test_a_function_that_writes_into_out_is_not_run_again():
         assert torch.equal(gate, before)
         return y
 
-    _, recorder = seen_in(Does(gated), torch.randn(4, 7))
+    _, recorder = seen_in(does(gated), torch.randn(4, 7))
     assert [call.activation for call in recorder.calls] == ["silu"]
 
 
 def test_numpy_functions_of_a_tensor_are_noted():
-    _, recorder = seen_in(Does(lambda x: torch.relu(x) + torch.as_tensor(np.tanh(x))), torch.randn(4, 7))
+    _, recorder = seen_in(does(lambda x: torch.relu(x) + torch.as_tensor(np.tanh(x))), torch.randn(4, 7))
     assert "numbers leave PyTorch" in recorder.elsewhere
 
 
 @pytest.mark.parametrize("make", [lambda x: x.to_sparse(), lambda x: torch.nested.as_nested_tensor([*x])])
 def test_tensors_without_axes_are_refused(make):
     with pytest.raises(affscore.AffscoreError, match="runs on a nested or sparse tensor"):
-        affscore.signature(Does(lambda x: torch.relu(make(x))), torch.randn(8, 7), n=8, progress=False)
+        affscore.signature(does(lambda x: torch.relu(make(x))), torch.randn(8, 7), n=8, progress=False)

@@ -11,41 +11,28 @@ from torch import nn
 from affscore import AffscoreError, signature
 from affscore.recorder import recording
 from affscore.recorder.uncounted import Uncounted
+from tests.affscore.recorder.hard_networks import Net, module_class
 from tests.affscore.recorder.torchvision_networks import without_numbers
 
 WIDTH = 16
 
 
-class Around(nn.Module):
+def around(function):
     """A function between linear layers, behind a ReLU that counts."""
-
-    def __init__(self, function):
-        super().__init__()
-        torch.manual_seed(0)
-        self.first, self.second, self.last = nn.Linear(8, WIDTH), nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 4)
-        self.bend = function
-
-    def forward(self, x):
-        return self.last(self.bend(self.second(torch.relu(self.first(x)))))
+    torch.manual_seed(0)
+    return Net(
+        lambda net, x: net.last(net.bend(net.second(torch.relu(net.first(x))))),
+        first=nn.Linear(8, WIDTH), second=nn.Linear(WIDTH, WIDTH), last=nn.Linear(WIDTH, 4), bend=function,
+    )  # fmt: skip
 
 
 def scripted_tanh(x):
     return torch.tanh(x)
 
 
-class Snake(nn.Module):
-    def forward(self, x):
-        return x + torch.sin(2 * x) ** 2 / 2
-
-
-class SquaredReLU(nn.Module):
-    def forward(self, x):
-        return torch.relu(x) ** 2
-
-
-class Parabola(nn.Module):
-    def forward(self, x):
-        return x * x
+Snake = module_class("Snake", lambda x: x + torch.sin(2 * x) ** 2 / 2)
+SquaredReLU = module_class("SquaredReLU", lambda x: torch.relu(x) ** 2)
+Parabola = module_class("Parabola", lambda x: x * x)
 
 
 CLASSES = {"Snake": Snake, "SquaredReLU": SquaredReLU, "Parabola": Parabola}
@@ -94,19 +81,19 @@ BENT = {
 @pytest.mark.parametrize("name", BENT)
 def test_a_function_is_named_and_the_line_counts_it(name):
     function, written = BENT[name]
-    note = note_of(Around(function))
+    note = note_of(around(function))
     line = f"activations=[{written}]"
     assert note == (
         f"functions bend features elementwise and have no score: {written} in layer '(root)' (1 call); {line} counts it"
     )
-    result = measured(Around(function), **declared_in(note))
+    result = measured(around(function), **declared_in(note))
     assert result.summary["activation"].tolist() == ["relu", written.removeprefix("torch.")]
     assert not any("bend features" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_of_a_module_that_is_elementwise_the_class_is_declared(name):
-    network = nn.Sequential(Around(CLASSES[name]()), nn.Linear(4, 4), CLASSES[name]())
+    network = nn.Sequential(around(CLASSES[name]()), nn.Linear(4, 4), CLASSES[name]())
     note = note_of(network)
     assert "in layers '0.bend', '2' (2 calls)" in note
     assert note.endswith(f"; activations=[{name}] counts them")
@@ -115,23 +102,14 @@ def test_of_a_module_that_is_elementwise_the_class_is_declared(name):
     assert not any("bend features" in note for note in result.notes)
 
 
-class ByName(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.inner = Parabola()
-
-    def forward(self, x):
-        return self.inner(x=x)
-
-
 def test_a_module_that_gets_its_input_by_name_is_not_tried_out():
-    note = note_of(Around(ByName()))
+    note = note_of(around(Net(lambda net, x: net.inner(x=x), inner=Parabola())))
     assert "x * x in layer 'bend.inner' (1 call)" in note
     assert "Parabola" not in note
 
 
 def test_classes_and_functions_in_one_line():
-    network = nn.Sequential(Around(Snake()), Around(torch.exp))
+    network = nn.Sequential(around(Snake()), around(torch.exp))
     network[1].first = nn.Linear(4, WIDTH)
     note = note_of(network)
     assert note.endswith("activations=[Snake, torch.exp] counts them")
@@ -148,7 +126,7 @@ def test_classes_and_functions_in_one_line():
     ],
 )
 def test_what_has_no_function_to_declare(function, written):
-    assert note_of(Around(function)).endswith(
+    assert note_of(around(function)).endswith(
         f"; to count {written}, put it into a module of its own and declare its class"
     )
 
@@ -205,14 +183,14 @@ IN_NO_LIST = {
 @pytest.mark.parametrize("name", IN_NO_LIST)
 def test_what_bends_is_seen_by_what_it_does(name):
     function, written = IN_NO_LIST[name]
-    note = note_of(Around(function))
+    note = note_of(around(function))
     assert f"have no score: {written}" in note
     if "activations=" in note:
-        assert len(measured(Around(function), **declared_in(note)).scores) == 2
+        assert len(measured(around(function), **declared_in(note)).scores) == 2
 
 
 def test_a_function_that_norms_need_too_is_not_declared():
-    note = note_of(Around(lambda x: rms_norm(x**2)))
+    note = note_of(around(lambda x: rms_norm(x**2)))
     assert note.endswith("; to count torch.pow, put it into a module of its own and declare its class")
 
 
@@ -297,23 +275,28 @@ PLAIN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PLAIN)
-def test_norms_softmaxes_and_positions_are_no_activations(name):
-    assert note_of(Around(PLAIN[name])) == ""
+LINEAR_IN_COMPLEX = {
+    "parts": lambda x: torch.fft.fft(x).real + torch.fft.fft(x).imag,
+    "a filter": lambda x: torch.fft.irfft(torch.fft.rfft(x) * torch.linspace(1, 2, WIDTH // 2 + 1)),
+    "rotated": lambda x: torch.view_as_real(
+        torch.view_as_complex(x.unflatten(-1, (-1, 2))) * torch.polar(torch.ones(8), torch.arange(8.0))
+    ).flatten(-2),
+    "conjugate": lambda x: torch.fft.ifft((torch.fft.fft(x).conj() + 1) / 2j).imag,
+}
+
+
+@pytest.mark.parametrize("function", (PLAIN | LINEAR_IN_COMPLEX).values(), ids=PLAIN | LINEAR_IN_COMPLEX)
+def test_norms_softmaxes_positions_and_linear_functions_are_no_activations(function):
+    assert note_of(around(function)) == ""
 
 
 def test_a_network_without_another_activation():
-    class Waves(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first, self.second = nn.Linear(8, WIDTH), nn.Linear(WIDTH, 4)
-
-        def forward(self, x):
-            return self.second(torch.sin(30 * self.first(x)))
-
+    waves = Net(
+        lambda net, x: net.second(torch.sin(net.first(x))), first=nn.Linear(8, WIDTH), second=nn.Linear(WIDTH, 4)
+    )
     with pytest.raises(AffscoreError, match=r"torch\.sin in layer '\(root\)' \(1 call\)") as caught:
-        measured(Waves())
-    assert measured(Waves(), **declared_in(str(caught.value))).summary["activation"].tolist() == ["sin"]
+        measured(waves)
+    assert measured(waves, **declared_in(str(caught.value))).summary["activation"].tolist() == ["sin"]
 
 
 def test_many_layers_are_counted():
@@ -339,32 +322,24 @@ with warnings.catch_warnings():
 
 
 def test_both_kinds_of_activations_without_a_score_are_noted():
-    notes = measured(Around(lambda x: x + scripted(torch.sin(x)))).notes
+    notes = measured(around(lambda x: x + scripted(torch.sin(x)))).notes
     assert any("torch.sin in layer" in note for note in notes)
     assert any("cannot be seen (1 x tanh)" in note for note in notes)
 
 
 def test_exponents_that_are_tensors_and_arguments_by_name():
     power = torch.rand(WIDTH) + 1
-    notes = [note_of(Around(lambda x: (x.abs() + 1).pow(power).sin())),
-             note_of(Around(lambda x: torch.div(input=torch.ones_like(x), other=2 + torch.sin(x))))]  # fmt: skip
+    notes = [note_of(around(lambda x: (x.abs() + 1).pow(power).sin())),
+             note_of(around(lambda x: torch.div(input=torch.ones_like(x), other=2 + torch.sin(x))))]  # fmt: skip
     assert "torch.pow" in notes[0]
     assert "torch.sin" in notes[0]
     assert "torch.sin" in notes[1]
 
 
-class Bilinear(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b = nn.Linear(8, 8), nn.Linear(8, 8)
-
-    def forward(self, x):
-        return self.a(x) * self.b(x)
-
-
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_product_of_two_features_hides_no_square_and_is_none(order):
-    parts = [Bilinear(), nn.Linear(8, 8), Parabola()][::order]
+    bilinear = Net(lambda net, x: net.a(x) * net.b(x), a=nn.Linear(8, 8), b=nn.Linear(8, 8))
+    parts = [bilinear, nn.Linear(8, 8), Parabola()][::order]
     note = note_of(nn.Sequential(nn.Linear(8, 8), *parts, nn.ReLU()))
     assert f"x * x in layer '{2 + order}' (1 call)" in note
 
@@ -374,7 +349,7 @@ def floors(x):
 
 
 def test_a_bound_out_of_reach_hides_no_other_bound():
-    assert "torch.maximum in layer '(root)' (1 call)" in note_of(Around(floors))
+    assert "torch.maximum in layer '(root)' (1 call)" in note_of(around(floors))
 
 
 def put(x, places, value=0.0):
@@ -550,23 +525,8 @@ OF_COMPLEX = {
 
 @pytest.mark.parametrize("name", OF_COMPLEX)
 def test_functions_of_complex_features_are_named(name):
-    note = note_of(Around(OF_COMPLEX[name]))
+    note = note_of(around(OF_COMPLEX[name]))
     assert f"have no score: {name.partition(',')[0]} in layer '(root)' (1 call); to count" in note
-
-
-LINEAR_IN_COMPLEX = {
-    "parts": lambda x: torch.fft.fft(x).real + torch.fft.fft(x).imag,
-    "a filter": lambda x: torch.fft.irfft(torch.fft.rfft(x) * torch.linspace(1, 2, WIDTH // 2 + 1)),
-    "rotated": lambda x: torch.view_as_real(
-        torch.view_as_complex(x.unflatten(-1, (-1, 2))) * torch.polar(torch.ones(8), torch.arange(8.0))
-    ).flatten(-2),
-    "conjugate": lambda x: torch.fft.ifft((torch.fft.fft(x).conj() + 1) / 2j).imag,
-}
-
-
-@pytest.mark.parametrize("name", LINEAR_IN_COMPLEX)
-def test_linear_functions_of_complex_features_are_not_named(name):
-    assert note_of(Around(LINEAR_IN_COMPLEX[name])) == ""
 
 
 FOR_EACH_SAMPLE = {
@@ -589,4 +549,4 @@ AFFINE = {"affine", "the same", "softmax", "a norm", "product"}
 @pytest.mark.parametrize("inside", [lambda f: torch.vmap(f), lambda f: torch.vmap(torch.vmap(f))])
 @pytest.mark.parametrize("name", FOR_EACH_SAMPLE)
 def test_under_vmap_the_same_functions_are_named(name, inside):
-    assert bool(note_of(Around(inside(FOR_EACH_SAMPLE[name])))) == (name not in AFFINE)
+    assert bool(note_of(around(inside(FOR_EACH_SAMPLE[name])))) == (name not in AFFINE)
