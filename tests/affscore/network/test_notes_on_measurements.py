@@ -13,7 +13,6 @@ from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 import affscore
 from affscore import AffscoreError, AffscoreWarning, signature
 from affscore.models import Preprocessing
-from affscore.network.images import _checksums
 from affscore.transport import points_needed
 
 QUIET = {"criteria": False, "progress": False}
@@ -125,24 +124,6 @@ class TestN:
         assert notes_with("no more images", network(), torch.rand(9, 3, 9, 9), n=8)[0] is None
 
 
-class TestWeights:
-    SAYS = "untrained, unless it loads them itself"
-
-    def test_weights_as_built(self, tmp_path):
-        source = "from torch import nn\ndef make():\n    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())\n"
-        (tmp_path / "mine.py").write_text(source)
-        model = affscore.load_model(f"{tmp_path}/mine.py:make")
-        torch.save(model.state_dict(), tmp_path / "w.pth")
-        data = torch.rand(8, 3, 9, 9)
-        assert notes_with(self.SAYS, model, data, n=8)[0] == "note"
-        assert (
-            notes_with(self.SAYS, affscore.load_model(f"{tmp_path}/mine.py:make@{tmp_path}/w.pth"), data, n=8)[0]
-            is None
-        )
-        assert notes_with(self.SAYS, network(), data, n=8)[0] is None
-        assert notes_with(self.SAYS, "mini:digitsnet@random", "digits", n=8, images=8)[0] is None
-
-
 class TestInterval:
     def wide(self, n, covariance):
         rows = torch.randn(n, 100, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
@@ -209,17 +190,3 @@ class TestRepeats:
         assert self.found(data) == ["1 of 64 samples (1.6%)"]
         data[40, 5] += 1e-6
         assert self.found(data) == []
-
-    @pytest.mark.parametrize("seed", range(3))
-    def test_chance_makes_none(self, seed):
-        """Among 300,000 samples about ten share a checksum of 32 bits."""
-        numbers = torch.randn(300_000, 3, generator=torch.Generator().manual_seed(seed))
-        sums = _checksums(numbers)
-        assert len(np.unique(sums[:, 0])) < len(sums)
-        assert len(np.unique(sums, axis=0)) == len(sums)
-
-
-def test_data_without_end_is_read_for_a_while():
-    says = "the data has no length, and more than these 1600 samples; images= says how many"
-    word, result = notes_with(says, dense(), Stream(vectors(1000), endless=True), n=16)
-    assert (word, result.metadata["images"]) == ("note", 100 * 16)

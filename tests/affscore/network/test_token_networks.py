@@ -70,11 +70,6 @@ class Padded(Dictionaries):
         return item
 
 
-class Ragged(Dictionaries):
-    def __getitem__(self, index):
-        return IDS[index, : 12 - index % 2]
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -84,7 +79,6 @@ class Ragged(Dictionaries):
         (IDS[0], r"token ids must have shape \(N, length\), got \(12,\)"),
         (DataLoader(TensorDataset(IDS - 1), batch_size=4), "these go from -1"),
         (Padded(), r"the data marks padding \(attention_mask\)"),
-        (Ragged(), "the data cannot be read in batches"),
         ("digits", "'digits' holds images, and the network expects token ids"),
         (load_data("digits", Preprocessing()), "token ids, which are integers, got torch.float32"),
     ],
@@ -92,13 +86,6 @@ class Ragged(Dictionaries):
 def test_data_that_is_not_for_this_network(data, message):
     with pytest.raises(AffscoreError, match=message):
         signature(SmallText(), data, n=4, criteria=False)
-
-
-def test_a_network_that_does_not_say_what_it_expects_is_told_how():
-    with pytest.raises(
-        AffscoreError, match=r"got torch.int64; .* preprocessing = affscore.models.TextPreprocessing\(...\)"
-    ):
-        signature(SmallText(None), IDS, n=4, criteria=False)
 
 
 def test_a_network_of_transformers_brings_its_tokenizer(tmp_path):

@@ -85,14 +85,3 @@ def test_no_more_threads_than_pytorch_may_have(tmp_path):
         survey("mini:digitsnet", "digits", tmp_path, **OPTIONS)
     (file,) = Store(tmp_path).files()
     assert load_signature(file).metadata["threads"] == 1
-
-
-@pytest.mark.slow
-def test_the_notes_of_results_are_told_now_and_when_they_are_there(photos, tmp_path):
-    for state in ("measured", "there"):
-        report = run(photos, tmp_path / "store", n=16, images=20)
-        assert report.outcomes[0][1].state == state
-        assert "note: the last 4 images were dropped" in str(report)
-    two = survey(["mini:digitsnet"], f"folder:{photos}", tmp_path / "store", orders=["activate-first", "reduce-first"],
-                 threads=1, **{**OPTIONS, "images": 20})  # fmt: skip
-    assert "note on jobs 0, 1: the last 4" in str(two)

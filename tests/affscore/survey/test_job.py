@@ -156,6 +156,11 @@ def test_a_description_has_no_path_in_it(photos, tmp_path):
         ("mini:digitsnet", "digits", {}, "mini_digitsnet-DEFAULT-digits-n64-mean-"),
         ("resnet18@random", "random", {"images": 128, "seed": 3}, "resnet18-random-random-n64-mean-images128-seed3-"),
         (
+            "mini:digitsnet", "random",
+            {"multiverse": ("mean", "positions"), "images": 64, "positions": 3, "bias": "extrapolated"},
+            "mini_digitsnet-DEFAULT-random-n64-multiverse+mean+positions-images64-positions3-extrapolated-",
+        ),
+        (
             "mini:digitsnet", "digits",
             {"order": "reduce-first", "covariance": "empirical", "criteria": False},
             "mini_digitsnet-DEFAULT-digits-n64-mean-reduce-first-empirical-no-criteria-",

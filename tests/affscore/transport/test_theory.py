@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from affscore.transport import affine_map, affinity_score, wasserstein
 from tests.affscore.transport import textbook
-from tests.affscore.transport.clouds import DEGENERATE, REGULAR, clouds, generators, pairs
+from tests.affscore.transport.clouds import DEGENERATE, REGULAR, generators, pairs
 
 ALL = REGULAR + DEGENERATE
 
@@ -80,16 +80,6 @@ def test_the_limit_of_a_ridge_where_each_cloud_varies_where_the_other_does_not()
 
 
 @given(pairs(ALL), st.sampled_from(["empirical", "ledoit-wolf"]))
-def test_the_exact_cost_is_between_the_row_minima_and_the_pairing(pair, name):
-    x, y = pair
-    moved = affine_map(x, y, name)(x).numpy()
-    costs = ((moved[:, None] - y[None]) ** 2).sum(axis=2)
-    exact, size = wasserstein(moved, y) ** 2, costs.mean()
-    assert max(costs.min(axis=0).mean(), costs.min(axis=1).mean()) <= exact + 1e-9 * size
-    assert exact <= costs.diagonal().mean() + 1e-9 * size
-
-
-@given(pairs(ALL), st.sampled_from(["empirical", "ledoit-wolf"]))
 def test_the_paired_cost_from_covariances(pair, name):
     x, y = pair
     fit = affine_map(x, y, name)
@@ -138,11 +128,3 @@ def test_a_ridge_never_breaks_the_bound():
 
 
 # The closed form ----------------------------------------------------------------------------------------------
-
-
-@given(clouds(ALL, max_n=40, max_d=1), st.sampled_from(["empirical", "ledoit-wolf"]))
-def test_on_a_line_an_increasing_function_has_the_closed_form(x, name):
-    for y in (np.maximum(x, 0), np.tanh(x), x**3, np.floor(x)):
-        if np.ptp(y) > 0:
-            expected = math.sqrt(max(1 - np.corrcoef(x[:, 0], y[:, 0])[0, 1], 0.0))
-            assert 1 - affinity_score(x, y, name).raw == pytest.approx(expected, abs=1e-7)
