@@ -13,7 +13,6 @@ from PIL import Image
 
 import affscore
 from affscore import signature
-from affscore.cli.commands import without_folders
 from affscore.network.criteria import CRITERIA
 from affscore.network.result import load_signature
 from affscore.options import CovarianceName
@@ -117,21 +116,6 @@ def test_the_command_in_the_file_has_base_names_only(run, tmp_path):
     assert b"secret" not in out.read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("word", "kept"),
-    [
-        ("folder:/home/me/photos", "folder:photos"),
-        ("text:/home/me/book.txt@../gpt/tokenizer.json", "text:book.txt@tokenizer.json"),
-        ("/a/b/net.py:make@/c/d.pt", "net.py:make@d.pt"),
-        ("--out=/data/x.parquet", "--out=x.parquet"),
-        ("x y/z.parquet", "z.parquet"),
-        ("digits", "digits"),
-    ],
-)
-def test_words_without_folders(word, kept):
-    assert without_folders(word) == kept
-
-
 NAN_FILE = """
 import torch
 from torch import nn
@@ -219,26 +203,6 @@ def test_words_that_make_no_sense_are_one_sentence(run, words, message):
     assert err.startswith(f"affscore: {message}")
     assert len(err.splitlines()) == 1
     assert out == ""
-
-
-def test_flags_are_shown_when_there_are_any(run, tmp_path):
-    (tmp_path / "net.py").write_text(CONSTANT)
-    _, out, _ = run("signature", f"{tmp_path / 'net.py'}:make", "--dataset", "random", *QUICK)
-    lines = out.splitlines()
-    assert lines[0].split()[-1] == "flag"
-    assert lines[2].endswith("constant output")
-    _, out, _ = run("signature", "mini:digitsnet", *QUICK)
-    assert "flag" not in out
-
-
-CONSTANT = """
-from torch import nn
-
-def make():
-    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
-    nn.init.constant_(net[0].bias, -1e3)
-    return net
-"""
 
 
 def test_help_and_version(run):

@@ -146,25 +146,6 @@ def test_the_first_block_knows_where_its_channels_are(make, shape, axis):
     assert row["affine_fit"] == pytest.approx(affine_fit(before, after), abs=1e-4)
 
 
-class Columns(nn.Module):
-    """A linear layer by its name, which makes vectors of images."""
-
-    def forward(self, x):
-        return nn.functional.linear(x.flatten(1), self.weight)
-
-
-def test_a_first_convolution_of_another_width_and_what_stays_a_guess():
-    convolution = nn.Sequential(Padding(6, 4, 3), nn.ReLU())
-    result = signature(convolution, data(64, 6, 6), n=64, units="blocks", progress=False)
-    assert result.summary["width"].tolist() == [36, 6, 4]
-    assert "guess" not in " ".join(result.notes)
-    columns = type("LinearColumns", (Columns,), {})()
-    columns.weight = nn.Parameter(data(5, 24))
-    for network, sizes in ((columns, (2, 3, 4)), (nn.AvgPool2d(2), (8, 6))):
-        result = signature(nn.Sequential(network, nn.ReLU()), data(64, *sizes), n=64, units="blocks", progress=False)
-        assert "the axis of the channels is a guess for" in " ".join(result.notes)
-
-
 class Mixing(nn.Module):
     """A linear layer over tokens, behind one over channels."""
 
@@ -181,16 +162,6 @@ def test_a_linear_layer_over_tokens_is_affine_in_these():
     found = blocks_of(Mixing(), data(100, 7, 5))
     assert found.loc[["channels", "tokens", "norm"], "width"].tolist() == [5, 7, 4]
     assert found.loc[["channels", "tokens"], "affine_fit"].tolist() == pytest.approx([1, 1], abs=1e-5)
-
-
-def test_the_activation_behind_has_the_same_numbers_with_and_without_blocks():
-    network, x = nn.Sequential(nn.AvgPool1d(2), nn.ReLU(), nn.Conv1d(6, 6, 3)), data(64, 6, 8)
-    alone, among = (signature(network, x, n=64, progress=False, units=units) for units in ("activations", "blocks"))
-    assert alone.summary["width"].tolist() == [6]
-    assert (
-        among.summary.iloc[2][["activation", "score"]].tolist()
-        == alone.summary.iloc[0][["activation", "score"]].tolist()
-    )
 
 
 # What is declared.

@@ -11,9 +11,8 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, Sampler, Tens
 
 from affscore import load_data, signature
 from affscore.errors import AffscoreError
-from affscore.models import ImageSet, Preprocessing
+from affscore.models import Preprocessing
 from affscore.models.card import ModelCard
-from affscore.models.data import UnreadableImageError
 from affscore.network.images import image_stream
 from affscore.options import Options
 
@@ -262,20 +261,6 @@ def test_where_there_are_not_enough_the_note_says_how_many_are_left(folder):
         assert sorted(name for name in BAD if f"photos/{name}" in note) == sorted(BAD)
         assert note.endswith(f"; 17 images are left of the {wanted}")
         assert str(folder.parent) not in note
-
-
-def test_a_note_names_the_first_few():
-    def read(index, p):
-        if index < 8:
-            raise UnreadableImageError(f"'{index}.png'", "of the test")
-        return torch.zeros(3, 4, 4)
-
-    made = stream(ImageSet("many", 10, read), expected=TINY)
-    assert sum(map(len, made.chunks)) == 2
-    (note,) = made.notes
-    assert note.startswith("8 images of many could not be read: '")
-    assert note.count(".png'") == 5
-    assert " and 3 more; 2 images are left of the 10" in note
 
 
 def test_none_that_can_be_read_is_an_error(folder):

@@ -1,11 +1,8 @@
 """When a job is another one or the same: images that cannot be read, weights beside a configuration; and reports."""
 
-import sys
-
 import numpy as np
 import pytest
 import torch
-from joblib.parallel import get_active_backend
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
@@ -64,20 +61,6 @@ def test_the_weights_beside_a_configuration_are_part_of_the_job(tmp_path):
     weights = load_file(folder / "model.safetensors")
     save_file({name: value + 1 for name, value in weights.items()}, folder / "model.safetensors", {"format": "pt"})
     assert identity_of_model(spec) != before
-
-
-def test_no_more_processes_than_jobs(tmp_path, monkeypatch):
-    work = sys.modules["affscore.survey.work"]
-    asked = []
-
-    def counting(**options):
-        asked.append(get_active_backend()[1])
-        return lambda calls: (function(*arguments) for function, arguments, _ in calls)
-
-    monkeypatch.setattr(work, "Parallel", counting)
-    names = ["mini:digitsnet", "mini:digitsnet@random"]
-    assert survey(names, "digits", tmp_path, jobs=50, threads=1, **OPTIONS).complete
-    assert asked == [2]
 
 
 def test_no_more_threads_than_pytorch_may_have(tmp_path):

@@ -7,7 +7,7 @@ import torch
 from PIL import Image
 from torch import nn
 
-from affscore import AffscoreError, load_model
+from affscore import load_model
 from affscore.options import Options, checked
 from affscore.survey.job import Job, changed, describe, is_of_job, named_options
 
@@ -180,15 +180,6 @@ def test_names_of_files_are_safe_and_short(tmp_path):
     Image.new("L", (8, 8), 200).save(folder / "2.png")
     described = describe(Job("mini:digitsnet", f"folder:{folder}", Options(n=2)))
     assert described.file_name[:-17] == "mini_digitsnet-DEFAULT-folder_a_b_c_d_e-n2-mean"
-
-
-def test_what_is_not_there_is_found_out():
-    for model, dataset, message in (
-        ("nothing.py:make", "digits", "file not found: 'nothing.py'"),
-        ("mini:digitsnet", "digit", "unknown data set 'digit'"),
-    ):
-        with pytest.raises(AffscoreError, match=message):
-            describe(Job(model, dataset, Options()))
 
 
 def test_a_multiverse_with_more_reductions_serves_and_a_signature_does_not():

@@ -25,7 +25,6 @@ from tests.affscore.transport.clouds import (
 
 NAMES = ("ledoit-wolf", "empirical")
 ALL = REGULAR + DEGENERATE
-"""1 - sqrt(1 - corr(x, max(x, 0))) of a standard normal x: 0.621."""
 
 
 def cost(score):

@@ -14,7 +14,6 @@ from companion.activations import ACTIVATIONS, limit_score
 from tests.affscore.transport.clouds import pairs
 
 NAMES = ("ledoit-wolf", "empirical")
-"""Covariance matrices of normal inputs by their width."""
 
 
 def gaussian(n, d, seed=0):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from affscore.transport import affine_map, affinity_score, wasserstein
+from affscore.transport import affine_map, affinity_score
 from tests.affscore.transport import textbook
 from tests.affscore.transport.clouds import DEGENERATE, REGULAR, generators, pairs
 
@@ -18,28 +18,8 @@ def paired_cost(x, y):
     return ((x - y) ** 2).sum(axis=1).mean()
 
 
-def positive(rng, d, rank):
-    factor = rng.standard_normal((d, rank))
-    return factor @ factor.T
-
-
 def empirical(x):
     return textbook.covariance(x, "empirical")
-
-
-# Affine maps are recognised -----------------------------------------------------------------------------------
-
-
-def test_a_map_that_is_not_positive_need_not_be_optimal_and_can_be():
-    angle = math.radians(10)
-    turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
-    two = np.array([[1.0, 0.0], [-1.0, 0.0]])
-    assert wasserstein(two, two @ turn) ** 2 == pytest.approx(paired_cost(two, two @ turn))
-    x = np.random.default_rng(0).standard_normal((200, 2))
-    assert wasserstein(x, x @ turn) ** 2 < 0.95 * paired_cost(x, x @ turn)
-
-
-# The Gelbrich bound -------------------------------------------------------------------------------------------
 
 
 # Singular covariances -----------------------------------------------------------------------------------------
@@ -125,6 +105,3 @@ def test_a_ridge_never_breaks_the_bound():
     ball = np.trace(empirical(x)) / d * np.eye(d)
     matrix = textbook.linear_part(ball, empirical(x) + 1e-12 * np.eye(d))
     assert np.trace(matrix @ empirical(x) @ matrix) / np.trace(empirical(x)) == pytest.approx(d, rel=1e-3)
-
-
-# The closed form ----------------------------------------------------------------------------------------------
