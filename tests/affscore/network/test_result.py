@@ -3,11 +3,14 @@
 import copy
 import pickle
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 import torch
+from PIL import Image
 from torch import nn
 
 from affscore import AffscoreError, Signature, load_signature, signature
@@ -124,3 +127,32 @@ def test_the_interval_of_the_mean_is_as_wide_as_repetition_says():
         found = signature(model, batch, n=128, criteria=False, progress=False)
         widths.append(found.mean_interval(level=0.6827)[1] - found.scores.mean())  # the other end holds the bias, too
     assert 0.5 < np.mean(widths) / spread < 2.0
+
+
+def test_no_folder_of_the_machine_is_in_the_file(tmp_path):
+    folder = tmp_path / "private-folder" / "photos"
+    folder.mkdir(parents=True)
+    for index in range(4):
+        Image.new("L", (8, 8), 60 * index).save(folder / f"{index}.png")
+    source = tmp_path / "private-folder" / "own.py"
+    source.write_text(
+        "import torch\nfrom torch import nn\ndef make():\n    return nn.Sequential(nn.Conv2d(3, 2, 3), nn.ReLU())\n"
+    )
+    measured = signature(f"{source}:make", f"folder:{folder}", n=4)
+    file = measured.save(tmp_path / "x.parquet")
+    table = pq.read_table(file)
+    content = file.read_bytes() + str(table.to_pylist()).encode() + str(table.schema.metadata).encode()
+    for secret in (str(tmp_path), "private-folder", str(Path.home()), str(Path.cwd())):
+        if len(secret) > 1:
+            assert secret.encode() not in content
+    assert measured.metadata["model"] == "own.py:make"
+    assert measured.metadata["dataset"] == "folder:photos"
+
+
+def test_a_signature_is_written_as_its_ending_says(result, tmp_path):
+    table = pd.read_csv(result.save(tmp_path / "x.csv"))
+    assert table["score"].tolist() == pytest.approx(result.table["score"].tolist())
+    assert "affinity score" in result.save(tmp_path / "x.svg").read_text()
+    assert result.save(tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+    assert result.save(tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
+    assert len(list(tmp_path.iterdir())) == 4

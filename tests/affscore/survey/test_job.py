@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 from affscore import load_model
+from affscore.models.sources import identity_of_model
 from affscore.options import Options, checked
 from affscore.survey.job import Job, changed, describe, is_of_job, named_options
 
@@ -196,3 +198,18 @@ def test_a_multiverse_with_more_reductions_serves_and_a_signature_does_not():
     assert not is_of_job(metadata(both), plain)
     assert not is_of_job(metadata(plain), mean)
     assert not is_of_job(metadata(both), job("mean", bias="extrapolated"))
+
+
+def test_the_weights_beside_a_configuration_are_part_of_the_job(tmp_path):
+    transformers = pytest.importorskip("transformers")
+    config = transformers.BertConfig(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8, vocab_size=11
+    )
+    folder = tmp_path / "bert"
+    transformers.BertModel(config).save_pretrained(folder)
+    spec = f"hf:{folder}/config.json"
+    before = identity_of_model(spec)
+    assert before == identity_of_model(f"hf:{folder}")
+    weights = load_file(folder / "model.safetensors")
+    save_file({name: value + 1 for name, value in weights.items()}, folder / "model.safetensors", {"format": "pt"})
+    assert identity_of_model(spec) != before

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from affscore import AffscoreError, load_data, load_model
+from affscore import AffscoreError, load_data, load_model, load_signature
 from affscore.models import register, sources
 from affscore.models.data import DataSource, register_data
+from affscore.models.naming import switched
 from affscore.options import Options
 from affscore.survey import Store, load_or_measure, survey
 from affscore.survey.job import plan
@@ -276,3 +277,10 @@ def test_worker_processes_know_the_networks_and_data_that_were_registered(tmp_pa
     register_data(DataSource("own-digits", "", own_digits))
     report = survey(["own:narrow", "own:narrow@random"], "own-digits", tmp_path, jobs=2, **OPTIONS)
     assert str(report).startswith("2 jobs: 2 measured")
+
+
+def test_no_more_threads_than_pytorch_may_have(tmp_path):
+    with switched(torch.get_num_threads, torch.set_num_threads, 1):
+        survey("mini:digitsnet", "digits", tmp_path, **OPTIONS)
+    (file,) = Store(tmp_path).files()
+    assert load_signature(file).metadata["threads"] == 1
