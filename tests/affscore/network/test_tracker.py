@@ -1,5 +1,6 @@
 """A tracker does not change a training, and what it records is what a signature measures."""
 
+import contextlib
 import copy
 import functools
 import itertools
@@ -147,6 +148,15 @@ class TestSteps:
             for _ in range(3):
                 tracker.step()
         assert tracker.table["step"].unique().tolist() == [0, 3]
+        assert not tracker.table.duplicated(["step", "index"]).any()
+        with contextlib.suppress(KeyError), track(small(), samples(), every=3) as tracker:
+            tracker.step()
+            raise KeyError
+        assert tracker.table["step"].unique().tolist() == [0]
+
+    def test_steps_are_counted_from_the_start_of_the_training(self):
+        tracker = track(small(), samples(), every=3, start=1)
+        assert [tracker.step() for _ in range(3)] == [False, True, False]
 
 
 class TestResuming:

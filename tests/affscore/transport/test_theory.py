@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from affscore.transport import affine_map, affinity_score
 from tests.affscore.transport import textbook
-from tests.affscore.transport.clouds import DEGENERATE, REGULAR, generators, pairs
+from tests.affscore.transport.clouds import DEGENERATE, REGULAR, clouds, generators, pairs
 
 ALL = REGULAR + DEGENERATE
 
@@ -105,3 +105,11 @@ def test_a_ridge_never_breaks_the_bound():
     ball = np.trace(empirical(x)) / d * np.eye(d)
     matrix = textbook.linear_part(ball, empirical(x) + 1e-12 * np.eye(d))
     assert np.trace(matrix @ empirical(x) @ matrix) / np.trace(empirical(x)) == pytest.approx(d, rel=1e-3)
+
+
+@given(clouds(ALL, max_n=40, max_d=1), st.sampled_from(["empirical", "ledoit-wolf"]))
+def test_on_a_line_an_increasing_function_has_the_closed_form(x, name):
+    for y in (np.maximum(x, 0), np.tanh(x), x**3, np.floor(x)):
+        if np.ptp(y) > 0:
+            expected = math.sqrt(max(1 - np.corrcoef(x[:, 0], y[:, 0])[0, 1], 0.0))
+            assert 1 - affinity_score(x, y, name).raw == pytest.approx(expected, abs=1e-7)
