@@ -41,6 +41,11 @@ def test_the_first_batches_are_those_of_fewer_samples(reduction):
     assert whole.table[whole.table["batch"] < 2].drop(columns="seconds").equals(first)
 
 
+def test_batches_of_the_same_samples_draw_other_random_numbers():
+    found = signature(noisy(), pictures(20).repeat(2, 1, 1, 1), n=20, criteria=False, progress=False)
+    assert len(set(found.table["score"])) == 2
+
+
 def test_what_was_declared_and_never_ran_is_said():
     class Unused(nn.Module):
         def forward(self, x):

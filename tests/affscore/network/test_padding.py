@@ -132,6 +132,7 @@ def test_masks_that_cannot_be_used(change, options, message):
     [
         ({"attention_mask": MIXED}, "attention_mask", None),
         ({"attention_mask": MIXED}, "pad_mask", "attention_mask"),
+        ({"attention_mask": MIXED}, None, None),
         ({"attention_mask": MIXED, "decoder_attention_mask": 1 - MIXED}, "attention_mask", "decoder_attention_mask"),
         ({"pixel_mask": MIXED[:, :, None].expand(-1, -1, 3)}, "attention_mask", "pixel_mask"),
         ({"masked": MIXED, "head_mask": MIXED[0], "mask": 2 * MIXED, "a_mask": None}, "attention_mask", None),

@@ -106,6 +106,7 @@ def test_the_interval_holds_the_mean_and_shrinks_with_batches(tmp_path):
     one, twice = (signature(network, points[:size], n=50, criteria=False, progress=False) for size in (50, 100))
     low, high = one.mean_interval()
     assert 0 <= low < one.scores.mean() < high <= 1
+    assert one.worst_bias == pytest.approx(2 * one.expected_bias.mean())  # with shrinkage
     assert one.mean_interval(seed=3) == one.mean_interval(seed=3)
     assert twice.mean_interval()[1] - twice.mean_interval()[0] < high - low
     for wrong, message in (({"level": 1.0}, "level must be in"), ({"resamples": 0}, "resamples must be at least 1")):
