@@ -10,7 +10,6 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import affscore
-from affscore import AffscoreError
 from affscore.callbacks import LightningTracker
 
 pytestmark = [
@@ -115,8 +114,3 @@ def test_several_trackers(tmp_path):
     assert [tracker.tracker.record.metadata["dataset"] for tracker in trackers] == ["one", "two"]
     assert len({tracker.state_key for tracker in trackers}) == 2
     assert LightningTracker(data()).state_dict() == {}
-
-
-def test_wrong_options_stop_it_at_the_beginning(tmp_path):
-    with pytest.raises(AffscoreError, match="every must be an integer"):
-        fit(tmp_path, LightningTracker(data(), every=0))

@@ -13,7 +13,6 @@ from PIL import Image
 
 import affscore
 from affscore import signature
-from affscore.cli.commands import without_folders
 from affscore.network.criteria import CRITERIA
 from affscore.network.result import load_signature
 from affscore.options import CovarianceName
@@ -93,19 +92,14 @@ def test_blocks_have_the_best_affine_map_beside_their_score(run):
     assert {"network", "residual", "normalisation", "linear", "activation"} <= {line.split()[4] for line in lines[2:39]}
 
 
-def test_what_was_dropped_is_said_on_stderr(run):
+def test_notes_warnings_and_the_accuracy_are_said(run):
     code, out, err = run("signature", "mini:digitsnet", "--n", "20", "--images", "30", "--criteria", "none")
     assert code == 0
-    assert re.search(r"^note: the last 10 images were dropped", err, re.MULTILINE)
-    assert "dropped" not in out
-    assert "UserWarning" not in err
-
-
-def test_warnings_and_the_accuracy_are_said(run):
-    _, out, err = run("signature", "mini:digitsnet", "--n", "30", "--images", "30", "--criteria", "none")
     assert re.search(r"mean 0\.\d\d, accuracy (0\.9\d\d|1\.000)\n$", out)
-    assert err.count("warning: 30 images in a batch are few for 8 of 9 activations") == 1
-    assert "AffscoreWarning" not in err
+    assert re.search(r"^note: the last 10 images were dropped", err, re.MULTILINE)
+    assert err.count("warning: 20 images in a batch are few") == 1
+    assert "UserWarning" not in err + out
+    assert "AffscoreWarning" not in err + out
 
 
 def test_the_command_in_the_file_has_base_names_only(run, tmp_path):
@@ -122,23 +116,6 @@ def test_the_command_in_the_file_has_base_names_only(run, tmp_path):
     assert b"secret" not in out.read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("word", "kept"),
-    [
-        ("folder:/home/me/photos", "folder:photos"),
-        ("text:/home/me/book.txt@../gpt/tokenizer.json", "text:book.txt@tokenizer.json"),
-        ("cifar10:cat", "cifar10:cat"),
-        ("resnet18@../w/x.pth", "resnet18@x.pth"),
-        ("/a/b/net.py:make@/c/d.pt", "net.py:make@d.pt"),
-        ("--out=/data/x.parquet", "--out=x.parquet"),
-        ("x y/z.parquet", "z.parquet"),
-        ("digits", "digits"),
-    ],
-)
-def test_words_without_folders(word, kept):
-    assert without_folders(word) == kept
-
-
 NAN_FILE = """
 import torch
 from torch import nn
@@ -147,9 +124,6 @@ def make():
     net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
     nn.init.constant_(net[0].weight, {value})
     return net
-
-def affine():
-    return nn.Conv2d(3, 4, 3)
 """
 
 
@@ -166,7 +140,6 @@ def files(tmp_path, monkeypatch):
     monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "nan.py").write_text(NAN_FILE.format(value="float('nan')"))
-    (tmp_path / "noise.pth").write_bytes(bytes(range(256)))
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken").mkdir()
     for index in range(2):
@@ -176,15 +149,7 @@ def files(tmp_path, monkeypatch):
 
 BAD = {
     "NaN": (["nan.py:make", "--dataset", "random"], "relu of layer '1' .* NaN or infinite"),
-    "no activation": (["nan.py:affine", "--dataset", "random"], "no elementwise activation"),
-    "one sample": (["mini:digitsnet", "--n", "1"], "n must be an integer of at least 2, got 1"),
     "unknown model": (["resnet17"], "unknown model 'resnet17'; did you mean"),
-    "weights as a network": (["a/b.pth"], "'a/b.pth' is a file of weights: .* NAME@a/b.pth"),
-    "unknown data set": (["mini:digitsnet", "--dataset", "digit"], "unknown data set 'digit'; did you mean digits"),
-    "unknown reduction": (["mini:digitsnet", "--reduction", "max"], "reduction must be one of"),
-    "not weights": (["mini:digitsnet@noise.pth"], "'noise.pth' does not hold weights"),
-    "no such file": (["none.py:make"], "file not found: 'none.py'; write path"),
-    "empty folder": (["mini:digitsnet", "--dataset", "folder:empty"], "found no image"),
     "broken pictures": (["mini:digitsnet", "--dataset", "folder:broken"], "is not a readable image"),
     "no network for weights": (["resnet18"], "could not be downloaded"),
 }
@@ -230,12 +195,7 @@ def test_output_that_nobody_reads_any_more_is_no_fault_of_a_network():
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [
-        (["mini:digitsnet", "--samples", "3"], "no such option"),
-        (["mini:digitsnet", "--n", "many"], "invalid value for '--n': "),
-        ([], "missing argument 'MODEL[@WEIGHTS]'"),
-        (["mini:digitsnet", "resnet18"], "got unexpected extra argument"),
-    ],
+    [(["mini:digitsnet", "--samples", "3"], "no such option"), ([], "missing argument 'MODEL[@WEIGHTS]'")],
 )
 def test_words_that_make_no_sense_are_one_sentence(run, words, message):
     code, out, err = run("signature", *words)
@@ -245,41 +205,12 @@ def test_words_that_make_no_sense_are_one_sentence(run, words, message):
     assert out == ""
 
 
-def test_flags_are_shown_when_there_are_any(run, tmp_path):
-    (tmp_path / "net.py").write_text(CONSTANT)
-    _, out, _ = run("signature", f"{tmp_path / 'net.py'}:make", "--dataset", "random", *QUICK)
-    lines = out.splitlines()
-    assert lines[0].split()[-1] == "flag"
-    assert lines[2].endswith("constant output")
-    _, out, _ = run("signature", "mini:digitsnet", *QUICK)
-    assert "flag" not in out
-
-
-CONSTANT = """
-from torch import nn
-
-def make():
-    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
-    nn.init.constant_(net[0].bias, -1e3)
-    return net
-"""
-
-
-def test_it_is_a_module_that_can_be_run(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "affscore.cli", "--version"], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == f"affscore {affscore.__version__}\n"
-
-
 def test_help_and_version(run):
     code, out, _ = run("--version")
     assert (code, out.strip()) == (0, f"affscore {affscore.__version__}")
     code, out, _ = run("signature", "--help")
     assert code == 0
-    for option in ("--dataset", "--n", "--images", "--reduction", "--order", "--covariance", "--criteria", "--device",
-                   "--batch-size", "--seed", "--out"):  # fmt: skip
-        assert option in out
+    assert {"--dataset", "--n", "--images", "--reduction", "--criteria", "--device", "--out"} <= {*out.split()}
 
 
 def test_the_size_and_a_warning_before_the_run(run, tmp_path):

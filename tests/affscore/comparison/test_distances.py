@@ -16,12 +16,6 @@ def test_the_distance_is_that_of_dtaidistance(a, b):
     assert signature_distance(a, b) == pytest.approx(dtw.distance(a, b), abs=1e-12)
 
 
-@given(scores, scores)
-def test_the_distance_is_symmetric_and_zero_for_the_same(a, b):
-    assert signature_distance(a, b) == pytest.approx(signature_distance(b, a), abs=1e-12)
-    assert signature_distance(a, a) == 0
-
-
 @given(st.lists(scores, min_size=2, max_size=4))
 def test_the_matrix_holds_the_distances_of_all_pairs(several):
     named = {f"network {i}": values for i, values in enumerate(several)}

@@ -2,14 +2,13 @@
 
 import copy
 
-import numpy as np
 import pytest
 import torch
 import torchvision
 from torch import nn
 from torchvision.models.swin_transformer import ShiftedWindowAttention
 
-from affscore import AffscoreError, affinity_score, load_model, load_signature, signature, track
+from affscore import AffscoreError, affinity_score, load_model, signature, track
 from affscore.network.criteria import affine_fit
 from affscore.options import Options, checked
 
@@ -50,13 +49,6 @@ class Twice(nn.Module):
 
 
 # Closed forms.
-
-
-def test_a_layer_norm_of_what_is_normalised_does_nothing():
-    x = data(300, 8)
-    x = (x - x.mean(1, keepdim=True)) / x.std(1, keepdim=True, correction=0)
-    assert declared(nn.LayerNorm(8, eps=0), x).score == pytest.approx(1, abs=1e-5)
-    assert declared(nn.LayerNorm(8, eps=0), x * data(300, 1, seed=1).exp()).score < 0.9
 
 
 class TokenPool(nn.Module):
@@ -131,21 +123,20 @@ FIRST = {
     "a residual block": (residual, (6, 6), 1),
     "one that adds in place": (AddingInPlace, (6, 6), 1),
     "an MLP": (Mlp, (8, 8, 3), -1),
-}  # fmt: skip
-BY_ITS_OUTPUT = {
+    # by what they return
     "attention": (lambda: ShiftedWindowAttention(6, [2, 2], [0, 0], 2), (6, 6, 6), -1),
     "a convolution of its own": (lambda: Padding(6, 6, 3), (6, 6), 1),
     "a residual block that begins with an activation": (lambda: residual(nn.ReLU()), (6, 6), 1),
     "one that overwrites its input": (lambda: residual(nn.ReLU(inplace=True)), (6, 6), 1),
-}
+}  # fmt: skip
 
 
-def check_first(first, **options):
+@pytest.mark.parametrize(("make", "shape", "axis"), FIRST.values(), ids=FIRST)
+def test_the_first_block_knows_where_its_channels_are(make, shape, axis):
     """Against the score and the affine fit of means that are taken here."""
-    make, shape, axis = first
     torch.manual_seed(0)
     network, x = nn.Sequential(make().eval(), nn.ReLU()), data(256, *shape)
-    result = signature(network, x, n=256, criteria="affine_fit", progress=False, **options)
+    result = signature(network, x, n=256, criteria="affine_fit", progress=False, units="blocks")
     row = result.table[result.table["layer"] == "0"].iloc[0]
     assert not [note for note in result.notes if "guess" in note and "layer '0' " in note]
     with torch.no_grad():
@@ -153,30 +144,6 @@ def check_first(first, **options):
     assert row["width"] == before.shape[1]
     assert row["score"] == pytest.approx(affinity_score(before, after).value, abs=1e-5)
     assert row["affine_fit"] == pytest.approx(affine_fit(before, after), abs=1e-4)
-
-
-@pytest.mark.parametrize("first", [*FIRST.values(), *BY_ITS_OUTPUT.values()], ids=[*FIRST, *BY_ITS_OUTPUT])
-def test_the_first_block_knows_where_its_channels_are(first):
-    check_first(first, units="blocks")
-
-
-class Columns(nn.Module):
-    """A linear layer by its name, which makes vectors of images."""
-
-    def forward(self, x):
-        return nn.functional.linear(x.flatten(1), self.weight)
-
-
-def test_a_first_convolution_of_another_width_and_what_stays_a_guess():
-    convolution = nn.Sequential(Padding(6, 4, 3), nn.ReLU())
-    result = signature(convolution, data(64, 6, 6), n=64, units="blocks", progress=False)
-    assert result.summary["width"].tolist() == [36, 6, 4]
-    assert "guess" not in " ".join(result.notes)
-    columns = type("LinearColumns", (Columns,), {})()
-    columns.weight = nn.Parameter(data(5, 24))
-    for network, sizes in ((columns, (2, 3, 4)), (nn.AvgPool2d(2), (8, 6))):
-        result = signature(nn.Sequential(network, nn.ReLU()), data(64, *sizes), n=64, units="blocks", progress=False)
-        assert "the axis of the channels is a guess for" in " ".join(result.notes)
 
 
 class Mixing(nn.Module):
@@ -195,16 +162,6 @@ def test_a_linear_layer_over_tokens_is_affine_in_these():
     found = blocks_of(Mixing(), data(100, 7, 5))
     assert found.loc[["channels", "tokens", "norm"], "width"].tolist() == [5, 7, 4]
     assert found.loc[["channels", "tokens"], "affine_fit"].tolist() == pytest.approx([1, 1], abs=1e-5)
-
-
-def test_the_activation_behind_has_the_same_numbers_with_and_without_blocks():
-    network, x = nn.Sequential(nn.AvgPool1d(2), nn.ReLU(), nn.Conv1d(6, 6, 3)), data(64, 6, 8)
-    alone, among = (signature(network, x, n=64, progress=False, units=units) for units in ("activations", "blocks"))
-    assert alone.summary["width"].tolist() == [6]
-    assert (
-        among.summary.iloc[2][["activation", "score"]].tolist()
-        == alone.summary.iloc[0][["activation", "score"]].tolist()
-    )
 
 
 # What is declared.
@@ -313,6 +270,49 @@ def test_blocks_of_torchvision(name, expected):
     assert kinds(table) == expected
 
 
+# Options, files and the rest.
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sample", "positions", "flatten", "sum", "published"])
+def test_every_reduction(reduction):
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(4))
+    result = signature(network, data(60, 1, 8, 8), n=60, reduction=reduction, positions=8, units="blocks",
+                       progress=False)  # fmt: skip
+    pool = result.summary.iloc[-1]
+    assert pool.kind == "pooling"
+    assert pool.flag == ("other width" if reduction == "flatten" else "")
+    # the pooling leaves 4 of the 8 positions that are drawn
+    points = result.table["n"].tolist()
+    assert points == ([60, 480, 480, 480, 240] if reduction == "positions" else [60] * 5)
+
+
+def test_it_is_tracked_and_leaves_no_trace():
+    network = load_model("mini:vit_b_16")
+    before = copy.deepcopy(network.state_dict())
+    with track(network, "digits", n=64, units="blocks") as tracker:
+        tracker.step()
+    assert set(tracker.table["kind"]) >= {"residual", "attention", "mlp"}
+    assert all(torch.equal(value, network.state_dict()[name]) for name, value in before.items())
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in network.modules())
+
+
+def test_weights_that_are_nan_are_found_in_the_innermost_layer():
+    torch.manual_seed(0)
+    inner = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+    inner[2].weight.data[0, 0] = torch.nan
+    network = nn.Sequential(nn.Linear(4, 4), Residual(inner), nn.ReLU(), nn.Linear(4, 4))
+    with pytest.raises(AffscoreError, match=r"the output of linear of layer '1.inner.2' \(call 0\) holds 64 NaN"):
+        signature(network, data(64, 4), n=64, units="blocks", progress=False)
+
+
+def test_a_layer_norm_of_what_is_normalised_does_nothing():
+    x = data(300, 8)
+    x = (x - x.mean(1, keepdim=True)) / x.std(1, keepdim=True, correction=0)
+    assert declared(nn.LayerNorm(8, eps=0), x).score == pytest.approx(1, abs=1e-5)
+    assert declared(nn.LayerNorm(8, eps=0), x * data(300, 1, seed=1).exp()).score < 0.9
+
+
 def of_transformers(name):
     transformers = pytest.importorskip("transformers")
     sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
@@ -333,49 +333,3 @@ def of_transformers(name):
 def test_blocks_of_transformers(name, expected):
     tokens = {"input_ids": torch.randint(0, 50, (64, 12), generator=torch.Generator().manual_seed(0))}
     assert kinds(signature(of_transformers(name), tokens, n=64, units="blocks", progress=False).summary) == expected
-
-
-# Options, files and the rest.
-
-
-@pytest.mark.parametrize("reduction", ["mean", "sample", "positions", "flatten", "sum", "published"])
-def test_every_reduction(reduction):
-    torch.manual_seed(0)
-    network = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(4))
-    result = signature(network, data(60, 1, 8, 8), n=60, reduction=reduction, positions=8, units="blocks",
-                       progress=False)  # fmt: skip
-    pool = result.summary.iloc[-1]
-    assert pool.kind == "pooling"
-    assert pool.flag == ("other width" if reduction == "flatten" else "")
-    # the pooling leaves 4 of the 8 positions that are drawn
-    points = result.table["n"].tolist()
-    assert points == ([60, 480, 480, 480, 240] if reduction == "positions" else [60] * 5)
-
-
-@pytest.mark.slow
-def test_batch_size_changes_nothing_and_files_keep_everything(tmp_path):
-    options = {"n": 64, "images": 128, "units": "blocks", "reduction": "sample", "progress": False}
-    one, other = (signature("mini:vit_b_16", "digits", batch_size=size, **options) for size in (64, 13))
-    np.testing.assert_allclose(one.scores, other.scores, atol=1e-5)
-    assert one == load_signature(one.save(tmp_path / "blocks.parquet"))
-    assert one.metadata["units"] == "blocks"
-    assert one.metadata["criteria"][-1] == "affine_fit"
-
-
-def test_it_is_tracked_and_leaves_no_trace():
-    network = load_model("mini:vit_b_16")
-    before = copy.deepcopy(network.state_dict())
-    with track(network, "digits", n=64, units="blocks") as tracker:
-        tracker.step()
-    assert set(tracker.table["kind"]) >= {"residual", "attention", "mlp"}
-    assert all(torch.equal(value, network.state_dict()[name]) for name, value in before.items())
-    assert not any(module._forward_hooks or module._forward_pre_hooks for module in network.modules())
-
-
-def test_weights_that_are_nan_are_found_in_the_innermost_layer():
-    torch.manual_seed(0)
-    inner = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
-    inner[2].weight.data[0, 0] = torch.nan
-    network = nn.Sequential(nn.Linear(4, 4), Residual(inner), nn.ReLU(), nn.Linear(4, 4))
-    with pytest.raises(AffscoreError, match=r"the output of linear of layer '1.inner.2' \(call 0\) holds 64 NaN"):
-        signature(network, data(64, 4), n=64, units="blocks", progress=False)

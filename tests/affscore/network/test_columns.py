@@ -1,5 +1,6 @@
 """What holds of every criterion, also of one that is added; and how criteria are declared and chosen."""
 
+import copy
 import math
 from dataclasses import replace
 
@@ -8,8 +9,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
-from affscore import AffscoreError
+from affscore import AffscoreError, signature
 from affscore.network.columns import ALWAYS, CONSTANT
 from affscore.network.criteria import COLUMNS, CRITERIA, SCHEMA, choose_criteria
 from affscore.network.scoring import BatchSamples, score_pair
@@ -75,3 +77,27 @@ def test_criteria_in_a_text_are_those_of_the_list(names):
     expected = [name for name in CRITERIA if name in names or "all" in names]
     assert [*choose_criteria(names)] == [*choose_criteria(",".join(names))] == [*choose_criteria(", ".join(names))]
     assert [*choose_criteria(set(names))] == expected
+
+
+def test_rounding_is_that_of_the_arithmetic_and_not_of_the_type(x):
+    """Averages of half-precision numbers that vary by their rounding only."""
+    y = 20.0 + 1e-6 * x.clamp(-1, 1)
+    for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
+        row = score_pair(pair(x, y, dtype=dtype), Options(covariance="empirical", criteria=()))
+        assert row["flag"] == ("" if dtype == torch.float64 else "constant output")
+
+
+@pytest.mark.parametrize("order", ["activate-first", "reduce-first"])
+def test_channels_that_follow_from_others_count_alike_in_every_precision(order):
+    """The errors of half precision cancel in a mean over positions, and so does what counts as their size."""
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Conv2d(4, 12, 1), nn.ReLU(), nn.Conv2d(12, 40, 1), nn.GELU())
+    images = torch.randn(96, 4, 9, 9, dtype=torch.float64) + 2 * torch.randn(96, 4, 1, 1, dtype=torch.float64)
+    found = {}
+    for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
+        options = {"n": 96, "order": order, "covariance": "empirical", "criteria": False, "progress": False}
+        one = signature(copy.deepcopy(network).to(dtype), images.to(dtype), **options)
+        found[dtype] = one.scores
+        assert one.table["flag"].tolist() == ["degenerate input"] * 2
+    for dtype, scores in found.items():
+        assert scores == pytest.approx(found[torch.float64], abs=1e-6 if dtype == torch.float32 else 1e-3)

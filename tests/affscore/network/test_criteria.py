@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 
-from affscore.errors import AffscoreError
+from affscore import AffscoreError, affinity_score
 from affscore.network import debiased_cka, entropy, linear_cka, norm, r2
+from affscore.network.collect import sparse_entries
+from affscore.network.criteria import affine_fit, effective_rank
 from tests.affscore.transport.clouds import clouds, orthogonal, pairs, scales
 
 
@@ -155,3 +157,123 @@ def test_what_is_not_finite_is_refused(function):
     x = np.ones((3, 2))
     with pytest.raises(AffscoreError, match="must be finite, got 1 NaN or infinite of 6"):
         function(x, np.array([[1.0, np.nan], [0.0, 1.0], [2.0, 3.0]]))
+
+
+# Effective rank --------------------------------------------------------------------------------
+
+
+def naive_rank(y):
+    values = np.linalg.eigvalsh(np.cov(np.asarray(y, dtype=float).T, ddof=0).reshape(np.shape(y)[1], -1))
+    return values.sum() ** 2 / (values**2).sum()
+
+
+@given(clouds())
+def test_the_effective_rank_is_its_definition_and_in_its_range(y):
+    found = effective_rank(y)
+    assert found == pytest.approx(naive_rank(y), rel=1e-9)
+    assert 1.0 <= found <= min(len(y) - 1, y.shape[1])
+
+
+@given(clouds(), scales(), st.data())
+def test_the_effective_rank_does_not_see_rotations_scales_shifts_and_the_order_of_samples(y, scale, data):
+    q = data.draw(orthogonal(y.shape[1]))
+    order = data.draw(st.permutations(range(len(y))))
+    assert effective_rank(scale * y[order] @ q + 3.0 * scale) == pytest.approx(effective_rank(y), rel=1e-9)
+
+
+@pytest.mark.parametrize("d", [1, 3, 10])
+def test_the_effective_rank_of_directions_that_vary_equally(d):
+    corners = np.vstack([np.eye(d), -np.eye(d)])
+    assert effective_rank(corners) == pytest.approx(d)
+    assert effective_rank(np.hstack([corners, np.full((2 * d, 5), 7.0)])) == pytest.approx(d)  # the others are constant
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_effective_rank_of_one_direction_and_of_none(dtype):
+    line = torch.linspace(-1, 1, 30, dtype=dtype)[:, None] * torch.tensor([1.0, -2.0, 0.5], dtype=dtype)
+    assert effective_rank(line) == pytest.approx(1.0, rel=1e-6)
+    assert math.isnan(effective_rank(torch.full((30, 3), 0.1, dtype=dtype)))
+
+
+# The best affine map ---------------------------------------------------------------------------
+
+
+NOTHING = 1 - math.sqrt(1 / 2)
+
+
+def normal(n, d, seed=0):
+    return torch.randn(n, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize(("before", "after"), [(5, 5), (5, 3), (3, 5), (1, 4), (40, 40)])
+def test_every_affine_map_has_1_whatever_its_matrix_and_widths(before, after):
+    x = normal(100, before)
+    assert affine_fit(x, x @ normal(before, after, seed=1) + 3.0) == pytest.approx(1.0, abs=1e-7)
+
+
+def test_a_rotation_is_where_the_affinity_score_is_far_from_1():
+    x = normal(512, 64)
+    turned = x @ torch.linalg.qr(normal(64, 64, seed=1)).Q
+    assert affine_fit(x, turned) == pytest.approx(1.0, abs=1e-7)
+    assert affinity_score(x, turned).value < 0.3
+    assert affinity_score(x, turned).paired < 0.05
+
+
+@pytest.mark.parametrize("d", [1, 10, 150])
+def test_what_x_says_nothing_of_has_one_minus_the_root_of_a_half_at_any_width(d):
+    found = [affine_fit(normal(200, d, seed), normal(200, 8, 1000 + seed)) for seed in range(20)]
+    assert np.mean(found) == pytest.approx(NOTHING, abs=0.02)
+
+
+def naive_fit(x, y):
+    """By the residuals of NumPy's least squares."""
+    x, y = np.asarray(x), np.asarray(y)
+    design = np.column_stack([np.ones(len(x)), x])
+    solution, _, rank, _ = np.linalg.lstsq(design, y, rcond=None)
+    left, total = ((y - design @ solution) ** 2).sum() / (len(x) - rank), ((y - y.mean(0)) ** 2).sum() / (len(x) - 1)
+    return max(1 - math.sqrt(left / total / 2), 0)
+
+
+@given(st.integers(0, 10**6), st.integers(4, 60), st.integers(1, 20), st.integers(1, 6))
+def test_it_is_that_of_the_residuals(seed, n, d, e):
+    x = normal(n, d, seed)
+    y = x @ normal(d, e, seed + 1) + (x @ normal(d, e, seed + 2)).relu()
+    if n <= d + 1:
+        assert math.isnan(affine_fit(x, y))
+    else:
+        assert affine_fit(x, y) == pytest.approx(naive_fit(x, y), abs=1e-6)
+
+
+@given(st.integers(0, 10**6))
+def test_units_of_the_output_and_affine_maps_of_the_input_change_nothing(seed):
+    x = normal(50, 4, seed)
+    y = (x @ normal(4, 3, seed + 1)).relu()
+    expected = affine_fit(x, y)
+    assert affine_fit(x @ normal(4, 4, seed + 2) + 5, 1e3 * y - 7) == pytest.approx(expected, abs=1e-6)
+    assert affine_fit(x, y @ torch.linalg.qr(normal(3, 3, seed)).Q) == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_constant_output_and_a_constant_input():
+    x = normal(20, 3)
+    assert math.isnan(affine_fit(x, torch.ones(20, 2)))
+    assert affine_fit(torch.ones(20, 2), x) == pytest.approx(NOTHING, abs=1e-12)
+
+
+# Sparsity --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("layout", ["contiguous", "channels last", "strided", "large"])
+def test_sparse_entries_of_every_layout(dtype, layout):
+    shape = (7, 48, 32, 32) if layout == "large" else (3, 5, 8, 9)
+    features = 2e-3 * torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    features = features.to(dtype)
+    if layout == "channels last":
+        features = features.contiguous(memory_format=torch.channels_last)
+    if layout == "strided":
+        features = features[:, ::2].transpose(1, 3)
+    limit = np.float64(1e-3) if dtype == torch.float64 else float(torch.tensor(1e-3, dtype=torch.float32))
+    wide = features.double()
+    before, after = int((wide.abs() <= limit).sum()), int((wide.relu() <= limit).sum())
+    assert 0 < before < after < features.numel()
+    assert sparse_entries(features) == (before, after)

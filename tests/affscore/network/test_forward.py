@@ -104,34 +104,6 @@ def test_the_fingerprint_of_the_data_is_that_of_what_was_scored():
     assert print_of(images[:16], 16) != print_of(changed, 16)
 
 
-def middle(x):
-    return torch.cat([x[:1], x[1:-1] + x.mean(0), x[-1:]])
-
-
-def with_the_first(x):
-    return x + x[:1]
-
-
-def with_the_last(x):
-    return x + x[-1:]
-
-
-def first_of_all(x):
-    return torch.cat([x[:1] + x.mean(0), x[1:]])
-
-
-def last_of_all(x):
-    return torch.cat([x[:-1], x[-1:] + x.mean(0)])
-
-
-def turned(x):
-    return x + x.flip(0)
-
-
-def from_behind(x):
-    return x.flip(0).cumsum(0).flip(0)
-
-
 def by_place(count):
     return lambda x: x * (1 + torch.arange(len(x)) % count)[:, None]
 
@@ -141,23 +113,21 @@ def in_pairs(x):
     return torch.cat([pairs + pairs.flip(1), x[len(x) // 2 * 2 :][:, None].repeat(1, 2, 1)]).flatten(0, 1)[: len(x)]
 
 
-@pytest.mark.parametrize(
-    "mix",
-    [
-        middle,
-        with_the_first,
-        with_the_last,
-        first_of_all,
-        last_of_all,
-        turned,
-        from_behind,
-        by_place(2),
-        by_place(3),
-        by_place(5),
-        in_pairs,
-    ],
-)
-@pytest.mark.parametrize("batch_size", [3, 4, 8, 9, 16, 27, 64])
+MIXES = {
+    "the middle": lambda x: torch.cat([x[:1], x[1:-1] + x.mean(0), x[-1:]]),
+    "with the first": lambda x: x + x[:1],
+    "with the last": lambda x: x + x[-1:],
+    "the first alone": lambda x: torch.cat([x[:1] + x.mean(0), x[1:]]),
+    "the last alone": lambda x: torch.cat([x[:-1], x[-1:] + x.mean(0)]),
+    "turned": lambda x: x + x.flip(0),
+    "from behind": lambda x: x.flip(0).cumsum(0).flip(0),
+    **{f"by place among {count}": by_place(count) for count in (2, 3, 5)},
+    "in pairs": in_pairs,
+}
+
+
+@pytest.mark.parametrize("mix", MIXES.values(), ids=MIXES)
+@pytest.mark.parametrize("batch_size", [3, 4, 9, 16, 64])
 def test_mixing_of_any_samples_is_refused(mix, batch_size):
     class Mixing(nn.Module):
         def __init__(self):
@@ -185,14 +155,10 @@ def test_a_network_that_fails_on_what_was_assumed_says_what_that_was():
 
 
 def test_a_list_of_what_each_sample_gives_shows_that_they_are_apart():
-    class Lists(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.layer = nn.Linear(5, 6)
-
+    class Lists(nn.Linear):
         def forward(self, x):
-            return [torch.sigmoid(one) for one in torch.relu(self.layer(x))]
+            return [torch.sigmoid(one) for one in torch.relu(super().forward(x))]
 
-    result = signature(Lists(), torch.randn(32, 5), n=32, criteria=False, progress=False)
+    result = signature(Lists(5, 6), torch.randn(32, 5), n=32, criteria=False, progress=False)
     assert result.summary[["activation", "width"]].to_numpy().tolist() == [["relu", 6], ["sigmoid", 6]]
     assert any("one at a time" in note for note in result.notes)

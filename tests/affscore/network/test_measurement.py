@@ -31,26 +31,6 @@ def noisy():
     return Noisy()
 
 
-def test_a_batch_is_scored_before_the_next_one_goes_through_the_network(monkeypatch):
-    seen, order = [], []
-
-    class Watching(nn.Module):
-        def forward(self, x):
-            order.append(len(seen))
-            return torch.relu(x)
-
-    def scored(*args):
-        seen.append(1)
-        return score_batch(*args)
-
-    monkeypatch.setattr("affscore.network.signature.score_batch", scored)
-    signature(Watching(), pictures(40), n=10, device="cpu", batch_size=10)
-    # the further passes of the first batch are the checks of the network
-    assert order[order.index(1) :] == [1, 2, 3]
-    assert set(order[: order.index(1)]) == {0}
-    assert len(seen) == 4
-
-
 @pytest.mark.parametrize("reduction", ["mean", "sample", "flatten"])
 def test_the_first_batches_are_those_of_fewer_samples(reduction):
     options = {"n": 20, "reduction": reduction, "seed": 3, "batch_size": 16, "progress": False}
@@ -59,6 +39,11 @@ def test_the_first_batches_are_those_of_fewer_samples(reduction):
     assert whole.table["batch"].unique().tolist() == [0, 1, 2, 3]
     first = signature(noisy(), pictures(40), **options).table.drop(columns="seconds")
     assert whole.table[whole.table["batch"] < 2].drop(columns="seconds").equals(first)
+
+
+def test_batches_of_the_same_samples_draw_other_random_numbers():
+    found = signature(noisy(), pictures(20).repeat(2, 1, 1, 1), n=20, criteria=False, progress=False)
+    assert len(set(found.table["score"])) == 2
 
 
 def test_what_was_declared_and_never_ran_is_said():
@@ -70,22 +55,6 @@ def test_what_was_declared_and_never_ran_is_said():
     model.declared_activations = {"unused": Unused, "relu": nn.ReLU}
     notes = signature(model, pictures(20), n=10).notes
     assert any(note == "declared as an activation, but never run: unused" for note in notes)
-
-
-def test_networks_that_draw_random_numbers_depend_on_the_seed_alone():
-    images = pictures(40)
-    scores = [signature(noisy(), images, n=20, seed=seed, progress=False).scores for seed in (0, 0, 1)]
-    assert np.array_equal(scores[0], scores[1])
-    assert not np.array_equal(scores[0], scores[2])
-
-
-def test_the_fingerprint_is_that_of_the_samples_that_count():
-    images = pictures(50)
-    one, other, longer = (
-        signature(nn.ReLU(), some, n=20, criteria=False).metadata["fingerprint_data"]
-        for some in (images[:40], images[:40] + 1e-3, images)
-    )
-    assert one == longer != other
 
 
 def test_the_seed_fixes_what_the_data_draw():
@@ -115,3 +84,23 @@ def test_samples_that_are_dropped_need_not_run_the_same_activations():
     result = signature(OneMoreForFew(), torch.randn(70, 4), n=32, batch_size=32, progress=False)
     assert len(result.scores) == 1
     assert any("the last 6 samples were dropped" in note for note in result.notes)
+
+
+def test_a_batch_is_scored_before_the_next_one_goes_through_the_network(monkeypatch):
+    seen, order = [], []
+
+    class Watching(nn.Module):
+        def forward(self, x):
+            order.append(len(seen))
+            return torch.relu(x)
+
+    def scored(*args):
+        seen.append(1)
+        return score_batch(*args)
+
+    monkeypatch.setattr("affscore.network.signature.score_batch", scored)
+    signature(Watching(), pictures(40), n=10, device="cpu", batch_size=10)
+    # the further passes of the first batch are the checks of the network
+    assert order[order.index(1) :] == [1, 2, 3]
+    assert set(order[: order.index(1)]) == {0}
+    assert len(seen) == 4

@@ -10,7 +10,7 @@ import pytest
 
 import affscore
 from affscore import AffscoreWarning
-from affscore.network.notes import Note, lines
+from affscore.network.notes import Note
 from affscore.network.result import load_signature
 from affscore.network.signature import signatures
 from affscore.options import Options
@@ -77,12 +77,6 @@ def test_the_report_of_a_survey_shows_them():
 
 def _pairs():
     return [("warning", "the scores are too high"), ("warning", "the images are wrong"), ("note", NOTES[0])]
-
-
-def test_warnings_come_first_and_keep_their_order():
-    assert lines(NOTES) == [*(": ".join(pair) for pair in _pairs()[:2]), "1 note: .notes"]
-    assert lines([NOTES[0]] * 4) == ["4 notes: .notes"]
-    assert lines([]) == []
 
 
 def test_a_note_is_a_text_that_stays_what_it_is():

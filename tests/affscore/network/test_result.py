@@ -3,11 +3,14 @@
 import copy
 import pickle
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 import torch
+from PIL import Image
 from torch import nn
 
 from affscore import AffscoreError, Signature, load_signature, signature
@@ -25,8 +28,10 @@ def changed(result, **columns):
 
 def test_a_signature_that_was_saved_and_loaded_is_equal(result, tmp_path):
     result.metadata["nothing"] = float("nan")
-    back = load_signature(result.save(tmp_path / "x.parquet"))
+    back = load_signature(result.save(str(tmp_path / "x.parquet")))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x.parquet"]
     assert back == result
+    pd.testing.assert_frame_equal(back.table, result.table)
     assert repr(back) == repr(result)
     assert back._repr_html_() == result._repr_html_()
     assert result.sample_costs
@@ -94,9 +99,21 @@ def test_a_notebook_shows_a_short_table_a_title_and_the_notes_with_names_escaped
     foreign.notes.clear()
 
 
-def test_a_signature_without_a_score_says_so(result):
-    shown = repr(changed(result, score=np.nan))
-    assert shown.startswith("Signature of mini:digitsnet (DEFAULT) on digits: 9 activations, 2 x 24 images, no score")
+def test_the_interval_holds_the_mean_and_shrinks_with_batches(tmp_path):
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(5, 6), nn.ReLU(), nn.Linear(6, 4), nn.Tanh()).double()
+    points = torch.randn(100, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    one, twice = (signature(network, points[:size], n=50, criteria=False, progress=False) for size in (50, 100))
+    low, high = one.mean_interval()
+    assert 0 <= low < one.scores.mean() < high <= 1
+    assert one.worst_bias == pytest.approx(2 * one.expected_bias.mean())  # with shrinkage
+    assert one.mean_interval(seed=3) == one.mean_interval(seed=3)
+    assert twice.mean_interval()[1] - twice.mean_interval()[0] < high - low
+    for wrong, message in (({"level": 1.0}, "level must be in"), ({"resamples": 0}, "resamples must be at least 1")):
+        with pytest.raises(AffscoreError, match=message):
+            one.mean_interval(**wrong)
+    with pytest.raises(AffscoreError, match="measure the signature again to get an interval"):
+        load_signature(one.save(tmp_path / "x.parquet")).mean_interval()
 
 
 @pytest.mark.slow
@@ -113,17 +130,30 @@ def test_the_interval_of_the_mean_is_as_wide_as_repetition_says():
     assert 0.5 < np.mean(widths) / spread < 2.0
 
 
-def test_the_interval_holds_the_mean_and_shrinks_with_batches(tmp_path):
-    torch.manual_seed(0)
-    network = nn.Sequential(nn.Linear(5, 6), nn.ReLU(), nn.Linear(6, 4), nn.Tanh()).double()
-    points = torch.randn(100, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    one, twice = (signature(network, points[:size], n=50, criteria=False, progress=False) for size in (50, 100))
-    low, high = one.mean_interval()
-    assert 0 <= low < one.scores.mean() < high <= 1
-    assert one.mean_interval(seed=3) == one.mean_interval(seed=3)
-    assert twice.mean_interval()[1] - twice.mean_interval()[0] < high - low
-    for wrong, message in (({"level": 1.0}, "level must be in"), ({"resamples": 0}, "resamples must be at least 1")):
-        with pytest.raises(AffscoreError, match=message):
-            one.mean_interval(**wrong)
-    with pytest.raises(AffscoreError, match="measure the signature again to get an interval"):
-        load_signature(one.save(tmp_path / "x.parquet")).mean_interval()
+def test_no_folder_of_the_machine_is_in_the_file(tmp_path):
+    folder = tmp_path / "private-folder" / "photos"
+    folder.mkdir(parents=True)
+    for index in range(4):
+        Image.new("L", (8, 8), 60 * index).save(folder / f"{index}.png")
+    source = tmp_path / "private-folder" / "own.py"
+    source.write_text(
+        "import torch\nfrom torch import nn\ndef make():\n    return nn.Sequential(nn.Conv2d(3, 2, 3), nn.ReLU())\n"
+    )
+    measured = signature(f"{source}:make", f"folder:{folder}", n=4)
+    file = measured.save(tmp_path / "x.parquet")
+    table = pq.read_table(file)
+    content = file.read_bytes() + str(table.to_pylist()).encode() + str(table.schema.metadata).encode()
+    for secret in (str(tmp_path), "private-folder", str(Path.home()), str(Path.cwd())):
+        if len(secret) > 1:
+            assert secret.encode() not in content
+    assert measured.metadata["model"] == "own.py:make"
+    assert measured.metadata["dataset"] == "folder:photos"
+
+
+def test_a_signature_is_written_as_its_ending_says(result, tmp_path):
+    table = pd.read_csv(result.save(tmp_path / "x.csv"))
+    assert table["score"].tolist() == pytest.approx(result.table["score"].tolist())
+    assert "affinity score" in result.save(tmp_path / "x.svg").read_text()
+    assert result.save(tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+    assert result.save(tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
+    assert len(list(tmp_path.iterdir())) == 4

@@ -97,31 +97,26 @@ def test_a_network_that_is_used_by_another_thread_meanwhile():
 class Beside(nn.Module):
     """A ReLU, and something else in a thread of its own."""
 
-    def __init__(self, what, pool=None):
+    def __init__(self, what):
         super().__init__()
-        self.first, self.second, self.act = nn.Linear(8, 12), nn.Linear(8, 12), nn.SiLU()
-        self.what, self.pool = what, pool
+        self.first, self.second, self.act, self.what = nn.Linear(8, 12), nn.Linear(8, 12), nn.SiLU(), what
 
     def forward(self, x):
-        y = torch.relu(self.first(x))
-        if self.pool is not None:
-            return y + self.pool.submit(self.what, self, x).result()
-        found = []
+        y, found = torch.relu(self.first(x)), []
         thread = threading.Thread(target=lambda: found.append(self.what(self, x)))
         thread.start()
         thread.join()
         return y + found[0]
 
 
-IN_A_THREAD = {
-    "modules": (lambda net, x: net.act(net.second(x)), "code of the network, layer 'act', layer 'second'"),
-    "a function": (lambda net, x: torch.tanh(x.mean(-1, keepdim=True)), "code of the network"),
-}
-
-
-@pytest.mark.parametrize("name", IN_A_THREAD)
-def test_what_runs_in_a_thread_of_the_network_is_noted(name):
-    what, described = IN_A_THREAD[name]
+@pytest.mark.parametrize(
+    ("what", "described"),
+    [
+        (lambda net, x: net.act(net.second(x)), "code of the network, layer 'act', layer 'second'"),
+        (lambda net, x: torch.tanh(x.mean(-1, keepdim=True)), "code of the network"),
+    ],
+)
+def test_what_runs_in_a_thread_of_the_network_is_noted(what, described):
     result = measured(Beside(what))
     assert result.summary["activation"].tolist() == ["relu"]
     assert f"{described} ran in another thread, where no activation is seen" in result.notes

@@ -70,11 +70,6 @@ class Padded(Dictionaries):
         return item
 
 
-class Ragged(Dictionaries):
-    def __getitem__(self, index):
-        return IDS[index, : 12 - index % 2]
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -84,7 +79,6 @@ class Ragged(Dictionaries):
         (IDS[0], r"token ids must have shape \(N, length\), got \(12,\)"),
         (DataLoader(TensorDataset(IDS - 1), batch_size=4), "these go from -1"),
         (Padded(), r"the data marks padding \(attention_mask\)"),
-        (Ragged(), "the data cannot be read in batches"),
         ("digits", "'digits' holds images, and the network expects token ids"),
         (load_data("digits", Preprocessing()), "token ids, which are integers, got torch.float32"),
     ],
@@ -92,36 +86,6 @@ class Ragged(Dictionaries):
 def test_data_that_is_not_for_this_network(data, message):
     with pytest.raises(AffscoreError, match=message):
         signature(SmallText(), data, n=4, criteria=False)
-
-
-def test_a_network_that_does_not_say_what_it_expects_is_told_how():
-    with pytest.raises(
-        AffscoreError, match=r"got torch.int64; .* preprocessing = affscore.models.TextPreprocessing\(...\)"
-    ):
-        signature(SmallText(None), IDS, n=4, criteria=False)
-
-
-def test_a_network_of_transformers_brings_its_tokenizer(tmp_path):
-    tokenizers, transformers = pytest.importorskip("tokenizers"), pytest.importorskip("transformers")
-    words = {"[UNK]": 0} | {word: index for index, word in enumerate(["the", "cat", "sat", "on", "a", "mat"], 1)}
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    config = transformers.GPT2Config(
-        n_layer=1, n_head=2, n_embd=8, n_positions=6, vocab_size=7, bos_token_id=0, eos_token_id=0
-    )
-    folder = tmp_path / "gpt"
-    transformers.GPT2LMHeadModel(config).save_pretrained(folder)
-    tokenizer.save(str(folder / "tokenizer.json"))
-    chosen = np.random.default_rng(0).choice(["the", "cat", "sat", "on", "a", "mat", "dog"], 6 * 20 + 1)
-    (tmp_path / "book.txt").write_text(" ".join(chosen))
-    found = signature(f"hf:{folder}", f"text:{tmp_path / 'book.txt'}", n=20, criteria=False)
-    assert found.metadata["preprocessing"] == {
-        "tokenizer": "tokenizer.json", "length": 6, "vocabulary": 7, "maximum": 6
-    }  # fmt: skip
-    assert found.notes[0] == "dropped 1 token at the end of text:book.txt, too few for a window of 6"
-    windows = torch.tensor([words.get(word, 0) for word in chosen[:120]]).view(20, 6)
-    shuffled = windows[np.random.default_rng(0).permutation(20)]
-    assert signature(f"hf:{folder}", shuffled, n=20, criteria=False).scores.tolist() == found.scores.tolist()
 
 
 def test_embeddings_that_the_forward_names_take_the_place_of_ids():

@@ -1,12 +1,11 @@
 """A tracker does not change a training, and what it records is what a signature measures."""
 
+import contextlib
 import copy
 import functools
 import itertools
-import random
 import subprocess
 import sys
-import time
 import warnings
 
 import pandas as pd
@@ -149,6 +148,15 @@ class TestSteps:
             for _ in range(3):
                 tracker.step()
         assert tracker.table["step"].unique().tolist() == [0, 3]
+        assert not tracker.table.duplicated(["step", "index"]).any()
+        with contextlib.suppress(KeyError), track(small(), samples(), every=3) as tracker:
+            tracker.step()
+            raise KeyError
+        assert tracker.table["step"].unique().tolist() == [0]
+
+    def test_steps_are_counted_from_the_start_of_the_training(self):
+        tracker = track(small(), samples(), every=3, start=1)
+        assert [tracker.step() for _ in range(3)] == [False, True, False]
 
 
 class TestResuming:
@@ -191,8 +199,6 @@ class TestResuming:
         [
             ({"every": 3}, "with every=2, and this tracker has every=3"),
             ({"coupling": "exact"}, "coupling='paired'"),
-            ({"criteria": ["cka"]}, r"criteria=\[\]"),
-            ({"seed": 1}, "seed=0"),
             ({"n": 16}, "n=512"),
         ],
     )
@@ -246,32 +252,6 @@ class TestResuming:
         other = track(small()[:2], samples(), every=1, state=state)
         with pytest.warns(AffscoreWarning, match="another structure"):
             assert not other.step()
-
-    @pytest.mark.slow
-    def test_a_killed_training_resumes_with_its_record(self, tmp_path):
-        command = [sys.executable, "-m", "tests.affscore.network.trainings"]
-        whole, killed = tmp_path / "whole", tmp_path / "killed"
-        for folder in (whole, killed):
-            folder.mkdir()
-        subprocess.run([*command, whole, "30"], cwd=REPOSITORY, check=True, capture_output=True)
-        ends = []
-        for _ in range(2):  # killed twice, somewhere behind a checkpoint
-            process = subprocess.Popen([*command, killed, "30"], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
-            for _ in range(2):
-                ends.append(int(process.stdout.readline()))
-            time.sleep(random.uniform(0, 0.05))
-            process.kill()
-            assert process.wait() != 0
-            process.stdout.close()
-        assert not (killed / "record.parquet").exists()
-        assert ends == sorted(ends)
-        subprocess.run([*command, killed, "30"], cwd=REPOSITORY, check=True, capture_output=True)
-        records = [load_record(folder / "record.parquet") for folder in (whole, killed)]
-        assert records[0].table["step"].unique().tolist() == list(range(0, 31, 5))
-        pd.testing.assert_frame_equal(*(record.table for record in records), check_exact=True)
-        assert without_times(records[0]) == without_times(records[1])
-        states = [torch.load(folder / "checkpoint.pt", weights_only=True)["model"] for folder in (whole, killed)]
-        assert same(*states)
 
 
 class TestWrappers:
@@ -337,19 +317,12 @@ class TestErrors:
         ("wrong", "message"),
         [
             ({"every": 0}, "every must be an integer of at least 1"),
-            ({"every": 1.5}, "every must be an integer"),
             ({"start": -1}, "start must be an integer of at least 0"),
             ({"n": 1}, "n must be an integer of at least 2"),
             ({"coupling": "optimal"}, "coupling must be one of exact, paired, got 'optimal'"),
-            ({"reduction": "median"}, "reduction must be one of"),
             ({"probe": samples(1)}, "at least 2 samples"),
             ({"probe": samples(0)}, "holds no sample"),
-            ({"probe": torch.randn(8, 4)}, "fails on samples of shape"),
-            ({"probe": samples() * torch.nan}, "NaN or infinite values"),
-            ({"probe": "no such data"}, "no such data"),
-            ({"probe": 5}, "data must be"),
             ({"model": "mini:digitsnet"}, "load_model makes one of a name"),
-            ({"model": nn.Linear(5, 2)}, "no elementwise activation"),
             ({"model": nn.Sequential(nn.LazyLinear(3), nn.ReLU())}, "is lazy"),
         ],
     )  # fmt: skip
@@ -397,17 +370,6 @@ class TestErrors:
         assert first.startswith("not measured at step 1: ")
         assert second.startswith("not measured at step 2, 3: ")
 
-    def test_whatever_fails_later_is_a_note(self, monkeypatch):
-        tracker = track(small(), samples(), every=1)
-
-        def broken(*_):
-            raise torch.linalg.LinAlgError("did not converge")
-
-        monkeypatch.setattr("affscore.network.tracker.score_pair", broken)
-        with pytest.warns(AffscoreWarning, match="the measurement failed: _?LinAlgError: did not converge"):
-            assert not tracker.step()
-        assert tracker.table["step"].unique().tolist() == [0]
-
 
 class TestTheRecord:
     @pytest.fixture
@@ -416,16 +378,6 @@ class TestTheRecord:
         tracker = track(training.model, probe(), every=2, criteria="cka")
         training.run(4, tracker)
         return tracker
-
-    @pytest.mark.slow
-    def test_the_table(self, tracker):
-        table = tracker.table
-        assert list(table) == [name for name in [one.name for one in COLUMNS] if name in table]
-        assert list(table)[:8] == ["step", "index", "layer", "call", "activation", "kind", "depth", "width"]
-        assert {"score", "cka", "accuracy"} <= set(table)
-        assert not list(misfits(table, [one for one in COLUMNS if one.name in table]))
-        assert not table.duplicated(["step", "index"]).any()
-        assert len(table) == 9
 
     def test_a_file(self, tracker, tmp_path):
         path = tracker.save(tmp_path / "x.parquet")

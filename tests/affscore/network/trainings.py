@@ -1,15 +1,9 @@
 # ruff: noqa: NPY002  # what is global is what a measurement may disturb
-"""Small trainings in which everything is random that can be, for the tests of the tracker.
-
-    python -m tests.affscore.network.trainings FOLDER [STEPS]
-
-trains, and writes a checkpoint every few steps, from which it goes on when it is started again.
-"""
+"""Small trainings in which everything is random that can be, for the tests of the tracker."""
 
 from __future__ import annotations
 
 import random
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +11,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-from affscore.network.tracker import Tracker, track
-
-EVERY, SAVED = 5, 4
-"""Steps between two measurements, and between two checkpoints."""
+from affscore.network.tracker import Tracker
 
 
 class Moody(nn.Module):
@@ -119,13 +110,12 @@ class Training:
         }  # fmt: skip
 
     def save(self, path: Path, tracker: Tracker) -> None:
-        """A checkpoint between two epochs, written aside and renamed."""
+        """A checkpoint between two epochs."""
         state = {name: value for name, value in self.everything().items() if name not in ("modules", "needs")}
         moods = [vars(module) for module in self.model.modules() if isinstance(module, Moody)]
         state |= {"tracker": tracker.state_dict(), "cache": [mood["cache"] for mood in moods]}
         state["random"] = [random.getstate(), np.random.get_state()[1].tolist(), np.random.get_state()[2]]
-        torch.save(state, path.with_suffix(".part"))
-        path.with_suffix(".part").replace(path)
+        torch.save(state, path)
 
     def load(self, path: Path, tracker: Tracker) -> None:
         """Go on from a checkpoint."""
@@ -167,20 +157,3 @@ def probe() -> tuple[torch.Tensor, torch.Tensor]:
     """Samples and labels on which the network is measured."""
     generator = torch.Generator().manual_seed(2)
     return torch.randn(40, 1, 8, 8, generator=generator), torch.arange(40) % 4
-
-
-def main(folder: Path, steps: int) -> None:
-    """Train so many steps in all, from the last checkpoint if there is one, and save the record."""
-    training, path = Training(), folder / "checkpoint.pt"
-    tracker = track(training.model, probe(), every=EVERY)
-    if path.exists():
-        training.load(path, tracker)
-    while training.steps < steps:
-        training.run(min(SAVED, steps - training.steps), tracker)
-        training.save(path, tracker)
-        print(training.steps, flush=True)
-    tracker.save(folder / "record.parquet")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -1,13 +1,9 @@
 """``affscore.survey`` is a package and can be called, whatever was imported first."""
 
-import inspect
 import subprocess
 import sys
 
 import pytest
-
-import affscore
-from affscore.survey import survey
 
 CODE = """
 import sys
@@ -37,9 +33,3 @@ def test_it_can_be_called_whatever_was_imported_first(tmp_path):
     )
     assert done.stderr == ""
     assert done.stdout.splitlines() == ["1 job: 1 measured"] * len(ORDERS)
-
-
-def test_its_arguments_and_description_are_those_of_the_function():
-    assert inspect.signature(affscore.survey) == inspect.signature(survey)
-    assert affscore.survey.__call__.__doc__ == survey.__doc__
-    assert "affscore.survey(" in affscore.survey.__doc__

@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from safetensors.torch import load_file, save_file
 from torch import nn
 
-from affscore import AffscoreError, load_model
+from affscore import load_model
+from affscore.models.sources import identity_of_model
 from affscore.options import Options, checked
 from affscore.survey.job import Job, changed, describe, is_of_job, named_options
 
@@ -156,6 +158,11 @@ def test_a_description_has_no_path_in_it(photos, tmp_path):
         ("mini:digitsnet", "digits", {}, "mini_digitsnet-DEFAULT-digits-n64-mean-"),
         ("resnet18@random", "random", {"images": 128, "seed": 3}, "resnet18-random-random-n64-mean-images128-seed3-"),
         (
+            "mini:digitsnet", "random",
+            {"multiverse": ("mean", "positions"), "images": 64, "positions": 3, "bias": "extrapolated"},
+            "mini_digitsnet-DEFAULT-random-n64-multiverse+mean+positions-images64-positions3-extrapolated-",
+        ),
+        (
             "mini:digitsnet", "digits",
             {"order": "reduce-first", "covariance": "empirical", "criteria": False},
             "mini_digitsnet-DEFAULT-digits-n64-mean-reduce-first-empirical-no-criteria-",
@@ -177,15 +184,6 @@ def test_names_of_files_are_safe_and_short(tmp_path):
     assert described.file_name[:-17] == "mini_digitsnet-DEFAULT-folder_a_b_c_d_e-n2-mean"
 
 
-def test_what_is_not_there_is_found_out():
-    for model, dataset, message in (
-        ("nothing.py:make", "digits", "file not found: 'nothing.py'"),
-        ("mini:digitsnet", "digit", "unknown data set 'digit'"),
-    ):
-        with pytest.raises(AffscoreError, match=message):
-            describe(Job(model, dataset, Options()))
-
-
 def test_a_multiverse_with_more_reductions_serves_and_a_signature_does_not():
     def job(*reductions, **options):
         return describe(Job("mini:digitsnet", "random", Options(images=64, multiverse=reductions, **options)))
@@ -200,3 +198,18 @@ def test_a_multiverse_with_more_reductions_serves_and_a_signature_does_not():
     assert not is_of_job(metadata(both), plain)
     assert not is_of_job(metadata(plain), mean)
     assert not is_of_job(metadata(both), job("mean", bias="extrapolated"))
+
+
+def test_the_weights_beside_a_configuration_are_part_of_the_job(tmp_path):
+    transformers = pytest.importorskip("transformers")
+    config = transformers.BertConfig(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8, vocab_size=11
+    )
+    folder = tmp_path / "bert"
+    transformers.BertModel(config).save_pretrained(folder)
+    spec = f"hf:{folder}/config.json"
+    before = identity_of_model(spec)
+    assert before == identity_of_model(f"hf:{folder}")
+    weights = load_file(folder / "model.safetensors")
+    save_file({name: value + 1 for name, value in weights.items()}, folder / "model.safetensors", {"format": "pt"})
+    assert identity_of_model(spec) != before

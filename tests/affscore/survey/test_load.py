@@ -3,7 +3,7 @@
 import pytest
 
 from affscore import AffscoreError, signature
-from affscore.survey import Store, load_or_measure, survey
+from affscore.survey import Store, load_or_measure
 
 OPTIONS = {"n": 32, "images": 32, "criteria": False, "progress": False}
 NAMES = ["mini:digitsnet@random", "mini:digitsnet"]
@@ -23,19 +23,6 @@ def test_they_are_those_of_a_signature_and_are_measured_once(tmp_path):
 
 
 @pytest.mark.slow
-def test_results_of_a_further_store_serve_by_their_description_and_not_by_their_name(tmp_path):
-    further, own = tmp_path / "further", tmp_path / "own"
-    survey("mini:digitsnet", "digits", further, only=0, **OPTIONS)
-    load_or_measure(["mini:digitsnet"], "digits", own, also=[further], **OPTIONS)
-    assert Store(own).files() == []
-    load_or_measure(["mini:digitsnet@random"], "digits", own, also=[further], **OPTIONS)
-    load_or_measure(["mini:digitsnet"], "digits", own, also=[further], **{**OPTIONS, "seed": 1})
-    assert len(Store(own).files()) == 2
-    load_or_measure(["mini:digitsnet"], "digits", own, **OPTIONS)
-    assert len(Store(own).files()) == 3
-
-
-@pytest.mark.slow
 def test_a_network_that_fails_is_told_and_the_others_are_kept(tmp_path):
     (tmp_path / "broken.py").write_text("from torch import nn\n\ndef make():\n    return nn.Linear(3, 2)\n")
     with pytest.raises(AffscoreError):
@@ -47,9 +34,3 @@ def test_a_name_that_is_none_is_told_before_anything_is_measured(tmp_path):
     with pytest.raises(AffscoreError, match="digitsnet"):
         load_or_measure(["mini:digitsnet", "mini:digitnet"], "digits", tmp_path, **OPTIONS)
     assert Store(tmp_path).files() == []
-
-
-@pytest.mark.parametrize("jobs", [0, -1, "2", True, 2.0])
-def test_a_number_of_jobs_that_is_none(tmp_path, jobs):
-    with pytest.raises(AffscoreError, match="jobs must be an integer of at least 1"):
-        load_or_measure(["mini:digitsnet"], "digits", tmp_path, jobs=jobs, n=32, images=32)

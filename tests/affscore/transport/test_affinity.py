@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.covariance import ledoit_wolf_shrinkage
 
@@ -25,7 +25,6 @@ from tests.affscore.transport.clouds import (
 
 NAMES = ("ledoit-wolf", "empirical")
 ALL = REGULAR + DEGENERATE
-"""1 - sqrt(1 - corr(x, max(x, 0))) of a standard normal x: 0.621."""
 
 
 def cost(score):
@@ -51,9 +50,11 @@ def gaussian(n, d, seed=0):
 # The definition ------------------------------------------------------------------------------------------------
 
 
-@given(pairs(ALL), st.sampled_from([0.0, 1e-2]))
-@pytest.mark.slow
-def test_ledoit_wolf_agrees_with_the_textbook(pair, ridge):
+@pytest.mark.parametrize(("most", "ridges"), [(24, [0.0, 1e-2]), pytest.param(120, [0.0], marks=pytest.mark.slow)])
+@settings(max_examples=200)
+@given(st.data())
+def test_ledoit_wolf_agrees_with_the_textbook(most, ridges, data):
+    pair, ridge = data.draw(pairs(ALL, most, 2 * most)), data.draw(st.sampled_from(ridges))
     x, y = pair
     # without shrinkage and ridge the textbook divides by zero where n <= d
     assume(ridge > 0 or min(ledoit_wolf_shrinkage(x), ledoit_wolf_shrinkage(y)) > 1e-3 or x.shape[1] == 1)
@@ -158,14 +159,6 @@ def test_small_directions_keep_their_digits(size):
     assert affinity_score(x * [1.0, size, size], x, "empirical").value == pytest.approx(1.0, abs=1e-15 / size + 1e-9)
 
 
-@given(pairs(ALL))
-def test_proposition_3_5_the_empirical_score_is_between_zero_and_one(pair):
-    score = affinity_score(*pair, "empirical")
-    assert -1e-12 <= score.raw <= 1.0
-    assert score.value <= 1.0
-    assert not score.bound_exceeded
-
-
 # Invariances ---------------------------------------------------------------------------------------------------
 
 # With the empirical covariance the score jumps where a cloud loses a dimension: the last bit of an offset that
@@ -223,18 +216,6 @@ def test_the_order_of_samples_does_not_matter_not_even_of_each_cloud_alone(case,
     assert cost(affinity_score(x[one], y[other], name)) == pytest.approx(expected, **SAME)
 
 
-# The coupling --------------------------------------------------------------------------------------------------
-
-
-def test_the_coupling_is_the_optimal_one_and_not_the_pairing():
-    x = gaussian(100, 3)
-    paired = affinity_score(x, relu(x))
-    shuffled = affinity_score(x, relu(x)[::-1])
-    assert paired.pairing_optimal
-    assert not shuffled.pairing_optimal
-    assert shuffled.raw == pytest.approx(paired.raw, abs=1e-12)
-
-
 # Shrinkage -----------------------------------------------------------------------------------------------------
 
 
@@ -258,45 +239,17 @@ def heavy_tails(n, d, large, seed):
     return x * np.abs(rng.standard_t(1, size=(n, 1)))
 
 
-@pytest.mark.parametrize(("seed", "raw"), [(0, -0.2656)])
-def test_heavy_tails_can_exceed_the_bound_under_shrinkage(seed, raw):
+def test_heavy_tails_can_exceed_the_bound_under_shrinkage():
     """Relu6 of heavy tails: X is shrunk to a ball and Y is not, so that T sends the tail of X far beyond Y.
 
     The number depends on the heaviest rows, that is on the seed: over 40 seeds half of it lies in -0.55 to -0.32.
     """
-    x = heavy_tails(512, 2048, 200, seed)
+    x = heavy_tails(512, 2048, 200, seed=0)
     score = affinity_score(x, np.clip(x, 0, 6))
-    assert score.raw == pytest.approx(raw, abs=1e-3)
+    assert score.raw == pytest.approx(-0.2656, abs=1e-3)
     assert score.value == float(score) == 0.0
     assert score.bound_exceeded
     assert score.intensity[0] > 0.9 > 0.2 > score.intensity[1]
-
-
-# Many more coordinates than samples ------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def uncompressed(monkeypatch):
-    """The score in all d coordinates, instead of those of the span of the samples."""
-
-    def score(*args, **kwargs):
-        with monkeypatch.context() as patch:
-            patch.setitem(affinity_score.__globals__, "joint_span", lambda x, y: (x, y))
-            return affinity_score(*args, **kwargs)
-
-    return score
-
-
-@pytest.mark.parametrize("kind", ALL)
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("n", "d"), [(2, 9), (7, 40), (12, 25)])
-def test_the_span_of_the_samples_is_enough(kind, name, n, d, uncompressed):
-    x = varied(cloud(kind, n, d, np.random.default_rng(0)))
-    for y in (varied(relu(x)), cloud("skewed", n, d, np.random.default_rng(1))):
-        assert cost(affinity_score(x, y, name)) == pytest.approx(cost(uncompressed(x, y, name)), **SAME)
-        if name == "ledoit-wolf" and min(ledoit_wolf_shrinkage(x), ledoit_wolf_shrinkage(y)) > 1e-3:
-            expected = (1.0 - textbook.affinity(x, y)) ** 2
-            assert cost(affinity_score(x, y)) == pytest.approx(expected, **SAME)
 
 
 # Degenerate cases -------------------------------------------------------------------------------------------------
@@ -337,16 +290,10 @@ def test_a_constant_input_of_a_varying_output_is_an_error():
     ("x", "y", "message"),
     [
         (gaussian(5, 3), gaussian(5, 2), r"the same shape \(n samples, d coordinates\), got \(5, 3\) and \(5, 2\)"),
-        (gaussian(5, 3), gaussian(4, 3), r"got \(5, 3\) and \(4, 3\)"),
-        (gaussian(1, 3), gaussian(1, 3), "x must have at least 2 samples"),
         (gaussian(5, 3), np.full((5, 3), np.inf), "y must be finite, got 15 NaN or infinite of 15 values"),
-        (gaussian(5, 3) * np.nan, gaussian(5, 3), "x must be finite"),
-        (gaussian(5, 3) + 0j, gaussian(5, 3), "x must hold real numbers"),
-        (gaussian(5, 3), "relu", "y must be an array or tensor of real numbers, got a str"),
         ([[1.0, 2.0], [3.0]], [[1.0, 2.0], [3.0, 4.0]], "x must be an array or tensor of real numbers, got a list"),
-        (gaussian(5, 3)[0], gaussian(5, 3)[0], r"x must have shape \(n samples, d coordinates\), got \(3,\)"),
     ],
-    ids=["d", "n", "one sample", "infinity", "nan", "complex", "string", "ragged", "one axis"],
+    ids=["d", "infinity", "ragged"],
 )
 def test_bad_clouds_are_refused_with_a_sentence(x, y, message):
     with pytest.raises(AffscoreError, match=message):
@@ -361,6 +308,3 @@ def test_bad_options_are_refused_with_a_sentence():
         affinity_score(x, x, ridge=-1.0)
     with pytest.raises(AffscoreError, match='coupling must be "exact" or "paired"'):
         affinity_score(x, x, coupling="optimal")
-    # even where no covariance is needed
-    with pytest.raises(AffscoreError, match="covariance must be"):
-        affinity_score(x, np.ones_like(x), "shrunk")

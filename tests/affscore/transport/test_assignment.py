@@ -43,30 +43,6 @@ def test_brute_force_over_all_permutations_agrees(n, d, rng):
     assert ((x - y[coupling.assignment]) ** 2).sum() / n == pytest.approx(coupling.cost, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "optimal", "how"),
-    [
-        ([0, 1, 2], [10, 11, 12], True, "moved far away, but in order"),
-        ([0, 4, 9], [1, 5, 8], True, "the minimum of every row"),
-        ([0, 1, 2], [0, 1, 1], True, "a tie between two couplings"),
-        ([0, 1], [0.9, 1.9], True, "in order, where neither rows nor columns show it"),
-        ([0, 1], [1, 0], False, "exchanged"),
-        ([0, 1, 5], [1, 5, 0], False, "a cycle of three"),
-    ],
-    ids=lambda value: value.replace(" ", "-") if isinstance(value, str) else "",
-)
-def test_whether_the_pairing_is_optimal_is_known(x, y, optimal, how):
-    x, y = (np.array(points, dtype=float)[:, None] for points in (x, y))
-    coupling = coupling_of(x, y)
-    assert coupling.pairing_optimal == optimal
-    assert coupling.cost == pytest.approx(min(brute_force(x, y)))
-    if optimal:
-        assert coupling.assignment.tolist() == list(range(len(x)))
-        assert coupling.cost == coupling.pairing_cost
-    else:
-        assert coupling.cost < coupling.pairing_cost
-
-
 @pytest.fixture
 def without_solver(monkeypatch):
     def solver(costs):
@@ -84,14 +60,6 @@ def test_rows_or_columns_alone_certify_the_pairing(swapped):
     assert costs.argmin(axis=1).tolist() == [0, 2, 2]
     assert costs.argmin(axis=0).tolist() == [0, 1, 2]
     assert (coupling_of(y, x) if swapped else coupling_of(x, y)).pairing_optimal
-
-
-@pytest.mark.usefixtures("without_solver")
-def test_a_certified_pairing_does_not_solve_the_assignment_problem():
-    x = np.random.default_rng(0).standard_normal((300, 40))
-    assert coupling_of(x, np.maximum(x, 0)).pairing_optimal
-    with pytest.raises(AssertionError, match="the certificate"):
-        coupling_of(x, -x)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, 1e8])
@@ -136,12 +104,6 @@ def test_float32_decides_only_where_its_error_is_smaller_than_the_margin(margin,
     assert coupling.assignment[:2].tolist() == ([0, 1] if margin > 0 else [1, 0])
 
 
-def test_float32_never_decides_by_the_luck_of_its_rounding():
-    """Thirty pairs of clouds whose coupling i -> i is not optimal, by a margin far below its rounding."""
-    found = [coupling_of(*near_ties(-1e-8, seed=seed)) for seed in range(30)]
-    assert {(one.decided_by, one.pairing_optimal) for one in found} == {("assignment", False)}
-
-
 def test_float32_is_not_asked_where_its_products_may_be_less(monkeypatch):
     x, y = near_ties(0.1)
     monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: "medium")
@@ -155,3 +117,9 @@ def test_float32_is_not_asked_under_autocast_or_where_it_overflows():
         assert coupling_of(x, y).decided_by == "float64"
     huge = coupling_of(1e10 * x, 1e20 * y[::-1].copy())
     assert huge.decided_by != "float32"
+
+
+def test_float32_never_decides_by_the_luck_of_its_rounding():
+    """Thirty pairs of clouds whose coupling i -> i is not optimal, by a margin far below its rounding."""
+    found = [coupling_of(*near_ties(-1e-8, seed=seed)) for seed in range(30)]
+    assert {(one.decided_by, one.pairing_optimal) for one in found} == {("assignment", False)}

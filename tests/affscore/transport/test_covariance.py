@@ -7,7 +7,6 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 
 from affscore.errors import AffscoreError
 from affscore.transport import covariance, ledoit_wolf_intensity
-from affscore.transport.covariance import estimate
 from tests.affscore.transport import textbook
 from tests.affscore.transport.clouds import DEGENERATE, REGULAR, cloud, clouds, scales, varied
 
@@ -48,41 +47,10 @@ def test_the_covariance_scales_with_the_square_of_the_units(x, scale, name, ridg
     )
 
 
-@given(clouds(), st.sampled_from(NAMES), st.sampled_from([0.0, 0.1]))
-def test_trace_matrix_and_root_are_those_of_one_covariance(x, name, ridge):
-    parts = estimate(centred(x), name, ridge=ridge)
-    matrix = parts.matrix.numpy()
-    assert parts.trace == pytest.approx(np.trace(matrix), rel=1e-12)
-    vectors, values = (part.numpy() for part in parts.root())
-    assert np.all(values > 0)
-    np.testing.assert_allclose(vectors.T @ vectors, np.eye(len(values)), **CLOSE)
-    np.testing.assert_allclose((vectors * values**2) @ vectors.T, matrix, atol=1e-12 * parts.trace)
-    assert len(values) == np.linalg.matrix_rank(matrix, tol=1e-12 * parts.trace, hermitian=True)
-    if parts.floor > 0:
-        assert parts.condition_bound >= np.linalg.cond(matrix) * (1 - 1e-9)
-    else:
-        assert parts.condition_bound == float("inf")
-
-
-@given(clouds(max_n=6, max_d=20), st.sampled_from(NAMES))
-def test_the_trace_counts_the_coordinates_outside_the_basis(x, name):
-    points = centred(x)
-    coordinates = torch.linalg.qr(points.T, mode="r")[1].T
-    whole, inside = estimate(points, name), estimate(coordinates, name, dimension=x.shape[1])
-    assert inside.trace == pytest.approx(whole.trace, rel=1e-12)
-    assert inside.intensity == pytest.approx(whole.intensity, abs=1e-9)
-
-
 @pytest.mark.parametrize("ridge", [-1e-9, float("nan"), float("inf")])
 def test_a_ridge_that_is_no_ridge_is_refused(ridge):
     with pytest.raises(AffscoreError, match=r"the ridge must be a number >= 0 \(relative to tr\(S\)/d\), got"):
         covariance([[0.0], [1.0]], ridge=ridge)
-
-
-@pytest.mark.parametrize("name", ["ledoit_wolf", "Empirical", "", None])
-def test_an_unknown_covariance_is_refused_and_the_known_ones_named(name):
-    with pytest.raises(AffscoreError, match='covariance must be "ledoit-wolf" or "empirical", got'):
-        covariance([[0.0], [1.0]], name)
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e-100, 1e100, 1e150, 1e300])

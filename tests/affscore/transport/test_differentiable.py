@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affscore import AffscoreError, affinity_score
-from affscore.transport import differentiable_affinity, ledoit_wolf_intensity
-from affscore.transport.differentiable import _intensity
+from affscore.transport import differentiable_affinity
 from tests.affscore.transport.clouds import DEGENERATE, REGULAR, orthogonal, pairs, scales
 
 ALL = REGULAR + DEGENERATE
@@ -64,23 +63,10 @@ def test_the_value_is_that_of_the_score(pair, name):
         assert differentiable_affinity(leaf(x), leaf(y), name, coupling).item() == max(found, 0.0)
 
 
-@given(pairs(ALL))
-def test_the_intensity_is_that_of_the_covariance(pair):
-    for cloud in pair:
-        points = torch.from_numpy(cloud - cloud.mean(axis=0))
-        points /= points.abs().max()
-        scatter = points.T @ points / len(points)
-        d = points.shape[1]
-        expected = ledoit_wolf_intensity(points)
-        found = _intensity(points, scatter, d).item()
-        identity = torch.allclose(scatter, scatter.trace() / d * torch.eye(d, dtype=torch.float64), rtol=1e-7)
-        assert found == pytest.approx(expected, rel=1e-9, abs=1e-12) or (identity and (expected, found) == (0, 1))
-
-
 # The gradient --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", range(50))
+@pytest.mark.parametrize("number", range(20))
 def test_the_gradient_is_that_of_finite_differences(number):
     x, y = example(number)
     for place, name in enumerate(NAMES):
@@ -137,30 +123,6 @@ def test_the_gradient_is_finite_wherever_there_is_a_score(pair, name, coupling, 
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("shape", [(9, 4), (5, 8), (4, 12), (2, 3)])
-def test_dead_channels_and_twins_have_finite_gradients(name, shape):
-    x = np.random.default_rng(4).standard_normal(shape)
-    dead = np.maximum(x, 0)
-    dead[:, 0] = 0.0
-    twins = x.copy()
-    twins[:, 1] = twins[:, 0]
-    for pair in ((x, dead), (dead, x), (dead, dead**2), (twins, np.tanh(twins))):
-        for gradient in gradients(*pair, name):
-            assert bool(gradient.isfinite().all())
-
-
-def test_changes_that_keep_the_rank_have_their_derivative():
-    """A dead channel: the derivative with respect to the others is that of finite differences."""
-    x = np.random.default_rng(5).standard_normal((9, 4))
-
-    def score(live):
-        y = torch.cat([live, torch.zeros(9, 1, dtype=torch.float64)], dim=1)
-        return differentiable_affinity(x, y, "empirical", clip=False)
-
-    assert torch.autograd.gradcheck(score, leaf(np.tanh(2 * x[:, :3])))
-
-
-@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("coupling", COUPLINGS)
 def test_a_constant_output_is_affine_and_does_not_pull(name, coupling):
     x, y = leaf(np.arange(6.0).reshape(3, 2) ** 2), leaf(np.full((3, 2), 7.0))
@@ -197,10 +159,8 @@ def test_gradients_of_lower_precision_are_rounded_once(dtype):
     ("x", "y", "options", "message"),
     [
         ([[1.0], [math.nan]], [[1.0], [2.0]], {}, "x must be finite"),
-        ([[1.0], [2.0]], [[1.0], [math.inf]], {}, "y must be finite"),
         ([[1.0], [1.0]], [[1.0], [2.0]], {}, "x is constant while y varies"),
         ([[1.0], [2.0]], [[1.0, 2.0], [2.0, 3.0]], {}, "same shape"),
-        ([[1.0]], [[1.0]], {}, "at least 2 samples"),
         ([[1.0], [2.0]], [[1.0], [2.0]], {"coupling": "exact"}, 'coupling must be "paired" or "fixed" here'),
         ([[1.0], [2.0]], [[1.0], [2.0]], {"covariance": "ridge"}, "covariance must be"),
     ],

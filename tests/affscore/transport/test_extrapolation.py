@@ -14,7 +14,6 @@ from companion.activations import ACTIVATIONS, limit_score
 from tests.affscore.transport.clouds import pairs
 
 NAMES = ("ledoit-wolf", "empirical")
-"""Covariance matrices of normal inputs by their width."""
 
 
 def gaussian(n, d, seed=0):
@@ -66,22 +65,6 @@ def test_the_positions_of_an_image_stay_together(images, name):
     assert found != pytest.approx(extrapolated(x, gelu(x), name))
 
 
-def test_the_paired_score_is_extrapolated_beside_the_exact_one():
-    x = gaussian(100, 2)
-    score = affinity_score(x, gelu(x))
-    exact, paired = extrapolated_affinity_scores(x, gelu(x), score)
-    assert not score.pairing_optimal
-    assert exact != paired
-    alone = affinity_score(x, gelu(x), coupling="paired")
-    assert extrapolated_affinity_scores(x, gelu(x), alone) == pytest.approx((paired, paired))
-
-
-@given(pairs(), st.sampled_from(NAMES))
-def test_it_is_a_score_or_missing(pair, name):
-    for value in extrapolated(*pair, name):
-        assert 0 <= value <= 1 or (math.isnan(value) and len(pair[0]) < 8)
-
-
 # Where there is nothing to extrapolate ---------------------------------------------------------------------------
 
 
@@ -123,10 +106,6 @@ def test_what_does_not_fit_together_is_refused_with_a_sentence():
     for group in (0, -1, 5):
         with pytest.raises(AffscoreError, match="group must be a positive number that divides the 12 samples, got"):
             extrapolated_affinity_scores(x, x, score, group=group)
-    with pytest.raises(AffscoreError, match="same shape"):
-        extrapolated_affinity_scores(x, x[:, :2], score)
-    with pytest.raises(AffscoreError, match="y must be finite"):
-        extrapolated_affinity_scores(x, x * np.nan, score)
 
 
 # Against known limits --------------------------------------------------------------------------------------------

@@ -112,22 +112,3 @@ def test_very_wide_and_very_few():
     assert 0.9 < score.value < 1.0  # sixteen points are fitted almost whatever they are
     order = torch.randperm(6144, generator=torch.Generator().manual_seed(1))
     assert affinity_score(wide[:, order], wide.relu()[:, order]).raw == pytest.approx(score.raw, abs=1e-9)
-
-
-def test_rounding_counts_only_where_the_type_of_the_numbers_does_not_tell_it():
-    """12 units of 5 channels in float32 have 12 directions, of which 7 are rounding: of float64 numbers a signal."""
-    rng = np.random.default_rng(0)
-    channels, weights = rng.standard_normal((256, 5)), rng.standard_normal((5, 12))
-    exact = channels @ weights
-    rounded = channels.astype(np.float32) @ weights.astype(np.float32)
-    expected = affinity_score(exact, np.maximum(exact, 0), "empirical")
-    score = affinity_score(rounded, np.maximum(rounded, 0), "empirical")
-    assert score.value == pytest.approx(expected.value, abs=1e-6)
-    assert score.degenerate_input
-    assert expected.degenerate_input
-    x = rounded.astype(np.float64)
-    told = affinity_score(x, np.maximum(x, 0), "empirical", rounding=2.0**-23)
-    assert told.value == pytest.approx(score.value, abs=1e-12)
-    untold = affinity_score(x, np.maximum(x, 0), "empirical")
-    assert abs(untold.value - expected.value) > 1e-3
-    assert not untold.degenerate_input

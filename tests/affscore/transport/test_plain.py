@@ -5,15 +5,13 @@ import hashlib
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import nn
 from torch.masked import masked_tensor
 from torch.utils.data import Dataset
 
 from affscore import AffscoreError, affinity_score, signature
 from affscore.models.card import fingerprint
-from affscore.transport.samples import kind_of, plain_parts
+from affscore.transport.samples import kind_of
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning"),
@@ -98,47 +96,26 @@ def test_no_score_is_computed_of_one(kind):
             signature(Holding(None), data, n=4)
 
 
-@settings(deadline=None)
-@given(st.lists(st.lists(st.floats(0.0, 4.0, width=32), min_size=3, max_size=3), min_size=1, max_size=5))
-def test_parts_are_plain_and_say_all(rows):
-    matrix = torch.tensor(rows)
-    for kind in ("coo", "csr", "csc", "plain", "float8", "mkldnn"):
-        parts = plain_parts(KINDS[kind](matrix))
-        assert not any(map(kind_of, parts))
-        assert sum(part.double().sum() for part in parts if part.is_floating_point()) == pytest.approx(
-            float(KINDS[kind](matrix).to_dense().double().sum()), abs=1e-4
-        )
-
-
 MASKED = np.ma.masked_greater(np.random.default_rng(0).standard_normal((32, 4)), 1.5)
+NO_NUMBERS = "must be plain numbers in memory, got a masked array; the mask would be lost: drop its rows"
+
+
+@pytest.mark.parametrize("form", [lambda x: x, list, tuple, lambda x: x.astype(np.float32)])
+def test_masked_arrays_have_no_score(form):
+    for pair in ((form(MASKED), MASKED.data), (MASKED.data, form(MASKED))):
+        with pytest.raises(AffscoreError, match=f"^[xy] {NO_NUMBERS}"):
+            affinity_score(*pair)
 
 
 class Items(Dataset):
-    def __init__(self, form):
-        self.form = form
-
     def __len__(self):
         return len(MASKED)
 
     def __getitem__(self, index):
-        return self.form(MASKED[index])
+        return {"x": MASKED[index], "label": 3}
 
 
-class TestMaskedArrays:
-    SENTENCE = "must be plain numbers in memory, got a masked array; the mask would be lost: drop its rows"
-
-    @pytest.mark.parametrize("form", [lambda x: x, list, tuple, lambda x: x.astype(np.float32)])
-    def test_they_have_no_score(self, form):
-        for pair in ((form(MASKED), MASKED.data), (MASKED.data, form(MASKED))):
-            with pytest.raises(AffscoreError, match=f"^[xy] {self.SENTENCE}"):
-                affinity_score(*pair)
-
-    @pytest.mark.parametrize(
-        "data",
-        [MASKED, (MASKED,), {"x": MASKED}, list(MASKED), Items(lambda x: x), Items(lambda x: (x, 3)),
-         Items(lambda x: {"x": x})],
-        ids=["array", "tuple", "dictionary", "list", "data set", "with labels", "by name"],
-    )  # fmt: skip
-    def test_they_are_no_data(self, data):
-        with pytest.raises(AffscoreError, match=f"^the data {self.SENTENCE}"):
-            signature(Holding(None).double(), data, n=32)
+@pytest.mark.parametrize("data", [MASKED, (MASKED,), {"x": MASKED}, list(MASKED), Items()])
+def test_masked_arrays_are_no_data(data):
+    with pytest.raises(AffscoreError, match=f"^the data {NO_NUMBERS}"):
+        signature(Holding(None).double(), data, n=32)

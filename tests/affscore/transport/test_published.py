@@ -94,26 +94,14 @@ def test_it_fails_where_few_directions_dominate(seed):
     assert affinity_score(x, y, "raw") < 0
 
 
-def test_it_is_float32_and_not_the_ridge_that_fails_there():
-    x = dominated(128, 250, 0)
-    y = relu(x)
-    source, target = (ledoit_wolf(z)[0] + 1e-6 * np.eye(250) for z in (x, y))
-    mapped = (x - x.mean(axis=0)) @ textbook.linear_part(source, target) + y.mean(axis=0)
-    in_double = 1 - textbook.wasserstein(mapped, y) / math.sqrt(2 * np.trace(target))
-    assert in_double == pytest.approx(textbook.affinity(x, y), abs=1e-3)
-
-
 @pytest.mark.parametrize(
     ("x", "y", "variant", "message"),
     [
         (gaussian(5, 2), gaussian(5, 2), "shrunk", 'variant must be "corrected" or "raw", got \'shrunk\''),
         (gaussian(5, 2), gaussian(5, 3), "raw", r"the same shape .*, got \(5, 2\) and \(5, 3\)"),
-        (gaussian(5, 2), gaussian(5, 2) * np.nan, "raw", "y must be finite"),
-        (gaussian(1, 2), gaussian(1, 2), "corrected", "x must have at least 2 samples"),
         (1e20 * gaussian(5, 2), gaussian(5, 2), "raw", "x is too large for the published formula: its squares"),
         (gaussian(5, 2), 1e50 * gaussian(5, 2), "raw", "y is too large for the published formula"),
     ],
-    ids=["variant", "shapes", "nan", "one sample", "squares overflow", "values overflow"],
 )
 def test_bad_input_is_refused_with_a_sentence(x, y, variant, message):
     with pytest.raises(AffscoreError, match=message):

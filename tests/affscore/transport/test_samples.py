@@ -58,40 +58,23 @@ def test_integers_are_exact_numbers(dtype):
     ("bad", "message"),
     [
         (POINTS[:, 0], r"x must have shape \(n samples, d coordinates\), got \(4,\); reduce or flatten"),
-        (POINTS[None], r"got \(1, 4, 3\)"),
         (3.0, r"got \(\)"),
-        ([], r"got \(0,\)"),
         (POINTS[:1], r"at least 2 samples and 1 coordinate, got shape \(1, 3\); a single sample"),
-        (np.empty((0, 3)), r"got shape \(0, 3\)"),
         (np.empty((5, 0)), r"got shape \(5, 0\)"),
         (np.where(POINTS > 2, np.nan, POINTS), "x must be finite, got 2 NaN or infinite of 12 values"),
         (np.where(POINTS > 7, -np.inf, POINTS), "got 1 NaN or infinite of 12 values"),
         (torch.tensor(POINTS).half() * 60000, "NaN or infinite of 12"),
         (POINTS + 1j, "x must hold real numbers, got torch.complex128"),
         (POINTS > 0, "x must hold real numbers, got torch.bool"),
-        (torch.tensor(POINTS).to_sparse(), r"got a sparse tensor; make it dense first \(.to_dense\(\)\)"),
-        ("abc", "x must be an array or tensor of real numbers, got a str"),
         ([["a", "b"], ["c", "d"]], "real numbers, got a list of type <U1"),
         ([[1.0, 2.0], [3.0]], "got a list that does not make one; are its rows of different lengths"),
         (None, "got a NoneType"),
-        ({"x": POINTS}, "got a dict"),
         (POINTS.astype(object), "of type object"),
-        (POINTS.astype("M8[s]"), "of type datetime64"),
-    ],
-    ids=[
-        *("one axis", "three axes", "a number", "nothing", "one sample", "no samples", "no coordinates"),
-        *("nan", "infinity", "overflow", "complex", "bool", "sparse", "string", "strings", "ragged", "none"),
-        *("dict", "objects", "dates"),
     ],
 )
 def test_what_is_no_cloud_is_refused_with_a_sentence(bad, message):
     with pytest.raises(AffscoreError, match=message):
         as_samples(bad)
-
-
-def test_an_error_names_the_argument():
-    with pytest.raises(AffscoreError, match=r"^the output must have shape"):
-        as_samples(POINTS[0], "the output")
 
 
 @given(clouds(), st.integers(-1000, 1000), st.floats(-100, 100))
@@ -130,17 +113,6 @@ def test_arrays_of_every_stride_are_taken_and_not_written_to(make):
     assert points.tolist() == before.tolist()
     affscore.affinity_score(array, array**2)
     np.testing.assert_array_equal(array, before)
-
-
-@given(clouds(), st.integers(-100, 100), st.floats(-100, 100))
-def test_a_part_is_the_cloud_of_its_points(x, exponent, offset):
-    x = torch.tensor((x + offset) * 2.0**exponent)
-    rows = torch.arange(0, len(x), 2)
-    part, alone = centre(x).part(rows), centre(x[rows])
-    size = 1e-12 * float(x.abs().max())
-    assert torch.allclose(part.mean + part.scale * part.points, x[rows], rtol=0, atol=size)
-    assert torch.allclose(part.scale * part.points, alone.scale * alone.points, rtol=0, atol=size)
-    assert part.constant == alone.constant
 
 
 def test_a_part_of_rounding_is_constant_if_the_whole_is():

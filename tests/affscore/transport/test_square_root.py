@@ -11,29 +11,6 @@ from affscore.transport import affinity_score
 square_root = importlib.import_module("affscore.transport.decompositions")
 
 
-def matrix(k, condition, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    rotation = torch.linalg.qr(torch.randn(k, k, dtype=torch.float64, generator=generator))[0]
-    values = torch.logspace(0, -float(np.log10(condition)), k, dtype=torch.float64)
-    return 7.0 * (rotation * values) @ rotation.T
-
-
-@pytest.mark.parametrize("condition", [1.0, 1e3, 1e6, 1e9])
-def test_products_alone_find_the_root(condition):
-    given = matrix(40, condition)
-    root, converged = square_root.newton_schulz(given)
-    assert converged
-    torch.testing.assert_close(root @ root, given, rtol=0, atol=1e-9)
-    torch.testing.assert_close(root, square_root.square_root(given), rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("smallest", [1e-4, 1e-10, 1e-16])
-def test_small_eigenvalues_have_their_own_digits(smallest):
-    root, converged = square_root.newton_schulz(torch.diag(torch.tensor([1.0, smallest], dtype=torch.float64)))
-    assert converged
-    assert root.diagonal().tolist() == pytest.approx([1.0, smallest**0.5], rel=1e-9)
-
-
 @settings(deadline=None)
 @given(st.lists(st.floats(2, 14), min_size=1, max_size=3), st.integers(1, 8), st.integers(0, 2**16))
 def test_spectra_with_gaps_have_the_right_root_or_none(exponents, each, seed):
