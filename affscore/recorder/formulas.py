@@ -22,7 +22,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 from affscore.recorder.calls import ActivationCall, Event
 from affscore.recorder.dataflow import is_wrapped, view_of
 from affscore.recorder.effects import is_whole
-from affscore.recorder.functions import NO_EFFECT, Effect, Function, kind_of, writes_in_place
+from affscore.recorder.functions import NO_EFFECT, Effect, Function, writes_in_place
 
 _LARGEST_CONSTANT = 2**16
 _LONGEST_FORMULA = 64
@@ -60,16 +60,6 @@ class Step:
         """The steps that it was computed from, each once."""
         found = (value for value in (*self.args, *self.kwargs.values()) if isinstance(value, Step))
         return list(dict.fromkeys(found))
-
-    @property
-    def kind(self) -> str:
-        """The name of the function without underscores: "mul" for mul, mul_ and __mul__."""
-        return kind_of(self.function)
-
-    def bind(self, tensor: Tensor, version: int) -> None:
-        """This tensor, as it is now, is the result of the step."""
-        self.tensor, self.shape, self.version = weakref.ref(tensor), tuple(tensor.shape), version
-        self.numbers = not is_whole(tensor)
 
 
 @dataclass
@@ -138,7 +128,8 @@ class Formulas:
         self._views[key] = weakref.ref(step)
         self._steps[output] = step
         if step.tensor() is None:  # its first tensor, or a view of the place that outlives it
-            step.bind(output, key[1])
+            step.tensor, step.shape, step.version = weakref.ref(output), tuple(output.shape), key[1]
+            step.numbers = not is_whole(output)
         return step
 
     def recognise(self, step: Step) -> Formula | None:

@@ -153,7 +153,7 @@ class Uncounted(Follower):
             if not bends(lambda z: evaluated(step, {source: z}), output):
                 return ""
         choice = next((s for s in inside if s.effect.bends), step)
-        return choice.kind if len(step.sources) == 1 else step.kind
+        return kind_of((choice if len(step.sources) == 1 else step).function)
 
     def _choosing(self, event: Event, output: Tensor) -> str:
         """The name of the function that made a mask or indices of features, by which others are chosen here."""

@@ -8,9 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from affscore.recorder import recording
-from affscore.recorder.calls import Event
-from affscore.recorder.formulas import Formulas, name_by_values
-from affscore.recorder.functions import Effect
+from affscore.recorder.formulas import name_by_values
 from tests.affscore.recorder.hard_networks import Net
 from tests.affscore.recorder.seen import Seen, seen_in
 
@@ -218,18 +216,6 @@ def test_parameters_of_any_shape():
     listener, recorder = seen_in(swish, x := torch.randn(2, 3, 4, 4))
     assert [call.activation for call in recorder.calls] == ["x*sigmoid"]
     assert torch.equal(listener.inputs[0], x)
-
-
-def test_no_tensor_is_kept_alive():
-    formulas, x = Formulas(lambda tensor: True, lambda tensor: tensor._version), torch.zeros(4)
-    step = formulas.step(Event(torch.mul, (x, 2), {}, [x], [], effect=Effect(True, False)), x.shape)
-    y = 2 * x
-    formulas.bind(step, y)
-    assert len(formulas._steps) == 2
-    del x
-    assert len(formulas._steps) == 1
-    assert step.sources[0].tensor() is None
-    assert step.tensor() is y
 
 
 @pytest.mark.parametrize(

@@ -109,15 +109,6 @@ def test_a_norm_over_several_axes_makes_no_channels():
         assert layout.place(output).channel_axis == axis
 
 
-def test_tensors_are_not_kept_alive():
-    layout = Layout()
-    for _ in range(3):
-        output = torch.zeros(2, 3, 4, 4)
-        layout.observe(event(F.conv2d, torch.zeros(2, 1, 4, 4)), output)
-    del output
-    assert len(layout._axes) == 0
-
-
 def test_a_single_image_is_everywhere():
     layout = Layout(1)
     scores = torch.zeros(2, 6, 6)  # heads of one image

@@ -8,6 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import _get_current_function_mode_stack
 
 import affscore
@@ -227,21 +228,21 @@ def test_what_a_listener_computes_is_not_recorded(images):
     assert len(recorder.calls) == 2
 
 
-@pytest.mark.slow
 def test_feature_maps_are_not_kept_alive():
-    alive = []
+    seen, x = [], torch.randn(2, 4)
 
     class Watching(Listener):
         def after(self, call, y):
-            alive.append(weakref.ref(y))
+            seen.append((weakref.ref(y), StorageWeakRef(y.untyped_storage())))
 
-    model = nn.Sequential(*[nn.Sequential(nn.Linear(4, 4), nn.ReLU()) for _ in range(5)])
-    x = torch.randn(2, 4)
-    with torch.no_grad(), recording(model, Watching()) as recorder:
+    parts = [nn.Sequential(nn.Linear(4, 4), does(lambda x: 2 * x), nn.ReLU()) for _ in range(5)]
+    with torch.no_grad(), recording(model := nn.Sequential(*parts), Watching()) as recorder:
         recorder.start(x)
         model(x)
         gc.collect()
-        assert [ref() for ref in alive] == [None] * 5
+        assert [(tensor(), storage.expired()) for tensor, storage in seen] == [(None, True)] * 5
+        assert len(recorder.layout._axes) == 0
+        assert len(recorder.formulas._steps) == 0
 
 
 def test_the_gradient_is_not_disturbed(images):

@@ -116,21 +116,6 @@ def test_classes_and_functions_in_one_line():
     assert measured(network, **declared_in(note)).summary["activation"].tolist() == ["relu", "snake", "relu", "exp"]
 
 
-@pytest.mark.parametrize(
-    ("function", "written"),
-    [
-        (lambda x: x * x, "x * x"),
-        (lambda x: torch.where(x > 0, x, 0.1 * x - 0.1), "torch.where"),
-        (lambda x: 1 / (x + 3), "1 / x"),
-        (lambda x: torch.max(x, torch.tensor(0.1)), "torch.max"),
-    ],
-)
-def test_what_has_no_function_to_declare(function, written):
-    assert note_of(around(function)).endswith(
-        f"; to count {written}, put it into a module of its own and declare its class"
-    )
-
-
 class Step(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -189,9 +174,32 @@ def test_what_bends_is_seen_by_what_it_does(name):
         assert len(measured(around(function), **declared_in(note)).scores) == 2
 
 
-def test_a_function_that_norms_need_too_is_not_declared():
-    note = note_of(around(lambda x: rms_norm(x**2)))
-    assert note.endswith("; to count torch.pow, put it into a module of its own and declare its class")
+def spectrum(function):
+    return lambda x: function(torch.fft.rfft(x)).sum(-1, keepdim=True).real + x
+
+
+NOT_TO_DECLARE = {
+    "square": (lambda x: x * x, "x * x"),
+    "choice": (lambda x: torch.where(x > 0, x, 0.1 * x - 0.1), "torch.where"),
+    "quotient": (lambda x: 1 / (x + 3), "1 / x"),
+    "the larger of two": (lambda x: torch.max(x, torch.tensor(0.1)), "torch.max"),
+    "what norms need too": (lambda x: rms_norm(x**2), "torch.pow"),
+    "complex exponential": (spectrum(torch.exp), "torch.exp"),
+    "complex modulus": (spectrum(torch.abs), "torch.abs"),
+    "complex angle": (spectrum(torch.angle), "torch.angle"),
+    "complex power": (spectrum(lambda z: z**2), "torch.pow"),
+    "complex, times its conjugate": (spectrum(lambda z: z * z.conj()), "torch.mul"),
+    "complex, times itself": (spectrum(lambda z: z * z), "x * x"),
+    "complex, a mask": (spectrum(lambda z: z * (z.real > 0)), "torch.mul"),
+    "complex square": (spectrum(torch.square), "torch.square"),
+}
+
+
+@pytest.mark.parametrize(("function", "written"), NOT_TO_DECLARE.values(), ids=NOT_TO_DECLARE)
+def test_what_has_no_function_to_declare(function, written):
+    note = note_of(around(function))
+    assert f"have no score: {written} in layer '(root)' (1 call); to count" in note
+    assert note.endswith(f"; to count {written}, put it into a module of its own and declare its class")
 
 
 def rms_norm(x):
@@ -505,28 +513,6 @@ def test_a_hook_may_remove_itself_and_is_as_before():
     measured(network)
     assert [*network[2]._forward_hooks.values()] == [before]
     assert not network[0]._forward_hooks
-
-
-def spectrum(function):
-    return lambda x: function(torch.fft.rfft(x)).sum(-1, keepdim=True).real + x
-
-
-OF_COMPLEX = {
-    "torch.exp": spectrum(torch.exp),
-    "torch.abs": spectrum(torch.abs),
-    "torch.angle": spectrum(torch.angle),
-    "torch.pow": spectrum(lambda z: z**2),
-    "torch.mul": spectrum(lambda z: z * z.conj()),
-    "x * x": spectrum(lambda z: z * z),
-    "torch.mul, a mask": spectrum(lambda z: z * (z.real > 0)),
-    "torch.square": spectrum(torch.square),
-}
-
-
-@pytest.mark.parametrize("name", OF_COMPLEX)
-def test_functions_of_complex_features_are_named(name):
-    note = note_of(around(OF_COMPLEX[name]))
-    assert f"have no score: {name.partition(',')[0]} in layer '(root)' (1 call); to count" in note
 
 
 FOR_EACH_SAMPLE = {
