@@ -154,6 +154,17 @@ def test_every_activation_module_of_pytorch_is_seen_once(name):
     assert [call.layer for call in recorder.calls] == ([] if name in NOT_ELEMENTWISE else ["0"])
 
 
+@pytest.mark.parametrize(
+    ("clamp", "names"),
+    [
+        (nn.ReLU6(), ["relu6"]), (nn.Hardtanh(), ["hardtanh"]), (nn.Hardtanh(0, 2), ["hardtanh"]),
+        (lambda x: x.clamp(0, 6), ["relu6"]), (lambda x: x.clip(min=0), ["relu"]), (lambda x: x.clamp(-1, 1), []),
+    ],
+)  # fmt: skip
+def test_clamps_are_named_by_their_bounds(clamp, names):
+    assert [call.activation for call in seen_in(does(clamp), torch.randn(4, 3))[1].calls] == names
+
+
 def test_keyword_input():
     network = does(lambda x: F.relu(input=torch.sigmoid(input=x) - 0.5, inplace=True))
     listener, recorder = seen_in(network, torch.randn(3, 4))
