@@ -256,7 +256,7 @@ class Program:
             if isinstance(what, Affine):
                 found = what.outputs(*given)
             else:
-                found = [activation(*given, what) if isinstance(what, Activation) else max_pool(*given, what)]
+                found = [activation(given[0], what) if isinstance(what, Activation) else max_pool(given[0], what)]
             known.update(one for one in zip(outputs, found, strict=True) if one[0] not in unused)
         return known[self.output]
 

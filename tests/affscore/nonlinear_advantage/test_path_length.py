@@ -278,14 +278,6 @@ def test_refusals():
         average_path_length("resnet18", torch.zeros(1, 2))
 
 
-def test_a_product_of_features_and_their_relu_is_one_activation():
-    class Product(torch.nn.Module):
-        def forward(self, h):
-            return h * h.relu()
-
-    assert average_path_length(Product(), torch.ones(1, 3)) == 1.0
-
-
 def test_inference_mode_around_the_call_changes_nothing():
     model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(inplace=True), nn.Linear(8, 8), nn.GELU(), nn.Linear(8, 2))
     expected = both(model, torch.randn(2, 4))

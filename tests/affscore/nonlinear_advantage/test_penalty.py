@@ -8,7 +8,6 @@ from affscore import AffscoreError
 from affscore.nonlinear_advantage import (
     SlopePenalty,
     active_channels,
-    average_path_length,
     effective_width,
     freeze,
     parameter_groups,
@@ -87,19 +86,6 @@ def test_frozen_channels_stay_linear_through_200_steps(kind, with_groups):
     assert bool((net[1].weight != others)[~frozen].any())
     freeze(net)
     assert bool((net[1].weight[frozen] == 1).all())
-
-
-def test_the_penalty_alone_makes_a_network_linear():
-    net = network()
-    optimizer = torch.optim.SGD(parameter_groups(net, lr=0.02), lr=0.0)
-    penalty = SlopePenalty(1.0)
-    for _ in range(200):
-        optimizer.zero_grad()
-        penalty(net).backward()
-        optimizer.step()
-        freeze(net)
-    assert all(unit.frozen.all() for unit in slopes(net).values())
-    assert (average_path_length(net), effective_width(net), penalty(net).item()) == (0.0, 0.0, 0.0)
 
 
 def test_parameter_groups_hold_each_parameter_once():

@@ -1,7 +1,5 @@
 """Samples in a file of NumPy, texts, and token ids."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -104,14 +102,6 @@ def test_what_is_refused(saved, arrays, words):
     with pytest.raises(AffscoreError, match=words) as caught:
         load_data(saved(**arrays))
     assert "\n" not in str(caught.value)
-
-
-def test_a_file_that_was_cut_off(saved):
-    spec = saved(x=PIXELS, y=np.arange(6))
-    file = Path(spec.removeprefix("npz:"))
-    file.write_bytes(file.read_bytes()[:200])
-    with pytest.raises(AffscoreError, match=r"'a.npz' .*no arrays that can be read safely"):
-        load_data(spec)
 
 
 LETTERS = TextPreprocessing(lambda text: [ord(letter) for letter in text], length=4)

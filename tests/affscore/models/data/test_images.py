@@ -1,6 +1,5 @@
 """Folders as people have them, and torchvision's data sets: its own classes read small files in its own layout."""
 
-import gzip
 import hashlib
 import http.server
 import os
@@ -179,14 +178,6 @@ def test_imagenet_without_validation_images(tmp_path):
         load_data(f"imagenet:{tmp_path}")
 
 
-@pytest.mark.parametrize("size", [(1, 1), (2, 1), (1, 300), (4000, 3000)])
-def test_tiny_and_large_images(tmp_path, size):
-    save(tmp_path / "x.png", (0, 255, 0), size)
-    (image,) = load_data(f"folder:{tmp_path}", Preprocessing())
-    assert image.shape == (3, 224, 224)
-    assert image.mean(dim=(1, 2)).argmax() == 1
-
-
 TINY = Preprocessing(size=4, resize=4, mean=(0.0,) * 3, std=(1.0,) * 3)
 
 
@@ -288,14 +279,6 @@ def test_fashion_mnist_that_is_there_needs_no_network(hub, home):
     assert data.classes[:2] == load_data("fashion-mnist:Ankle boot").classes[:2] == ["T-shirt/top", "Trouser"]
     assert len(load_data("fashion-mnist:Ankle boot")) == 2
     assert load_data("fashion-mnist:T-shirt/top")[0].shape == (1, 28, 28)
-
-
-def test_archives_that_are_there_are_unpacked(hub, home, monkeypatch):
-    files = {f"{name}.gz": gzip.compress(content) for name, content in fashion_files().items()}
-    write(home / "FashionMNIST" / "raw", files)
-    resources = [(name, md5(content)) for name, content in files.items()]
-    monkeypatch.setattr(torchvision.datasets.FashionMNIST, "resources", resources)
-    assert len(load_data("fashion-mnist")) == 4
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

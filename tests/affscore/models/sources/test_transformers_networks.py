@@ -318,14 +318,6 @@ def test_code_that_a_repository_brings_is_not_run(folder, monkeypatch):
     assert not (place / "run.txt").exists()
 
 
-def test_a_folder_with_an_at_in_its_name(folder, tmp_path):
-    place = folder("bert", seed=3)
-    other = tmp_path / "bert@home"
-    place.rename(other)
-    assert card_of(load_model(f"hf:{other}")).name == "hf:bert@home"
-    assert card_of(load_model(f"hf:{other}@random")).weights == "random"
-
-
 def test_a_size_of_images_that_is_no_number(tmp_path):
     resnet = {"model_type": "resnet", "embedding_size": 8, "hidden_sizes": [8], "depths": [1]}
     (tmp_path / "config.json").write_text(json.dumps({**resnet, "image_size": [32, "32"]}))
@@ -364,3 +356,11 @@ def test_a_broken_file_of_a_folder_is_named(folder):
     with pytest.raises(AffscoreError, match=r"the file 'pytorch_model.bin' does not hold weights") as caught:
         load_model(f"hf:{folder('bert')}")
     assert "\n" not in str(caught.value)
+
+
+def test_a_folder_with_an_at_in_its_name(folder, tmp_path):
+    place = folder("bert", seed=3)
+    other = tmp_path / "bert@home"
+    place.rename(other)
+    assert card_of(load_model(f"hf:{other}")).name == "hf:bert@home"
+    assert card_of(load_model(f"hf:{other}@random")).weights == "random"

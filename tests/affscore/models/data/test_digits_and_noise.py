@@ -33,13 +33,6 @@ def test_the_parts_are_all_the_scans_and_have_none_in_common():
     assert not {tuple(row) for row in labelled[:1200]} & {tuple(row) for row in labelled[1200:]}
 
 
-def test_the_values_are_grey_values_between_zero_and_one():
-    images, labels = digits("train")
-    assert images.dtype == torch.float32
-    assert labels.dtype == torch.int64
-    assert (float(images.min()), float(images.max())) == (0.0, 1.0)
-
-
 def test_every_digit_has_its_share_in_both_parts():
     counts = [torch.bincount(digits(part)[1], minlength=10) for part in ("train", "test")]
     shares = counts[0] / (counts[0] + counts[1])
@@ -65,10 +58,6 @@ def test_they_are_the_held_out_scans_in_the_same_order_with_the_same_labels(name
     assert not torch.equal(images_of(name), digits("test")[0])
     first = identity_of_data(name, 64, 64, 0)
     assert first["content"] != identity_of_data("digits", 64, 64, 0)["content"]
-
-
-def test_inverted_digits_are_white_where_digits_are_black():
-    assert torch.equal(images_of("digits-inverted") + digits("test")[0], torch.ones(597, 1, 8, 8))
 
 
 def test_shuffled_digits_have_the_grey_values_of_the_digit_in_one_order_for_all():
