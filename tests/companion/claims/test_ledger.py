@@ -34,12 +34,6 @@ SECOND = ("resnet50", "resnet101", "resnet152", "efficientnet_b1", "wide_resnet5
 WEIGHTS = dict.fromkeys(SECOND, "IMAGENET1K_V2") | {"vit_h_14": "IMAGENET1K_SWAG_E2E_V1"}
 
 
-@pytest.fixture(scope="module")
-def empty():
-    """The ledger of somebody who has no results of networks."""
-    return Ledger(AllResults([]))
-
-
 def measured(scores, name, **about):
     """What a reader measures as the papers did."""
     weights = WEIGHTS.get(name, "IMAGENET1K_V1")
