@@ -15,7 +15,7 @@ from companion.chapter_09 import claims as criteria
 from companion.chapter_12 import claims as other_data
 from companion.chapter_13 import claims as inside
 from companion.ledger import COLUMNS, Ledger
-from companion.networks import printed_reduction, survey_command
+from companion.networks import ASK_AGAIN, printed_reduction, survey_command
 from companion.printed import VERDICTS, WAYS, OurNumber, PrintedNumber, compare, printed_table, printed_tables
 from tests.synthetic_signatures import synthetic
 
@@ -94,6 +94,10 @@ def test_every_row_has_a_verdict_and_the_columns_are_those_agreed(empty):
     short = table["verdict"].str.contains("the paper does not print")  # of some numbers of figure 7, what they are of
     assert table.loc[short, "ours"].isna().all()
     assert table.loc[short, "source"].str.contains("figure 7").sum() == short.sum() == 18
+    poster = table["source"].str.contains("Linear Regions")  # whose networks have to be trained again
+    made = "python -m companion.studies --only regions-{} --out results/studies && " + ASK_AGAIN
+    studies = ("cifar10", "cifar10-resnet18", "cifar100")
+    assert set(table.loc[poster, "command"]) == {made.format(study) for study in studies}
 
 
 @pytest.mark.slow
