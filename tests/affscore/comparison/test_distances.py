@@ -39,6 +39,7 @@ def test_statistics_are_those_of_scipy(values):
 
 def test_a_ratio_to_zero_is_missing():
     assert signature_statistics({"a": [0.0, 0.0]})["max/mean"].isna().all()
+    assert signature_statistics({"a": [0.0, 0.0, 1.0]})["max/median"].isna().all()
 
 
 @pytest.mark.parametrize(
