@@ -21,7 +21,7 @@ def assert_as_before(name, table):
     now = pd.read_csv(path, keep_default_na=name in ("shipped", "signatures"))
     path.unlink()
     assert list(now.columns) == list(before.columns)
-    assert len(now) == len(before)
+    assert len(now) == len(before), f"{name}: if that is meant, run python -m tests.golden"
     for column in before:
         if before[column].dtype.kind == "f":
             np.testing.assert_allclose(now[column], before[column], **TOLERANCE, err_msg=f"{name}: {column}")

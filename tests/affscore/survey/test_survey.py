@@ -124,7 +124,7 @@ def test_weights_that_change_while_a_job_runs(tmp_path, monkeypatch):
 
 def command(*words, **options):
     return subprocess.Popen(
-        [sys.executable, "-m", "affscore.cli", "survey", *map(str, words)],
+        [sys.executable, "-c", "from affscore.cli import main; main()", "survey", *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
