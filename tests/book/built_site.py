@@ -17,7 +17,9 @@ TOC = yaml.safe_load((REPOSITORY / "book" / "_toc.yml").read_text())
 _CHAPTERS = [chapter for part in TOC["parts"] for chapter in part["chapters"]]
 _ENTRIES = [entry for chapter in _CHAPTERS for entry in (chapter, *chapter.get("sections", ()))]
 PAGES: list[str] = [TOC["root"], *(entry["file"] for entry in _ENTRIES)]
-CHAPTERS = [page for page in PAGES if re.match(r"notebooks/(?!00)\d\d_(?!what_is_reproduced)", page)]  # those with exercises
+CHAPTERS = [
+    page for page in PAGES if re.match(r"notebooks/(?!00)\d\d_(?!what_is_reproduced)", page)
+]  # those with exercises
 
 
 def missing(what: str) -> NoReturn:
