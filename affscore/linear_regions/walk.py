@@ -34,16 +34,16 @@ class DualPass:
 
     def __init__(self, program: Program, points: Tensor, directions: Tensor) -> None:
         none = points.new_zeros(len(points), 1)  # a unit, where a network has none
-        self._units = [(none, none, none > 0, none > 0)]
+        self._units = [(none, none, none == 0, none > 0)]
         self._switches = [none + 1]
         self.choices: list[Tensor] = []
         both = torch.cat([points, points + directions]).unsqueeze(1)
         output = program.run({0: both}, self._activation, self._max_pool)
         self.logits, ahead = output.flatten(1).chunk(2)
         self.slopes = ahead - self.logits
-        here, ahead, changing, self.states = (torch.cat(part, 1) for part in zip(*self._units, strict=True))
-        changes = (here / (here - ahead)).masked_fill_(~changing, 1)
-        self.to_next = torch.cat([changes, *self._switches], 1).amin(1)
+        here, ahead, same, self.states = (torch.cat(part, 1) for part in zip(*self._units, strict=True))
+        changes = (here / (here - ahead)).masked_fill_(same, 1)
+        self.to_next = torch.stack([part.amin(1) for part in (changes, *self._switches)]).amin(0)
 
     def _activation(self, x: Tensor, what: Activation) -> Tensor:
         """The states of units decide what becomes of both values."""
@@ -55,7 +55,7 @@ class DualPass:
         zero = ZERO * size.amax(1, keepdim=True)
         rises = ahead > zero
         states = torch.where(size > zero, here > 0, rises)  # where it is zero, the way it goes decides
-        self._units.append((here, ahead, rises ^ states, states))
+        self._units.append((here, ahead, rises == states, states))
         bent = both * states if what.flat else torch.where(states, both, what.slope * both)
         return bent.view(x.shape)
 
