@@ -110,7 +110,7 @@ def absolute_deviation(t: ArrayLike, values: ArrayLike, length: float = 1.0, mod
     >>> absolute_deviation([0, 0.5, 1], [[0.0], [1.0], [0.0]], length=2.0, mode="upper_bound")
     array([4.])
     """
-    t, f = np.asarray(t, dtype=float), np.asarray(values, dtype=float)
+    t, f = _finite(t), _finite(values)
     if t.ndim != 1 or len(t) < 2 or t[0] != 0 or t[-1] != 1 or (np.diff(t) <= 0).any():
         raise AffscoreError("the points t of a segment must rise from 0 to 1")
     if f.ndim != 2 or len(f) != len(t):
@@ -137,4 +137,11 @@ def total_variation(values: ArrayLike) -> Floats:
     >>> total_variation([[0.0], [1.0], [-1.0]])
     array([3.])
     """
-    return np.abs(np.diff(np.asarray(values, dtype=float), axis=0)).sum(0)
+    return np.abs(np.diff(_finite(values), axis=0)).sum(0)
+
+
+def _finite(values: ArrayLike) -> Floats:
+    found = np.asarray(values, dtype=float)
+    if not np.isfinite(found).all():
+        raise AffscoreError("points and values must be finite numbers")
+    return found

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, first_line
 from affscore.linear_regions.pieces import Floats, absolute_deviation, total_variation
 from affscore.linear_regions.traced_network import LEAST, TracedNetwork
 from affscore.options import check_integer, check_word
@@ -250,9 +250,11 @@ def points_of_one_shape(**values: Any) -> list[Tensor]:
     for name, value in values.items():
         try:
             found = value if isinstance(value, Tensor) else torch.from_numpy(np.array(value, dtype=float))
+            if found.is_complex():
+                raise TypeError("complex numbers")
             points.append(found.detach().cpu().double())
         except (TypeError, ValueError) as error:
-            raise AffscoreError(f"{name} must be an array of real numbers, got {type(value).__name__}") from error
+            raise AffscoreError(f"{name} must be an array of real numbers, got {type(value).__name__} ({first_line(error)})") from error
     if len({tensor.shape for tensor in points}) > 1:
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in points)
         raise AffscoreError(f"{' and '.join(values)} must have one shape, got {shapes}")

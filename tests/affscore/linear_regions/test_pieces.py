@@ -70,6 +70,7 @@ def test_a_further_point_on_a_straight_part_changes_nothing(function, place):
         ([0, 1, 0.5], [[0], [1], [2]], {}, "must rise from 0 to 1"),
         ([0.1, 1], [[0], [1]], {}, "must rise from 0 to 1"),
         ([0, 1], [0, 1], {}, r"must have the shape \(2, logits\)"),
+        ([0, 1], [[0], [float("nan")]], {}, "must be finite"),
         ([0, 1], [[0], [1]], {"mode": "area"}, "mode must be one of exact, upper_bound, got 'area'"),
     ],
 )

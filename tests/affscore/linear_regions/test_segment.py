@@ -122,6 +122,7 @@ def test_no_more_points_than_the_chunk_are_in_the_network(method):
         (0.0, 1.0, "an axis of features"),
         ([], [], "there must be a segment"),
         ("ab", "cd", "start must be an array of real numbers, got str"),
+        (torch.tensor([1j, 0.0]), [0.0, 1.0], "start must be an array of real numbers, got Tensor"),
         ([0.0, 0.0], [1e200, 1e200], r"too far apart for a length"),
     ],
 )
