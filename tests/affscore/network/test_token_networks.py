@@ -75,12 +75,12 @@ class Padded(Dictionaries):
     [
         (IDS + 1, "from 0 to 25; these go from 1 to 26"),
         (torch.cat([IDS, IDS], dim=1), "takes at most 12 tokens, these windows have 24"),
-        (IDS.float(), "the network expects token ids, which are integers, got torch.float32"),
-        (IDS[0], r"token ids must have shape \(N, length\), got \(12,\)"),
+        (IDS.float(), "expects token ids, .*got torch.float32"),
+        (IDS[0], r"token ids, .* of shape \(12,\)"),
         (DataLoader(TensorDataset(IDS - 1), batch_size=4), "these go from -1"),
         (Padded(), r"the data marks padding \(attention_mask\)"),
         ("digits", "'digits' holds images, and the network expects token ids"),
-        (load_data("digits", Preprocessing()), "token ids, which are integers, got torch.float32"),
+        (load_data("digits", Preprocessing()), "token ids, .*got torch.float32"),
     ],
 )
 def test_data_that_is_not_for_this_network(data, message):
