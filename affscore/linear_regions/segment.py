@@ -254,7 +254,8 @@ def points_of_one_shape(**values: Any) -> list[Tensor]:
                 raise TypeError("complex numbers")
             points.append(found.detach().cpu().double())
         except (TypeError, ValueError) as error:
-            raise AffscoreError(f"{name} must be an array of real numbers, got {type(value).__name__} ({first_line(error)})") from error
+            reason = f"{type(value).__name__} ({first_line(error)})"
+            raise AffscoreError(f"{name} must be an array of real numbers, got {reason}") from error
     if len({tensor.shape for tensor in points}) > 1:
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in points)
         raise AffscoreError(f"{' and '.join(values)} must have one shape, got {shapes}")

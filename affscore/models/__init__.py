@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from affscore.models.data import register_data as register_data
     from affscore.models.data.images import digits as digits
     from affscore.models.preprocessing import Preprocessing as Preprocessing
+    from affscore.models.preprocessing import TextPreprocessing as TextPreprocessing
     from affscore.models.sources import Source as Source
     from affscore.models.sources import card_of as card_of
     from affscore.models.sources import load_model as load_model
     from affscore.models.sources import register as register
-    from affscore.models.text import TextPreprocessing as TextPreprocessing
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -14,8 +14,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 from affscore.errors import AffscoreError
-from affscore.models.preprocessing import IMAGENET, Preprocessing
-from affscore.models.text import Expected, TextPreprocessing
+from affscore.models.preprocessing import IMAGENET, Expected, Preprocessing, TextPreprocessing
 from affscore.transport.samples import plain_parts
 
 Built = TypeVar("Built")

@@ -23,8 +23,7 @@ from tqdm import tqdm
 from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ModelCard
 from affscore.models.data import ImageSet, NamedData, UnreadableImageError, load_data
-from affscore.models.preprocessing import IMAGENET, Preprocessing, assumed_preprocessing
-from affscore.models.text import Expected, TextPreprocessing
+from affscore.models.preprocessing import IMAGENET, Expected, Preprocessing, TextPreprocessing, assumed_preprocessing
 from affscore.network.inputs import Feeding, Inputs
 from affscore.network.notes import Note, on_values
 from affscore.network.reading import Pictures, as_tensors, inputs_of, is_table

@@ -10,8 +10,7 @@ import pandas as pd
 from torch import Tensor
 
 from affscore.errors import AffscoreWarning
-from affscore.models.preprocessing import Preprocessing
-from affscore.models.text import Expected
+from affscore.models.preprocessing import Expected, Preprocessing
 from affscore.network.scoring import Pair
 from affscore.options import MOST_COUPLED, Options
 

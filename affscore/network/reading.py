@@ -16,8 +16,13 @@ from torch import Tensor
 from torch.utils.data import default_collate
 
 from affscore.errors import AffscoreError, guarded
-from affscore.models.preprocessing import Preprocessing, assumed_preprocessing
-from affscore.models.text import Expected, TextPreprocessing, check_token_ids
+from affscore.models.preprocessing import (
+    Expected,
+    Preprocessing,
+    TextPreprocessing,
+    assumed_preprocessing,
+    check_token_ids,
+)
 from affscore.network.inputs import Inputs
 from affscore.options import MASK
 from affscore.transport.samples import check_plain

@@ -20,8 +20,7 @@ training pulls the slopes to 1, :func:`freeze` makes those that have got there l
 
 from affscore.nonlinear_advantage.linearize import Linearized, linearize
 from affscore.nonlinear_advantage.path_length import active_channels, average_path_length, effective_width
-from affscore.nonlinear_advantage.penalty import SlopePenalty, freeze, parameter_groups
-from affscore.nonlinear_advantage.prelu import slopes, to_prelu, without_slopes
+from affscore.nonlinear_advantage.prelu import SlopePenalty, freeze, parameter_groups, slopes, to_prelu, without_slopes
 from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU
 
 __all__ = [

@@ -20,8 +20,7 @@ from torch.utils.data import Dataset
 from affscore.errors import AffscoreError
 from affscore.models.card import tensor_bytes
 from affscore.models.naming import file_hash, found_in, load_plugins, near
-from affscore.models.preprocessing import Preprocessing
-from affscore.models.text import Expected
+from affscore.models.preprocessing import Expected, Preprocessing
 from affscore.options import check_integer
 
 PATHS = {"DIR": "a folder, as in {}:path/to/images", "FILE": "a file, as in {}:path/to/file"}

@@ -14,8 +14,7 @@ from torch import Tensor
 from affscore.errors import AffscoreError, guarded
 from affscore.models.data import DataSource, ImageSet, NamedData
 from affscore.models.naming import readable_file, split_path
-from affscore.models.preprocessing import image_tensor
-from affscore.models.text import Expected, TextPreprocessing, check_token_ids, tokenizer_file
+from affscore.models.preprocessing import Expected, TextPreprocessing, check_token_ids, image_tensor, tokenizer_file
 from affscore.models.weight_files import read_tensors
 
 SAMPLES, LABELS = ("x", "data", "images"), ("y", "labels")

@@ -17,8 +17,7 @@ from torch import Tensor
 from affscore.errors import AffscoreError, first_line, guarded
 from affscore.models.data import DataSource, ImageSet, NamedData, UnreadableImageError
 from affscore.models.naming import user_path
-from affscore.models.preprocessing import Preprocessing, image_tensor
-from affscore.models.text import Expected, TextPreprocessing
+from affscore.models.preprocessing import Expected, Preprocessing, TextPreprocessing, image_tensor
 from affscore.models.weight_files import check_answer
 
 TEST_IMAGES = 597

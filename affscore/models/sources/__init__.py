@@ -24,8 +24,7 @@ from affscore.models.naming import (
     user_path,
     weights_label,
 )
-from affscore.models.preprocessing import IMAGENET
-from affscore.models.text import Expected
+from affscore.models.preprocessing import IMAGENET, Expected
 from affscore.options import check_integer
 
 

@@ -18,9 +18,8 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ModelCard, seeded
 from affscore.models.naming import file_hash, near, needs, switched, user_path, weights_file, weights_label
-from affscore.models.preprocessing import IMAGENET, Preprocessing
+from affscore.models.preprocessing import IMAGENET, Expected, Preprocessing, TextPreprocessing
 from affscore.models.sources import Source
-from affscore.models.text import Expected, TextPreprocessing
 from affscore.models.weight_files import cached_repositories, differs, from_hub, read_state_dict
 
 WEIGHTS = ["model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"]

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from affscore.models import Preprocessing, card_of
 from affscore.models.data.images import images_of
-from affscore.models.text import Expected
+from affscore.models.preprocessing import Expected
 from affscore.recorder.model_state import choose_device
 from companion.mini_zoo.training import Recipe, one_thread
 from companion.studies.trainings import Split, Training

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from affscore import track
 from affscore.models import card_of
-from affscore.models.text import TextPreprocessing
+from affscore.models.preprocessing import TextPreprocessing
 from affscore.models.weight_files import load_state_dict
 from companion.docstrings import docstrings, fingerprint_of_docstrings
 from companion.language import bits_a_character, character_losses

@@ -22,8 +22,8 @@ from affscore import Signature, load_data, load_model, load_record, multiverse
 from affscore.linear_regions import along_paths
 from affscore.models import card_of
 from affscore.models.naming import needs
+from affscore.models.preprocessing import TextPreprocessing, tokenizer_file
 from affscore.models.sources import identity_of_model
-from affscore.models.text import TextPreprocessing, tokenizer_file
 from affscore.network.batch import subject_of
 from affscore.network.multiverse import REDUCTIONS
 from affscore.network.parquet import read_description, write_parquet

@@ -9,7 +9,7 @@ import torch
 
 from affscore.errors import AffscoreError
 from affscore.models import Preprocessing, TextPreprocessing
-from affscore.models.text import check_token_ids
+from affscore.models.preprocessing import check_token_ids
 
 WORDS = {"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "the": 3, "cat": 4, "sat": 5}
 
