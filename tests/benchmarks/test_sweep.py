@@ -56,10 +56,11 @@ def fails():
         ([fails], "not built", "ValueError: no file"),
         ([fails, lambda: built(nn.Sequential(nn.Conv2d(3, 4, 1), nn.ReLU()))], "yes", ""),
         ([lambda: built(nn.Sequential(nn.Conv2d(3, 4, 1)))], "yes", "no elementwise activation was seen"),
+        ([lambda: built(nn.Sequential(nn.Linear(6, 4, 1), nn.ReLU(), nn.Flatten(0)))], "yes", ""),
         ([lambda: built(Ends())], "too slow", "too slow, 1 s"),
         ([lambda: Built("ends", Ends().train(), {"x": torch.zeros(4, 3)})], "ended", "the process ended with 3"),
     ],
-    ids=["cannot be built", "the second can", "no activation", "hangs", "ends"],
+    ids=["cannot be built", "the second can", "no activation", "flat", "hangs", "ends"],
 )
 def test_whatever_a_network_does_is_a_row(builders, agreement, note):
     row = sweep.in_a_process(builders, limit=1 if agreement == "too slow" else 60)
