@@ -158,7 +158,7 @@ def test_every_activation_module_of_pytorch_is_seen_once(name):
     ("clamp", "names"),
     [
         (nn.ReLU6(), ["relu6"]), (nn.Hardtanh(), ["hardtanh"]), (nn.Hardtanh(0, 2), ["hardtanh"]),
-        (lambda x: x.clamp(0, 6), ["relu6"]), (lambda x: x.clip(min=0), ["relu"]), (lambda x: x.clamp(-1, 1), []),
+        (lambda x: x.clamp(0, 6), ["relu6"]), (lambda x: x.clip(min=0), ["relu"]), (lambda x: x.clamp(-1, 2), []),
     ],
 )  # fmt: skip
 def test_clamps_are_named_by_their_bounds(clamp, names):
