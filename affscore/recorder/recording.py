@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.errors import AffscoreError
-from affscore.recorder.blocks import Blocks
 from affscore.recorder.calls import Follower, Kernels, Listener
 from affscore.recorder.dataflow import tensors_in
 from affscore.recorder.functions import Function, kind_of, library_class_name
@@ -66,6 +65,8 @@ def recording(
     whole = {path: recorder.chosen.name_of(one) or library_class_name(one) for path, one in model.named_modules()}
     recorder.followers.append(Kinds({path: type(module) for path, module in model.named_modules()}))
     if blocks:
+        from affscore.recorder.blocks import Blocks  # which others do not wait for
+
         parts = {path: one for path, one in model.named_modules() if whole[path] is None}
         recorder.followers.append(Blocks(recorder, parts))
 
