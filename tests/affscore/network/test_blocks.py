@@ -333,3 +333,28 @@ def of_transformers(name):
 def test_blocks_of_transformers(name, expected):
     tokens = {"input_ids": torch.randint(0, 50, (64, 12), generator=torch.Generator().manual_seed(0))}
     assert kinds(signature(of_transformers(name), tokens, n=64, units="blocks", progress=False).summary) == expected
+
+
+def test_the_input_of_a_block_is_what_depends_on_the_data():
+    class Shifted(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Linear(6, 6)
+
+        def forward(self, shift, x):
+            return x + self.inner(x) + shift
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.shifted = nn.Linear(4, 6), Shifted()
+
+        def forward(self, x):
+            return self.shifted(torch.full((1, 6), 2.0), torch.relu(self.first(x)))
+
+    network, x = Net(), data(64, 4)
+    row = blocks_of(network, x).loc["shifted"]
+    with torch.no_grad():
+        hidden = torch.relu(network.first(x))
+        expected = affinity_score(hidden, hidden + network.shifted.inner(hidden)).value
+    assert (row["kind"], row["score"]) == ("residual", pytest.approx(expected, abs=1e-5))

@@ -70,6 +70,18 @@ def test_a_padded_text_counts_as_the_text_alone(spoil, size):
     assert found.table["sparsity_before"].iloc[0] == pytest.approx(share)
 
 
+def test_sparsity_is_that_of_the_tokens_alone():
+    data, model = texts(), net(spoil=1e6)
+    with torch.no_grad():
+        model.up.weight *= 1e-3
+        model.up.bias *= 1e-3
+        tokens = model.up(model.words(data["input_ids"][data["attention_mask"].bool()]))
+    share = (tokens.abs() <= 1e-3).double().mean().item()
+    assert 0.2 < share < 0.98
+    found = signature(model, data, n=24, criteria="sparsity", progress=False)
+    assert found.table["sparsity_before"].iloc[0] == pytest.approx(share)
+
+
 @given(st.integers(0, 2**16), st.sampled_from(["mean", "sum"]))
 def test_a_slow_reference_of_the_reductions(seed, reduction):
     generator = torch.Generator().manual_seed(seed)

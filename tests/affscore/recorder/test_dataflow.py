@@ -51,3 +51,5 @@ def test_parts_that_are_written_one_after_the_other_keep_their_origins():
     flow.mark(x[:, 3:], Origin(5), part=True)
     flow.mark(x[:, :3], Origin(2), part=True)
     assert (flow.origin(x[:, 3:]), flow.origin(x[:, :3])) == (Origin(5), Origin(2))
+    flow.mark(x[:, :1], Origin(0))  # and not as a part: of all that is there
+    assert flow.origin(x) == Origin(0)

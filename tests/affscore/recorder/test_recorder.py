@@ -13,7 +13,7 @@ from torch.overrides import _get_current_function_mode_stack
 
 import affscore
 from affscore.recorder import Listener, recording
-from affscore.recorder.functions import ACTIVATIONS
+from affscore.recorder.functions import ACTIVATIONS, as_function
 from tests.affscore.recorder import hard_networks as hard
 from tests.affscore.recorder.seen import Seen, seen_in
 from tests.affscore.recorder.torchvision_networks import input_of, without_numbers
@@ -237,6 +237,14 @@ def test_what_a_listener_computes_is_not_recorded(images):
         recorder.start(images)
         model(images)
     assert len(recorder.calls) == 2
+
+
+def test_a_call_as_a_function_does_not_keep_its_arguments_alive():
+    x = torch.ones(3)
+    added = as_function(torch.add, (x, 1), {}, lambda value: value is x)
+    kept = weakref.ref(x)
+    del x
+    assert (kept(), added(torch.zeros(3)).tolist()) == (None, [1.0, 1.0, 1.0])
 
 
 def test_feature_maps_are_not_kept_alive():
