@@ -240,10 +240,9 @@ def test_what_a_listener_computes_is_not_recorded(images):
 
 
 def test_a_call_as_a_function_does_not_keep_its_arguments_alive():
-    x = torch.ones(3)
-    added = as_function(torch.add, (x, 1), {}, lambda value: value is x)
-    kept = weakref.ref(x)
-    del x
+    given = [torch.ones(3)]
+    added = as_function(torch.add, (given[0], 1), {}, lambda value: value is given[0])
+    kept = weakref.ref(given.pop())
     assert (kept(), added(torch.zeros(3)).tolist()) == (None, [1.0, 1.0, 1.0])
 
 
