@@ -13,21 +13,11 @@ def one_thread():
 
 
 @pytest.fixture
-def hub(tmp_path, monkeypatch):
+def hub(tmp_path, monkeypatch, no_network):
     """An empty folder where torchvision looks for downloaded weights; the network is out of reach."""
-    import urllib.error
-    import urllib.request
-
-    def unreachable(*args, **kwargs):
-        raise urllib.error.URLError("Name or service not known")
-
-    monkeypatch.setattr(torch.hub, "download_url_to_file", unreachable)
-    monkeypatch.setattr(urllib.request, "urlopen", unreachable)
-    before = torch.hub.get_dir()
-    torch.hub.set_dir(tmp_path / "hub")
+    monkeypatch.setattr(torch.hub, "_hub_dir", str(tmp_path / "hub"))
     (tmp_path / "hub" / "checkpoints").mkdir(parents=True)
-    yield tmp_path / "hub" / "checkpoints"
-    torch.hub.set_dir(before)
+    return tmp_path / "hub" / "checkpoints"
 
 
 @pytest.fixture

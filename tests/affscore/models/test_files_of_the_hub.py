@@ -6,8 +6,8 @@ from affscore.models.weight_files import cached_repositories, from_hub
 client = pytest.importorskip("huggingface_hub")
 
 
-def found(*names, repository="org/name"):
-    return from_hub(repository, list(names), "hf:org/name", "transformers", "get it elsewhere")
+def found(*names):
+    return from_hub("org/name", list(names), "hf:org/name", "transformers", "get it elsewhere")
 
 
 def test_what_is_in_the_cache_is_found_before_the_hub_is_asked(repository):
@@ -37,9 +37,3 @@ def test_offline_mode_is_respected(repository, monkeypatch):
     monkeypatch.setattr(client.constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(AffscoreError, match=r"could not be downloaded \(OfflineModeIsEnabled"):
         found("a.bin")
-
-
-@pytest.mark.parametrize("name", ["a b", "a/b/c", ""])
-def test_names_that_no_repository_has(name):
-    with pytest.raises(AffscoreError, match="could not be downloaded"):
-        found("config.json", repository=name)

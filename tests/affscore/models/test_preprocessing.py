@@ -39,10 +39,7 @@ def test_pictures_and_tensors_are_prepared_as_by_the_presets_of_torchvision(pres
     torch.testing.assert_close(ours(values), preset(values), rtol=0, atol=1e-6)
 
 
-MODES = ["1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBX", "CMYK", "YCbCr", "HSV"]
-
-
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", "1 L LA P PA RGB RGBA RGBX CMYK YCbCr HSV".split())
 @pytest.mark.parametrize("prepare", [PLAIN, GREY])
 def test_every_mode_of_picture_gives_the_same_colours(mode, prepare):
     red = Image.new("RGB", (12, 9), (255, 0, 0))
@@ -100,16 +97,11 @@ def test_bytes_and_fractions_are_the_same_image():
 
 
 @pytest.mark.parametrize(
-    ("image", "message"),
-    [
-        (torch.zeros(2, 4, 4), "an image must have 1 or 3 channels, got 2"),
-        (torch.zeros(4, 4, 4), "an image must have 1 or 3 channels, got 4"),
-        (torch.zeros(1, 3, 4, 4), r"an image must have shape \(C, H, W\) or \(H, W\), got \(1, 3, 4, 4\)"),
-    ],
+    ("shape", "message"), [((2, 4, 4), "1 or 3 channels, got 2"), ((1, 3, 4, 4), r"or \(H, W\), got \(1, 3, 4, 4\)")]
 )
-def test_what_is_no_image(image, message):
+def test_what_is_no_image(shape, message):
     with pytest.raises(AffscoreError, match=message):
-        PLAIN(image)
+        PLAIN(torch.zeros(shape))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +111,7 @@ def test_what_is_no_image(image, message):
         ({"mean": (0.5,)}, "mean and std must hold 3 numbers"),
         ({"std": (1.0, 0.0, 1.0)}, "std above 0"),
         ({"size": 300, "resize": 256}, "resize at least as large, got 300 and 256"),
-        ({"mean": 0.49}, "mean and std must hold 3 numbers, .* got 0.49"),
+        ({"mean": 0.49}, "mean and std must hold 3 numbers"),
         ({"mean": (float("nan"),) * 3}, "mean and std must hold 3 numbers"),
         ({"size": 0}, "size must be positive"),
     ],

@@ -1,5 +1,7 @@
 """Data by name: what is found, in which order, and what is refused."""
 
+import contextlib
+
 import pytest
 import torch
 from hypothesis import example, given, settings
@@ -10,15 +12,6 @@ from affscore.errors import AffscoreError
 from affscore.models import ImageSet, Preprocessing, TextPreprocessing, digits
 
 SMALL = Preprocessing(size=8, resize=8, mean=(0.0,) * 3, std=(1.0,) * 3)
-
-
-def error_of(function):
-    """The message of the one error that is meant for users, or None if there is no error."""
-    try:
-        function()
-    except AffscoreError as error:
-        return str(error)
-    return None
 
 
 def test_the_order_is_a_shuffle_that_the_seed_fixes():
@@ -35,12 +28,15 @@ def test_the_order_is_a_shuffle_that_the_seed_fixes():
         data.order(598, 0, 10)
 
 
-def test_preparing_for_a_network_keeps_the_rest():
-    data = ImageSet("name", 2, lambda index, p: p(torch.full((1, 4, 4), float(index))))
+def test_the_name_and_the_end_stay_when_images_are_prepared():
+    data = ImageSet("name", 2, lambda index, p: (p or torch.clone)(torch.full((1, 4, 4), float(index))))
     prepared = data.prepared_for(SMALL)
     assert (prepared.name, len(prepared), prepared.preprocessing) == ("name", 2, SMALL)
     assert data.preprocessing is None
-    assert prepared[1].mean() == 1.0
+    for one in (data, prepared):
+        assert [float(image.mean()) for image in one] == [0.0, 1.0]
+        with pytest.raises(IndexError):
+            one[2]
 
 
 @pytest.mark.parametrize(
@@ -50,17 +46,13 @@ def test_preparing_for_a_network_keeps_the_rest():
         ("CIFAR-10", r"did you mean cifar10\?"),
         ("FashionMNIST", "did you mean fashion-mnist"),
         ("folders:x", "unknown data set 'folders:x'"),
-        ("digit:3", "did you mean digits"),
-        ("foldr:my/photos", "did you mean folder"),
         ("random:3", "did you mean random"),
         ("", "unknown data set ''"),
     ],
 )
 def test_unknown_names(spec, hint):
-    with pytest.raises(AffscoreError, match=hint) as caught:
+    with pytest.raises(AffscoreError, match=f"{hint}.*digits, digits-inverted, .*random, cifar10"):
         load_data(spec)
-    known = "digits, digits-inverted, digits-shuffled, digits-noisy, random, cifar10"
-    assert known in str(caught.value)
 
 
 def test_a_folder_without_its_prefix_gets_a_hint(tmp_path):
@@ -75,7 +67,8 @@ def test_a_folder_without_its_prefix_gets_a_hint(tmp_path):
 @example("folder:~nobody-of-this-name/x")
 @example("folder:a\0b")
 def test_any_text_is_a_data_set_or_one_error(spec):
-    assert error_of(lambda: load_data(spec)) != ""
+    with contextlib.suppress(AffscoreError):
+        load_data(spec)
 
 
 def test_one_class_of_a_named_data_set():
@@ -93,13 +86,6 @@ def test_unknown_classes():
         load_data("digits:33")
     with pytest.raises(AffscoreError, match=r"'plain' has no class 'a' \(known: none\)"):
         ImageSet("plain", 1, lambda index, p: torch.zeros(1, 2, 2)).only("a")
-
-
-def test_an_index_outside_the_data_ends_a_loop():
-    data = ImageSet("two", 2, lambda index, p: torch.full((1, 2, 2), float(index)))
-    assert [float(image[0, 0, 0]) for image in data] == [0.0, 1.0]
-    with pytest.raises(IndexError):
-        data[2]
 
 
 def test_images_are_not_for_a_network_of_token_ids():

@@ -15,14 +15,8 @@ from affscore.models.data import identity_of_data
 from affscore.models.data.files import TextFile
 
 RANDOM = np.random.default_rng(0)
-
-
 PIXELS = RANDOM.integers(0, 256, (6, 5, 4, 3), dtype=np.uint8)
-
-
 TABLE = RANDOM.standard_normal((40, 7))
-
-
 PLAIN = Preprocessing(size=4, resize=4, mean=(0.0,) * 3, std=(1.0,) * 3)
 
 
@@ -105,8 +99,6 @@ def test_what_is_refused(saved, arrays, words):
 
 
 LETTERS = TextPreprocessing(lambda text: [ord(letter) for letter in text], length=4)
-
-
 IDS = np.arange(24).reshape(6, 4)
 
 
@@ -149,10 +141,8 @@ def test_the_tokenizer_of_the_spec_comes_first(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "the text 'text:book.txt' has 0 tokens"),
-        (b"caf\xe9", r"'book.txt' is not a text in UTF-8 \(UnicodeDecodeError: .* position 3: .*\); save it as UTF-8"),
-        (b"\x89PNG\r\n\x1a\n", "is not a text in UTF-8"),
-        (b"abc", "the text 'text:book.txt' has 3 tokens, fewer than one window of 4"),
+        (b"", "the text 'text:book.txt' has 0 tokens, fewer than one window of 4"),
+        (b"caf\xe9", r"'book.txt' is not a text in UTF-8 \(UnicodeDecodeError: .* position 3: .*\)"),
     ],
 )
 def test_what_is_no_text(tmp_path, content, message):

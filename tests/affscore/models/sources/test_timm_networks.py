@@ -1,9 +1,7 @@
 import sys
 
-import numpy as np
 import pytest
 import torch
-from PIL import Image
 from safetensors.torch import save_file
 
 from affscore import AffscoreError, load_model, signature
@@ -11,6 +9,7 @@ from affscore.models import card_of
 from affscore.models.card import fingerprint
 from affscore.models.preprocessing import IMAGENET
 from affscore.models.sources.timm_networks import SOURCE
+from tests.affscore.models.test_preprocessing import photo
 
 timm = pytest.importorskip("timm")
 
@@ -25,20 +24,13 @@ def test_signatures(name):
     assert bool(((result.scores > 0) & (result.scores <= 1)).all())
 
 
-def test_names():
-    assert "timm:resnet26" in SOURCE.names()
-    assert SOURCE.knows("timm:resnet18.tv_in1k")
-    assert not SOURCE.knows("timm:resnet18.tv_in2k")
-    assert not SOURCE.knows("timm:")
-    assert not SOURCE.knows("timm:hf-hub:timm/resnet18")
-
-
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
         ("timm:resnet19", "unknown model 'timm:resnet19'; did you mean timm:resnet18"),
         ("timm:resnet18.tv", "unknown model 'timm:resnet18.tv'"),
         ("timm:hf-hub:timm/resnet18", "unknown model"),
+        ("timm:", "unknown model"),
         ("resnet26", r"unknown model 'resnet26'; did you mean timm:resnet26 "),
         ("timm:convnext_tini", "did you mean timm:convnext_tiny or "),
         ("timm:resnet18@tv_in1", "unknown weights 'tv_in1' for timm:resnet18; did you mean tv_in1k"),
@@ -98,12 +90,6 @@ def test_weights_of_another_architecture_are_refused(name, tmp_path):
         load_model(f"timm:{name}@{tmp_path / 'other.pth'}")
 
 
-def photo(height, width):
-    rows, columns = np.mgrid[:height, :width]
-    colours = [rows * 255 // height, columns * 255 // width, np.where(columns > rows, 240, 20)]
-    return Image.fromarray(np.stack(colours, axis=2).astype(np.uint8))
-
-
 @pytest.mark.parametrize("size", [(300, 420), (420, 300)])
 @pytest.mark.parametrize(
     "name", ["resnet18.a1_in1k", "resnet18.tv_in1k", "vit_base_patch16_siglip_224.v2_webli", "convnext_tiny.fb_in22k"]
@@ -117,20 +103,9 @@ def test_images_are_prepared_as_timm_does(name, size):
     torch.testing.assert_close(SOURCE.expected_by(model)[0](picture), theirs(picture), rtol=0, atol=1e-5)
 
 
-def test_a_network_of_timm_that_was_not_loaded_by_name_says_what_it_expects():
+def test_a_network_of_timm_that_was_not_loaded_by_name_says_what_it_expects_if_that_is_square():
     card = card_of(timm.create_model("test_resnet"))
     assert (card.preprocessing.size, card.preprocessing_known) == (160, True)
-
-
-def test_images_that_are_not_square_cannot_be_said():
     with torch.device("meta"):
-        model = timm.create_model("vit_base_patch16_sapiens2")
-    card = card_of(model)
+        card = card_of(timm.create_model("vit_base_patch16_sapiens2"))
     assert (card.preprocessing, card.preprocessing_known) == (IMAGENET, False)
-
-
-def test_the_seed_fixes_random_weights_and_leaves_the_global_generator_alone():
-    before = torch.get_rng_state()
-    one, same, other = (load_model("timm:test_vit@random", seed) for seed in (0, 0, 1))
-    assert fingerprint(one) == fingerprint(same) != fingerprint(other)
-    assert torch.equal(torch.get_rng_state(), before)

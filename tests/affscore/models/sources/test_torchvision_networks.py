@@ -14,17 +14,6 @@ from affscore.models.card import fingerprint
 from affscore.models.preprocessing import IMAGENET
 
 
-def test_a_network_of_torchvision_with_random_weights():
-    before = torch.get_rng_state()
-    model, again, other = (load_model("squeezenet1_1@random", seed) for seed in (0, 0, 1))
-    assert isinstance(model, torchvision.models.SqueezeNet)
-    assert not model.training
-    assert fingerprint(model) == fingerprint(again) != fingerprint(other)
-    assert torch.equal(torch.get_rng_state(), before)
-    card = card_of(model)
-    assert (card.name, card.weights, card.preprocessing) == ("squeezenet1_1", "random", IMAGENET)
-
-
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ["googlenet", "inception_v3"])
 def test_networks_with_auxiliary_heads_are_initialised_without_a_warning(name, monkeypatch):
@@ -49,12 +38,14 @@ def cached(hub, name):
     return hub / torchvision.models.get_model_weights(name).DEFAULT.url.rsplit("/", 1)[-1]
 
 
-def test_cached_weights_need_no_network(hub):
+@pytest.mark.parametrize("given", [False, True])
+def test_weights_of_the_cache_or_of_a_file_need_no_network(given, hub):
     trained = load_model("squeezenet1_1@random", seed=7)
-    torch.save(trained.state_dict(), cached(hub, "squeezenet1_1"))
-    model = load_model("squeezenet1_1")
+    file = hub / "mine.pt" if given else cached(hub, "squeezenet1_1")
+    torch.save(trained.state_dict(), file)
+    model = load_model(f"squeezenet1_1@{file}" if given else "squeezenet1_1")
     assert fingerprint(model) == fingerprint(trained)
-    assert card_of(model).weights == "IMAGENET1K_V1"
+    assert card_of(model).weights == ("mine.pt" if given else "IMAGENET1K_V1")
     assert card_of(model).preprocessing == IMAGENET
 
 
@@ -70,9 +61,7 @@ def test_a_broken_file_in_the_cache_is_named(content, hub):
 
 def test_a_download_of_other_weights_is_an_error(hub, monkeypatch):
     monkeypatch.setattr("urllib.request.urlopen", lambda request, timeout: io.BytesIO())
-    monkeypatch.setattr(
-        torch.hub, "download_url_to_file", lambda url, file, *args, **kwargs: torch.save({"a": torch.zeros(1)}, file)
-    )
+    monkeypatch.setattr(torch.hub, "download_url_to_file", lambda url, file, _: torch.save({"a": torch.zeros(1)}, file))
     with pytest.raises(AffscoreError, match="cannot be used"):
         load_model("squeezenet1_1")
 
@@ -88,11 +77,3 @@ def test_the_same_file_as_pretrained_weights_and_as_a_file_is_the_same_network(n
     x = torch.randn(2, 3, 96, 96)
     with torch.inference_mode():
         assert torch.equal(pretrained(x), from_file(x))
-
-
-def test_weights_from_a_file(tmp_path):
-    trained = load_model("squeezenet1_1@random", seed=7)
-    torch.save(trained.state_dict(), tmp_path / "mine.pt")
-    model = load_model(f"squeezenet1_1@{tmp_path / 'mine.pt'}")
-    assert fingerprint(model) == fingerprint(trained)
-    assert card_of(model).weights == "mine.pt"

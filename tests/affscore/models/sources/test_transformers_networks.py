@@ -5,16 +5,15 @@ import json
 import socket
 import time
 
-import numpy as np
 import pytest
 import torch
-from PIL import Image
 from safetensors.torch import save_file
 
 from affscore import AffscoreError, load_model, signature
 from affscore.models import Preprocessing, TextPreprocessing, card_of
 from affscore.models.card import fingerprint
 from affscore.models.sources.transformers_networks import expected_of
+from tests.affscore.models.test_preprocessing import photo
 
 transformers = pytest.importorskip("transformers")
 
@@ -154,12 +153,6 @@ def test_what_a_network_of_images_takes(folder):
     assert (grey.channels, grey.size) == (1, 32)
 
 
-def photo(height, width):
-    rows, columns = np.mgrid[:height, :width]
-    colours = [rows * 255 // height, columns * 255 // width, np.where(columns > rows, 240, 20)]
-    return Image.fromarray(np.stack(colours, axis=2).astype(np.uint8))
-
-
 PROCESSORS = {
     "ViTImageProcessor": {},
     "ConvNextImageProcessor": {"size": {"shortest_edge": 224}},
@@ -192,9 +185,8 @@ def test_a_broken_preprocessor_config_is_named(folder):
     place = folder("vit")
     for content in ("{", "[]", '{"image_processor_type": "NoSuchProcessor"}'):
         (place / "preprocessor_config.json").write_text(content)
-        with pytest.raises(AffscoreError, match=r"'preprocessor_config.json' does not say what") as caught:
+        with pytest.raises(AffscoreError, match=r"'preprocessor_config.json' does not say what"):
             load_model(f"hf:{place}@random")
-        assert "\n" not in str(caught.value)
 
 
 def test_weights_in_parts(folder, tmp_path):
@@ -238,12 +230,9 @@ def test_a_repository_in_the_cache_needs_no_network(repository, folder):
 
 def test_without_a_network_the_sentence_says_which_file_and_where_it_is_soon(repository):
     start = time.perf_counter()
-    with pytest.raises(AffscoreError, match=r"config.json of 'google/vit-base-patch16-224' is not on this") as caught:
+    with pytest.raises(AffscoreError, match=r"config.json of 'google/vit-base-patch16-224' is not on this.*hf:FOLDER$"):
         load_model("hf:google/vit-base-patch16-224")
     assert time.perf_counter() - start < 60  # older versions of the hub try six times
-    message = str(caught.value)
-    assert message.endswith("give it as hf:FOLDER")
-    assert "\n" not in message
 
 
 @pytest.mark.parametrize(
@@ -253,20 +242,15 @@ def test_without_a_network_the_sentence_says_which_file_and_where_it_is_soon(rep
         ("hf:a b", "could not be downloaded .HFValidationError"),
         ("hf:./none", "no configuration, './none'"),
         ("hf:none.json", "no configuration, 'none.json'"),
+        ("hf:a/b/c", "no configuration, 'a/b/c'"),
         ("hf:empty", "there is no folder with a config.json, and no configuration, 'empty'"),
         ("hf:text.json", "'text.json' is not the configuration of a network"),
         ("hf:brt.json", r"has no network of the type 'brt'; did you mean bert( or .*)?\?"),
-        (
-            "hf:typeless.json",
-            r"'typeless.json' is not the configuration of a network .KeyError: 'model_type'.; it must",
-        ),
+        ("hf:typeless.json", r"'typeless.json' is not the configuration of a network .KeyError: 'model_type'"),
         ("hf:quantised.json@random", "the weights of this bert are quantised, and scores need real numbers; use the"),
         ("hf:nonsense.json@random", "transformers cannot build hf:nonsense.json"),
         ("hf:sound.json@random", "takes 'input_values'; only networks of images and of text"),
-        (
-            "hf:good.json",
-            r"there are no trained weights \(model.safetensors\) beside the configuration of hf:good.json",
-        ),
+        ("hf:good.json", r"there are no trained weights \(model.safetensors\) beside the configuration"),
         ("hf:good.json@rnd", "unknown weights 'rnd' for hf:good.json; did you mean random"),
     ],
 )
@@ -295,14 +279,22 @@ def test_what_is_no_network(spec, message, tmp_path, monkeypatch, no_network):
         (lambda s: {**s, "cls.predictions.bias": torch.zeros(3)}, "are not those of this BertForMaskedLM"),
         (lambda s: {k: v for k, v in s.items() if "layer.1" not in k}, r"\(missing, .*bert.encoder.layer.1"),
         (lambda s: {"a": torch.zeros(2)}, "missing, or of another shape"),
+        (None, "the file 'pytorch_model.bin' does not hold weights"),
     ],
 )
-def test_weights_of_another_architecture(change, message, folder):
+def test_weights_of_another_architecture(change, message, folder, capfd):
+    """And nothing is said but the error."""
     place = folder("bert", seed=3)
-    save_file(change(weights(place, 3)), place / "model.safetensors")
+    load_model(f"hf:{place}")
+    if change is None:
+        (place / "model.safetensors").rename(place / "pytorch_model.bin")
+        (place / "pytorch_model.bin").write_bytes(b"<!DOCTYPE html>")
+    else:
+        save_file(change(weights(place, 3)), place / "model.safetensors")
     with pytest.raises(AffscoreError, match=message) as caught:
         load_model(f"hf:{place}")
     assert "\n" not in str(caught.value)
+    assert capfd.readouterr().err == ""
 
 
 def test_code_that_a_repository_brings_is_not_run(folder, monkeypatch):
@@ -339,23 +331,6 @@ def test_a_backbone_by_the_name_of_a_network_asks_no_repository(tmp_path, monkey
     with contextlib.suppress(AffscoreError):  # not all versions can build it
         load_model(f"hf:{tmp_path}@random")
     assert not asked
-
-
-def test_loading_says_nothing_but_the_error(folder, capfd):
-    place = folder("bert", seed=3)
-    load_model(f"hf:{place}")
-    state = weights(place, 3)
-    save_file({k: v for k, v in state.items() if "layer.1" not in k}, place / "model.safetensors")
-    with pytest.raises(AffscoreError, match=r"'model.safetensors' are not those"):
-        load_model(f"hf:{place}")
-    assert capfd.readouterr().err == ""
-
-
-def test_a_broken_file_of_a_folder_is_named(folder):
-    (folder("bert") / "pytorch_model.bin").write_bytes(b"<!DOCTYPE html>")
-    with pytest.raises(AffscoreError, match=r"the file 'pytorch_model.bin' does not hold weights") as caught:
-        load_model(f"hf:{folder('bert')}")
-    assert "\n" not in str(caught.value)
 
 
 def test_a_folder_with_an_at_in_its_name(folder, tmp_path):
