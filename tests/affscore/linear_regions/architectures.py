@@ -18,6 +18,17 @@ def normalised(model):
     return model.eval()
 
 
+class Written(nn.Module):
+    """A network of one function of its input, with layers that it may use."""
+
+    def __init__(self, function, *layers):
+        super().__init__()
+        self.function, self.layers = function, nn.ModuleList(layers)
+
+    def forward(self, x):
+        return self.function(x, *self.layers)
+
+
 def mlp():
     return nn.Sequential(
         nn.Linear(6, 16),

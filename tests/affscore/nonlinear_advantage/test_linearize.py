@@ -9,6 +9,7 @@ import affscore
 from affscore import AffscoreError, AffscoreWarning, affinity_score, linearize
 from affscore.nonlinear_advantage import active_channels, average_path_length, slopes, to_prelu
 from affscore.nonlinear_advantage.linearize import channel_scores
+from tests.affscore.linear_regions.architectures import Written
 
 
 def network(width=4):
@@ -119,26 +120,15 @@ def test_a_channel_that_is_never_positive_is_made_linear_last():
     assert not any("no score" in note for note in linearize(net, data(), by="random").notes)
 
 
-@pytest.mark.parametrize("function", [False, True])
-def test_gelu_with_slopes(function):
-    class Functional(nn.Module):
-        def forward(self, x):
-            return nn.functional.gelu(x)
-
+@pytest.mark.parametrize("act", [nn.GELU(), Written(nn.functional.gelu)])
+def test_gelu_with_slopes(act):
     torch.manual_seed(0)
-    net = to_prelu(nn.Sequential(nn.Linear(3, 4), Functional() if function else nn.GELU(), nn.Linear(4, 2)), data()[0])
+    net = to_prelu(nn.Sequential(nn.Linear(3, 4), act, nn.Linear(4, 2)), data()[0])
     (unit,) = slopes(net).values()
     unit.weight.data = torch.tensor([0.0, 0.5, 0.9, 1.0])
     x = net[0](data()[0]).detach()
     y = torch.lerp(nn.functional.gelu(x), x, unit.weight.detach())
-    result = linearize(net, data())
-    np.testing.assert_allclose(result.kept["value"], channel_scores(x, y), atol=1e-5)
-
-
-def test_without_labels_there_is_no_accuracy_and_a_note():
-    result = linearize(network(), data()[0])
-    assert np.isnan([result.accuracy_before, result.accuracy_after]).all()
-    assert any("no accuracy" in note for note in result.notes)
+    np.testing.assert_allclose(linearize(net, data()).kept["value"], channel_scores(x, y), atol=1e-5)
 
 
 def test_the_network_and_the_random_state_stay_as_they_are():
@@ -164,52 +154,27 @@ def test_a_named_network_and_data():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("net", "options", "message"),
     [
-        ({"keep": 1.5}, "keep must be a share"),
-        ({"by": "size"}, "by must be one of"),
-        ({"by": "slope"}, r"this one has none.*to_prelu"),
+        (network(), {"keep": 1.5}, "keep must be a share"),
+        (network(), {"by": "size"}, "by must be one of"),
+        (network(), {"by": "slope"}, r"this one has none.*to_prelu"),
+        (to_prelu(network()), {"by": "slope"}, r"all are 0.*SlopePenalty"),
+        (nn.Sequential(nn.Linear(3, 4), nn.SiLU()), {}, "no ReLU or GELU"),
+        (Written(lambda x, first: first((x.relu() / 0).relu()), nn.Linear(3, 2)), {}, r"'\(root\)', call 1: the"),
     ],
 )
-def test_bad_arguments(options, message):
+def test_what_is_refused(net, options, message):
     with pytest.raises(AffscoreError, match=message):
-        linearize(network(), data(), **options)
-
-
-@pytest.mark.parametrize(
-    ("net", "by", "message"),
-    [
-        (to_prelu(network()), "slope", r"all are 0.*SlopePenalty"),
-        (nn.Sequential(nn.Linear(3, 4), nn.SiLU()), "affinity", "no ReLU or GELU"),
-    ],
-)
-def test_networks_without_what_is_needed(net, by, message):
-    with pytest.raises(AffscoreError, match=message):
-        linearize(net, data(), by=by)
-
-
-class Functions(nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.first, self.second, self.function = nn.Linear(3, 4), nn.Linear(4, 2), function
-        self.act, self.other = nn.ReLU(), nn.ReLU()
-
-    def forward(self, x):
-        return self.function(self, self.first(x))
-
-
-def test_errors_name_the_layer_and_the_call_of_the_original():
-    net = Functions(lambda self, x: self.second((x.relu() / 0).relu()))
-    with pytest.raises(AffscoreError, match=r"layer '\(root\)', call 1: the input must be finite"):
-        linearize(net, data())
+        linearize(net, data(), **options)
 
 
 def test_what_the_surgery_leaves_is_warned_of_once():
-    net = Functions(lambda self, x: self.second(self.act(x * self.other(x))))
+    layers = nn.Linear(3, 4), nn.Linear(4, 2), nn.ReLU(), nn.ReLU()
+    net = Written(lambda x, first, second, act, other: second(act((y := first(x)) * other(y))), *layers)
     with pytest.warns(AffscoreWarning, match="1 call of ReLU or GELU stayed") as given:
         result = linearize(net, data())
-    assert len(given) == 1
-    assert given[0].filename == __file__
+    assert (len(given), given[0].filename) == (1, __file__)
     assert sum("stayed" in note for note in result.notes) == 1
 
 
@@ -223,9 +188,10 @@ def test_what_was_assumed_of_images_is_said():
         affscore.linearize(grey, "digits", by="random", images=64)
 
 
-def test_activations_without_channels_to_choose_are_named():
-    torch.manual_seed(0)
+def test_without_labels_there_is_no_accuracy_and_other_activations_are_named():
     mixed = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 2))
-    found = affscore.linearize(mixed, (torch.randn(32, 3), torch.arange(32) % 2), keep=0.0, by="random")
+    found = linearize(mixed, data()[0], keep=0.0, by="random")
+    assert np.isnan([found.accuracy_before, found.accuracy_after]).all()
+    assert any("no accuracy" in note for note in found.notes)
     assert any("tanh stay as they are" in note for note in found.notes)
     assert not found.kept["kept"].any()

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 
 import pytest
 import torch
@@ -11,22 +12,12 @@ from torch import nn
 
 from affscore import AffscoreError
 from affscore.nonlinear_advantage import average_path_length, slopes, to_prelu
+from tests.affscore.linear_regions.architectures import Written
 from tests.affscore.nonlinear_advantage.graphs import RandomGraph, all_paths
 
 
 def both(model, example):
     return average_path_length(model, example), average_path_length(model, example, normalized=False)
-
-
-class Written(nn.Module):
-    """A network of one function of its input, with layers that it may use."""
-
-    def __init__(self, function, *layers):
-        super().__init__()
-        self.function, self.layers = function, nn.ModuleList(layers)
-
-    def forward(self, x):
-        return self.function(x, *self.layers)
 
 
 def test_the_worked_example_of_figure_1():
@@ -59,24 +50,17 @@ def test_a_plain_network_has_the_sum_of_the_shares_of_its_units(seed):
 @pytest.mark.parametrize("blocks", [1, 2, 5])
 def test_residual_stacks(blocks):
     """N = (N + N + a) / 2 before, or that + a after the addition; paths by the binomial theorem, each block c wide."""
-    width = 3
 
-    def before(x, *layers):
+    def stack(after, x, *layers):
         for first, second in zip(layers[::2], layers[1::2], strict=True):
-            x = x + second(torch.relu(first(x)))
+            x = after(x + second(torch.relu(first(x))))
         return x
 
-    def after(x, *layers):
-        for first, second in zip(layers[::2], layers[1::2], strict=True):
-            x = torch.relu(x + second(torch.relu(first(x))))
-        return x
-
-    layers = [nn.Linear(width, width) for _ in range(2 * blocks)]
-    ways = width * width  # from one channel to all through the block; the mean number of units is that of k of blocks
+    layers = [nn.Linear(3, 3) for _ in range(2 * blocks)]
+    ways = 3 * 3  # from one channel to all through the block; the mean number of units is that of k of blocks
     expected = blocks * ways / (1 + ways)
-    example = torch.zeros(1, width)
-    assert both(Written(before, *layers), example) == pytest.approx((blocks / 2, expected), rel=1e-12)
-    assert both(Written(after, *layers), example) == pytest.approx((1.5 * blocks, blocks + expected), rel=1e-12)
+    for after, lengths in ((torch.neg, (blocks / 2, expected)), (torch.relu, (1.5 * blocks, blocks + expected))):
+        assert both(Written(partial(stack, after), *layers), torch.zeros(1, 3)) == pytest.approx(lengths, rel=1e-12)
 
 
 @pytest.mark.slow
@@ -150,6 +134,8 @@ def test_networks_of_torchvision(name, napl):
         (lambda x: x.clamp(min=0) + 1, 1),
         (lambda x: x * torch.sigmoid(x), 1),  # SiLU, written out
         (lambda x: x.sigmoid(), 1),
+        (lambda x: x * F.hardsigmoid(x.relu().mean((2, 3), keepdim=True)), 0),
+        (lambda x: x.relu() * x.log_softmax(1), 0.5),  # no weights: both are branches
         (lambda x: x.relu().softmax(1), 1),
         (lambda x: x * F.linear(x.sigmoid(), torch.ones(2, 2)), 0.5),  # a hidden sigmoid is no gate
         (lambda x: torch.cat([x, x.relu()], 1), 0.5),
@@ -188,7 +174,18 @@ def test_in_place_and_assigned():
     assert average_path_length(Written(forward), torch.zeros(1, 2, 2, 2)) == 1.5
 
 
-def test_an_attention_layer_is_a_linear_branch():
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x: x.sum(1) + x[:, 0].relu(), 1 / 3),  # two channels are added up: two paths
+        (lambda x: x.mean(1) + x[:, 0].relu(), 1 / 2),
+    ],
+)
+def test_a_sum_has_more_paths_than_a_mean(function, expected):
+    assert average_path_length(Written(function), torch.zeros(1, 2, 2, 2), False) == pytest.approx(expected)
+
+
+def test_an_attention_layer_is_a_linear_branch_and_an_embedding_a_layer():
     def forward(x, attention, linear):
         y = linear(x).relu()
         return x + attention(y, y, y)[0]
@@ -199,13 +196,10 @@ def test_an_attention_layer_is_a_linear_branch():
         napl, apl = both(net, torch.randn(2, 3, 4))
         assert napl == pytest.approx(0.5)
         assert apl == pytest.approx(4**3 / (4**3 + 1))  # three mixings of four channels, beside the skip
-    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 3)
-    assert average_path_length(encoder, torch.randn(2, 5, 8)) == pytest.approx(1.5)
-
-
-def test_token_ids():
     net = nn.Sequential(nn.Embedding(10, 4), nn.Linear(4, 4), nn.ReLU())
     assert both(net, torch.arange(6).view(2, 3)) == (1.0, pytest.approx(1.0))
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 3)
+    assert average_path_length(encoder, torch.randn(2, 5, 8)) == pytest.approx(1.5)
 
 
 def test_a_constant_class_token():
@@ -262,20 +256,21 @@ def test_constants_that_only_look_at_features():
     assert average_path_length(Written(forward), torch.randn(1, 2)) == 1.0
 
 
-def test_refusals():
-    net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
-    with pytest.raises(AffscoreError, match="must return one tensor"):
-        average_path_length(Written(lambda x: (x, x + 1)), torch.zeros(1, 2))
-    with pytest.raises(AffscoreError, match="no path"):
-        average_path_length(Written(lambda x: torch.zeros_like(x)), torch.zeros(1, 2))
-    with pytest.raises(AffscoreError, match="the network fails"):
-        average_path_length(net, torch.zeros(1, 5))
-    with pytest.raises(AffscoreError, match="example_input must be"):
-        average_path_length(net, 3)
-    with pytest.raises(AffscoreError, match="holds no sample"):
-        average_path_length(net, torch.zeros(0, 2))
-    with pytest.raises(AffscoreError, match="model must be"):
-        average_path_length("resnet18", torch.zeros(1, 2))
+@pytest.mark.parametrize(
+    ("net", "example", "message"),
+    [
+        (Written(lambda x: (x, x + 1)), torch.zeros(1, 2), "must return one tensor"),
+        (Written(torch.zeros_like), torch.zeros(1, 2), "no path"),
+        (nn.Linear(2, 3), torch.zeros(1, 5), "the network fails"),
+        (nn.Linear(2, 3), 3, "example_input must be"),
+        (nn.Linear(2, 3), torch.zeros(0, 2), "holds no sample"),
+        ("resnet18", torch.zeros(1, 2), "model must be"),
+        (Written(torch.inference_mode()(lambda x: F.relu(x) + 1)), torch.zeros(2, 4), "has features of inference_mode"),
+    ],
+)
+def test_refusals(net, example, message):
+    with pytest.raises(AffscoreError, match=message):
+        average_path_length(net, example)
 
 
 def test_inference_mode_around_the_call_changes_nothing():
@@ -283,8 +278,3 @@ def test_inference_mode_around_the_call_changes_nothing():
     expected = both(model, torch.randn(2, 4))
     with torch.inference_mode():
         assert both(model, torch.randn(2, 4)) == expected == (2.0, 2.0)
-
-
-def test_inference_mode_in_the_network_is_refused():
-    with pytest.raises(AffscoreError, match=r"layer '\(root\)' has features of inference_mode, or"):
-        both(Written(torch.inference_mode()(lambda x: F.relu(x) + 1)), torch.randn(2, 4))

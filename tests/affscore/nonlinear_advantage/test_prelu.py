@@ -19,7 +19,7 @@ import affscore
 from affscore import AffscoreError, AffscoreWarning
 from affscore.models import Preprocessing
 from affscore.nonlinear_advantage import ChannelGELU, ChannelPReLU, slopes, to_prelu, without_slopes
-from tests.affscore.linear_regions.architectures import normalised
+from tests.affscore.linear_regions.architectures import Written, normalised
 
 # torchvision's networks, how many slopes each has, and the side of the images
 NETWORKS = {
@@ -203,23 +203,16 @@ def test_modes_types_and_gradients_are_kept():
 
 
 def test_an_exception_in_a_forward_pass_does_not_shift_the_turns():
-    class Failing(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.act, self.fails = nn.ReLU(), False
+    def failing(x, act):
+        x = act(x)
+        if len(x) == 1:
+            raise RuntimeError("stop")
+        return F.relu(act(x.repeat(1, 2)) - 0.1)
 
-        def forward(self, x):
-            x = self.act(x)
-            if self.fails:
-                raise RuntimeError("stop")
-            return F.relu(self.act(x.repeat(1, 2)) - 0.1)
-
-    net, x = Failing(), torch.randn(3, 2)
+    net, x = Written(failing, nn.ReLU()), torch.randn(3, 2)
     sloped = to_prelu(net, x)
-    sloped.fails = True
     with pytest.raises(RuntimeError, match="stop"):
-        sloped(x)
-    sloped.fails = False
+        sloped(x[:1])
     same(net, sloped, x, 0)
 
 
@@ -282,15 +275,6 @@ def test_inputs_are_found(net):
     assert next(iter(slopes(to_prelu(net)).values())).num_parameters in (3, 4)
 
 
-class Odd(nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function, self.weight = function, nn.Parameter(torch.ones(3))
-
-    def forward(self, x):
-        return self.function(self, x)
-
-
 @pytest.mark.parametrize("kind", [nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose2d])
 def test_an_example_without_an_axis_of_samples(kind):
     """The slopes are of the channels, and not of the rows, of which a batch may have as many."""
@@ -301,52 +285,49 @@ def test_an_example_without_an_axis_of_samples(kind):
     same(net, sloped, torch.randn(2, 1, *sides))
 
 
-def test_what_cannot_be_done_is_said():
-    relu = nn.ReLU()
-    with pytest.raises(AffscoreError, match="nothing says what it takes; give example_input"):
-        to_prelu(Odd(lambda self, x: x.relu()))
-    with pytest.raises(AffscoreError, match=r"shape \(2, 5, 64, 64\) or .*\(2, 5, 299, 299\).*give example_input"):
-        to_prelu(nn.Sequential(nn.Conv2d(5, 3, 3), nn.Flatten(), nn.Linear(7, 2), nn.ReLU()))
-    with pytest.raises(AffscoreError, match="the network fails"):
-        to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()), torch.zeros(2, 5))
-    with pytest.raises(AffscoreError, match="example_input must be a tensor"):
-        to_prelu(relu, "image")
-    with pytest.raises(AffscoreError, match="has channel-wise slopes already"):
-        to_prelu(to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU())))
-    with pytest.raises(AffscoreError, match="by a formula"):
-        to_prelu(Odd(lambda self, x: torch.maximum(x, torch.zeros(()))), torch.randn(2, 3))
-    with pytest.raises(AffscoreError, match="without an axis of channels"):
-        to_prelu(Odd(lambda self, x: x.sum(1).relu()), torch.randn(2, 3))
-    outside = Odd(lambda self, x: self.held[0](x))
-    outside.act, outside.held = relu, [relu]
-    with pytest.raises(AffscoreError, match="cannot be replaced"):
-        to_prelu(outside, torch.randn(2, 3))
-    with pytest.raises(AffscoreError, match=r"more often than .* or on weights"):
-        to_prelu(Odd(lambda self, x: (x * self.weight.relu()).relu()), torch.randn(2, 3))
-    with pytest.raises(AffscoreError, match="model must be"):
-        to_prelu(3)
+def two_layers():
+    return nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+
+
+def held_outside():
+    act, holder = nn.ReLU(), nn.Identity()
+    holder.held = [act]
+    return Written(lambda x, _, holder: holder.held[0](x), act, holder)
+
+
+@pytest.mark.parametrize(
+    ("net", "example", "message"),
+    [
+        (Written(F.relu), None, "nothing says what it takes; give example_input"),
+        (nn.Sequential(nn.Conv2d(5, 3, 3), nn.Flatten(), nn.Linear(7, 2), nn.ReLU()), None,
+         r"shape \(2, 5, 64, 64\) or .*\(2, 5, 299, 299\).*give example_input"),
+        (two_layers(), torch.zeros(2, 5), "the network fails"),
+        (nn.ReLU(), "image", "example_input must be a tensor"),
+        (to_prelu(two_layers()), None, "has channel-wise slopes already"),
+        (Written(lambda x: torch.maximum(x, torch.zeros(()))), torch.randn(2, 3), "by a formula"),
+        (Written(lambda x: x.sum(1).relu()), torch.randn(2, 3), "without an axis of channels"),
+        (held_outside(), torch.randn(2, 3), "cannot be replaced"),
+        (Written(lambda x, line: (x * line.weight[0].relu()).relu(), nn.Linear(3, 1)), torch.randn(2, 3),
+         r"more often than .* or on weights"),
+        (3, None, "model must be"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_done_is_said(net, example, message):
+    with pytest.raises(AffscoreError, match=message):
+        to_prelu(net, example)
 
 
 def test_more_calls_or_other_channels_than_in_the_example():
-    class Repeating(nn.Module):
-        times = 2
+    def repeating(x, act):
+        for _ in range(len(x)):
+            x = act(x - 0.1)
+        return x
 
-        def __init__(self):
-            super().__init__()
-            self.act = nn.ReLU()
-
-        def forward(self, x):
-            for _ in range(self.times):
-                x = self.act(x - 0.1)
-            return x
-
-    sloped = to_prelu(Repeating(), torch.ones(1, 3))
-    sloped.times = 3
+    sloped = to_prelu(Written(repeating, nn.ReLU()), torch.ones(2, 3))
     with pytest.raises(AffscoreError, match="more often than on the example input"):
-        sloped(torch.ones(1, 3))
-    sloped.times = 2
+        sloped(torch.ones(3, 3))
     with pytest.raises(AffscoreError, match="with 3 slopes got features of shape"):
-        sloped(torch.ones(1, 4))
+        sloped(torch.ones(2, 4))
 
 
 class Skipping(nn.Module):
@@ -387,7 +368,7 @@ def test_a_part_whose_activation_belongs_to_others_too():
 
 
 def test_wrappers_do_not_change_the_names_of_layers():
-    sloped = to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
+    sloped = to_prelu(two_layers())
     for wrapped in (nn.DataParallel(sloped), torch.compile(sloped)):
         assert slopes(wrapped) == slopes(sloped) == {("1", 0): sloped[1]}
 
@@ -396,14 +377,14 @@ def test_two_threads_at_once():
     """The second begins between the two calls of the first, and ends after it."""
     inside, waiting = threading.Event(), threading.Event()
 
-    def pausing(self, x):
+    def pausing(x):
         x = F.relu(x)
         if len(x) == 3:
             inside.set()
             assert waiting.wait(10)
         return F.relu(x - 0.1)
 
-    sloped = to_prelu(Odd(pausing), torch.randn(2, 4))
+    sloped = to_prelu(Written(pausing), torch.randn(2, 4))
     for value, unit in zip((0.2, 0.7), slopes(sloped).values(), strict=True):
         unit.weight.data.fill_(value)
     x, found = torch.randn(3, 4), []
@@ -439,7 +420,7 @@ def test_of_what_is_not_finite_a_slope_of_0_makes_what_relu_does(dtype):
 
 @pytest.mark.parametrize("register", ["register_forward_hook", "register_forward_pre_hook"])
 def test_hooks_of_an_activation_are_not_lost_silently(register):
-    net = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
+    net = two_layers()
     handle = getattr(net[1], register)(lambda module, args, *_: args[0])
     with pytest.raises(AffscoreError, match="activation '1' has hooks"):
         to_prelu(net)
@@ -450,18 +431,16 @@ def test_hooks_of_an_activation_are_not_lost_silently(register):
 @pytest.mark.parametrize(
     ("function", "messages"),
     [
-        (lambda self, x: x.relu() * (x + 1).relu(), ["^2 calls of ReLU or GELU stayed", "relu of layer", "nothing"]),
-        (lambda self, x: self.other(x * self.act(x + 3) / 6), [r"^1 call.* 'act' in x\*relu$"]),
-        (lambda self, x: F.relu6(x).tanh(), ["nothing was replaced, .* it calls relu6, tanh, and no ReLU"]),
-        (lambda self, x: x.relu(), []),
+        (lambda x, *_: x.relu() * (x + 1).relu(), ["^2 calls of ReLU or GELU stayed", "relu of layer", "nothing"]),
+        (lambda x, act, other: other(x * act(x + 3) / 6), [r"^1 call.* 'layers\.0' in x\*relu$"]),
+        (lambda x, *_: F.relu6(x).tanh(), ["nothing was replaced, .* it calls relu6, tanh, and no ReLU"]),
+        (lambda x, *_: x.relu(), []),
     ],
 )
 def test_what_is_left_is_said_once(function, messages):
-    net = Odd(function)
-    net.act, net.other = nn.ReLU(), nn.ReLU()
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
-        to_prelu(net, torch.randn(2, 3))
+        to_prelu(Written(function, nn.ReLU(), nn.ReLU()), torch.randn(2, 3))
     assert [issubclass(one.category, AffscoreWarning) for one in given] == [True] * bool(messages)
     assert all(re.search(message, str(given[0].message)) for message in messages)
     assert all(one.filename == __file__ for one in given)
