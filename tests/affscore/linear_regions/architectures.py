@@ -30,15 +30,8 @@ class Written(nn.Module):
 
 
 def mlp():
-    return nn.Sequential(
-        nn.Linear(6, 16),
-        nn.ReLU(),
-        nn.Linear(16, 16),
-        nn.LeakyReLU(0.2),
-        nn.Linear(16, 16),
-        nn.ReLU(),
-        nn.Linear(16, 3),
-    )
+    layers = [nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 16), nn.LeakyReLU(0.2), nn.Linear(16, 16), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Linear(16, 3))
 
 
 def prelu():
@@ -49,19 +42,11 @@ def prelu():
     return net
 
 
-def plain():
-    """A VGG in small: average pooling, no normalisation."""
-    return nn.Sequential(
-        nn.Conv2d(2, 3, 3, padding=1), nn.ReLU(True), nn.AvgPool2d(2), nn.Conv2d(3, 4, 3, padding=1), nn.ReLU(True),
-        nn.AvgPool2d(2), nn.Flatten(), nn.Linear(16, 8), nn.ReLU(True), nn.Dropout(), nn.Linear(8, 3),
-    )  # fmt: skip
-
-
 def pooled():
     """Max pooling of separate windows, after an activation."""
     return nn.Sequential(
-        nn.Conv2d(2, 3, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(3, 4, 3, padding=1), nn.ReLU(),
-        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(16, 3),
+        nn.Conv2d(2, 3, 3, padding=1), nn.ReLU(True), nn.MaxPool2d(2), nn.Conv2d(3, 4, 3, padding=1), nn.ReLU(True),
+        nn.MaxPool2d(2), nn.Flatten(), nn.Dropout(), nn.Linear(16, 3),
     )  # fmt: skip
 
 
@@ -139,7 +124,6 @@ class Mixed(nn.Module):
 ARCHITECTURES = {
     "mlp": (mlp, (6,)),
     "prelu": (prelu, (6,)),
-    "plain": (plain, (2, 8, 8)),
     "pooled": (pooled, (2, 8, 8)),
     "overlapping": (Overlapping, (2, 8, 8)),
     "residual": (lambda: normalised(Residual()), (2, 6, 6)),

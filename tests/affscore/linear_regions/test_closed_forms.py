@@ -7,23 +7,13 @@ import torch.nn.functional as F
 from torch import nn
 
 from affscore.linear_regions import along_segment
+from tests.affscore.linear_regions.architectures import Written
 
 METHODS = pytest.mark.parametrize("method", ["line", "walk"])
 
 
-class Of(nn.Module):
-    """A network from a function of a tensor (n, 1)."""
-
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, x):
-        return self.function(x)
-
-
 def on_line(function, start, end, method="line"):
-    return along_segment(Of(function), [float(start)], [float(end)], method)
+    return along_segment(Written(function), [float(start)], [float(end)], method)
 
 
 @METHODS
@@ -34,6 +24,10 @@ def test_a_relu_has_one_breakpoint(method):
     assert found.length == 1
     # a triangle over the chord, of height 2/3 at 1/3, on a segment of length 1: half of 2/3
     np.testing.assert_allclose(found.absolute_deviation, [1 / 3], rtol=1e-14)
+    half = on_line(lambda x: torch.relu(x - 0.5), 0, 1, method)
+    np.testing.assert_allclose(half.absolute_deviation, [0.125])
+    # that of the published code: 0 and x - 0.5 on halves, chord slope 0.5: 0.125 * 0.5, and 0.5 * 0.5 + 0.375 * 0.5
+    np.testing.assert_allclose(half.deviation_upper_bound, [0.0625 + 0.25 + 0.1875])
 
 
 @METHODS
@@ -160,14 +154,7 @@ def test_the_upper_envelope_of_several_lines(method):
 
 @METHODS
 def test_length_and_area_are_in_the_metric_of_the_input(method):
-    function = Of(lambda x: torch.relu(x.sum(1, keepdim=True)))
+    function = Written(lambda x: torch.relu(x.sum(1, keepdim=True)))
     small = along_segment(function, [-1.0, -1.0, -1.0, -1.0], [1.0, 1.0, 1.0, 1.0], method)
     assert small.length == pytest.approx(4)
     np.testing.assert_allclose(small.absolute_deviation, [4.0])  # chord 0 to 4, 2 above the kink: 4 * 2 / 2
-
-
-def test_upper_bound_of_the_published_code():
-    found = on_line(lambda x: torch.relu(x - 0.5), 0, 1)
-    # pieces 0 and x - 0.5 on halves, chord slope 0.5: 0.125 * 0.5, and 0.5 * 0.5 + 0.375 * 0.5
-    np.testing.assert_allclose(found.deviation_upper_bound, [0.0625 + 0.25 + 0.1875])
-    np.testing.assert_allclose(found.absolute_deviation, [0.125])

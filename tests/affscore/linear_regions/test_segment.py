@@ -13,7 +13,6 @@ from affscore import AffscoreError
 from affscore.linear_regions import along_paths, along_segment, along_segments
 from affscore.linear_regions.program import Affine
 from affscore.linear_regions.traced_network import TracedNetwork
-from companion.planes import closed_paths
 from tests.affscore.linear_regions.architectures import Residual, network, normalised
 
 
@@ -111,60 +110,52 @@ def test_no_more_points_than_the_chunk_are_in_the_network(method):
     assert 30 < max(sizes) <= 40
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "message"),
-    [
-        ([0.0, 0.0], [0.0, 0.0], "segment 0 are the same point"),
-        ([0.0, 0.0], [0.0, 1.0, 2.0], r"start and end must have one shape, got \(2,\), \(3,\)"),
-        ([0.0, float("nan")], [0.0, 1.0], "start and end of segment 0 .* hold NaN or infinity"),
-        ([0.0, 0.0], [float("inf"), 1.0], "start and end of segment 0 .* hold NaN or infinity"),
-        ([0.0, 0.0, 0.0], [1.0, 1.0, 1.0], r"the network fails on a sample of shape \(3,\)"),
-        (0.0, 1.0, "an axis of features"),
-        ([], [], "there must be a segment"),
-        ("ab", "cd", "start must be an array of real numbers, got str"),
-        (torch.tensor([1j, 0.0]), [0.0, 1.0], "start must be an array of real numbers, got Tensor"),
-        ([0.0, 0.0], [1e200, 1e200], r"too far apart for a length"),
-    ],
-)
-def test_ends_that_make_no_segment(start, end, message):
-    with pytest.raises(AffscoreError, match=message):
-        along_segment(small(), start, end)
+LINE = [0.0, 0.0], [1.0, 1.0]
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("start", "end", "words", "message"),
     [
-        ({"method": "run"}, "method must be one of line, walk, got 'run'"),
-        ({"chunk": 3}, "chunk must be an integer"),
-        ({"device": "moon"}, "device 'moon' cannot be used"),
+        ([0.0, 0.0], [0.0, 0.0], {}, "segment 0 are the same point"),
+        ([0.0, 0.0], [0.0, 1.0, 2.0], {}, r"start and end must have one shape, got \(2,\), \(3,\)"),
+        ([0.0, float("nan")], [0.0, 1.0], {}, "start and end of segment 0 .* hold NaN or infinity"),
+        ([0.0, 0.0], [float("inf"), 1.0], {}, "start and end of segment 0 .* hold NaN or infinity"),
+        ([0.0, 0.0, 0.0], [1.0, 1.0, 1.0], {}, r"the network fails on a sample of shape \(3,\)"),
+        (0.0, 1.0, {}, "an axis of features"),
+        ([], [], {}, "there must be a segment"),
+        ("ab", "cd", {}, "start must be an array of real numbers, got str"),
+        (torch.tensor([1j, 0.0]), [0.0, 1.0], {}, "start must be an array of real numbers, got Tensor"),
+        ([0.0, 0.0], [1e200, 1e200], {}, r"too far apart for a length"),
+        (*LINE, {"method": "run"}, "method must be one of line, walk, got 'run'"),
+        (*LINE, {"chunk": 3}, "chunk must be an integer"),
+        (*LINE, {"device": "moon"}, "device 'moon' cannot be used"),
     ],
 )
-def test_wrong_choices(words, message):
+def test_ends_that_make_no_segment_and_wrong_choices(start, end, words, message):
     with pytest.raises(AffscoreError, match=message):
-        along_segment(small(), [0.0, 0.0], [1.0, 1.0], **words)
+        along_segment(small(), start, end, **words)
 
 
-def test_what_is_no_network():
-    with pytest.raises(AffscoreError, match=r"must be a torch\.nn\.Module"):
-        along_segment(torch.relu, [0.0], [1.0])
+def without_numbers():
     broken = small()
     with torch.no_grad():
         broken[0].weight[0, 0] = torch.nan
-    with pytest.raises(AffscoreError, match="logits are NaN or infinite"):
-        along_segment(broken, [0.0, 0.0], [1.0, 1.0])
+    return broken
 
 
 @pytest.mark.parametrize(
-    ("layer", "message"),
+    ("network", "message"),
     [
+        (torch.relu, r"must be a torch\.nn\.Module"),
+        (without_numbers(), "logits are NaN or infinite"),
         (nn.LazyLinear(2), "no weights as yet; 'weight' is lazy"),
         (nn.Linear(2, 2, device="meta"), "no weights as yet; 'weight' is on the device meta"),
     ],
-    ids=("lazy", "meta"),
+    ids=("function", "NaN", "lazy", "meta"),
 )
-def test_weights_that_are_no_real_numbers(layer, message):
+def test_what_is_no_network(network, message):
     with pytest.raises(AffscoreError, match=message):
-        along_segment(layer, [0.0, 0.0], [1.0, 1.0])
+        along_segment(network, *LINE)
 
 
 def test_a_bar_of_progress(capsys):
@@ -174,46 +165,30 @@ def test_a_bar_of_progress(capsys):
     assert capsys.readouterr().err == ""
 
 
-@pytest.fixture(scope="module")
-def paths():
-    return closed_paths(torch.rand(3, 2, 8, 8, generator=torch.Generator().manual_seed(0)))[:, ::2]
-
-
-@pytest.fixture(scope="module")
-def model():
-    return network("mixed")[0]
-
-
-@pytest.fixture(scope="module")
-def table(model, paths):
-    return along_paths(model, paths, progress=False)
-
-
-def test_a_row_for_each_segment_and_logit(model, paths, table):
+def test_a_row_for_each_segment_and_logit():
+    model, points = network("mixed")[0], torch.randn(3, 5, 2, 8, 8, generator=torch.Generator().manual_seed(0))
+    points = points[:, :1] + 0.3 * (points - points[:, :1])
+    table = along_paths(model, points, progress=False)
     assert len(table) == 3 * 4 * 3
     assert not table.duplicated(["path", "segment", "logit"]).any()
-    starts, ends = paths[:, :-1].flatten(0, 1), paths[:, 1:].flatten(0, 1)
-    segments = along_segments(model, starts, ends, progress=False)
+    segments = along_segments(model, points[:, :-1].flatten(0, 1), points[:, 1:].flatten(0, 1), progress=False)
     for (path, place), rows in table.groupby(["path", "segment"]):
         found = segments[4 * path + place]
         assert set(rows["crossings"]) == {found.crossings}
         assert set(rows["switches"]) == {found.switches}
         assert set(rows["breakpoints"]) == {found.count - 1}
-        np.testing.assert_allclose(rows["length"], found.length)
-        for name in ("absolute_deviation", "deviation_upper_bound", "total_variation"):
+        for name in ("length", "absolute_deviation", "deviation_upper_bound", "total_variation"):
             np.testing.assert_allclose(rows[name], getattr(found, name))
     assert table["crossings"].sum() > 100
     assert table["switches"].sum() > 50
+    pd.testing.assert_frame_equal(along_paths(model, points[:1], "walk", progress=False), table[table["path"] == 0])
 
 
-def test_the_walk_makes_the_same_table(model, paths, table):
-    pd.testing.assert_frame_equal(along_paths(model, paths[:1], "walk", progress=False), table[table["path"] == 0])
-
-
-def test_what_is_no_path(model):
-    with pytest.raises(AffscoreError, match="with 2 points at least, got the shape"):
-        along_paths(model, torch.zeros(3, 1, 2, 8, 8))
-    with pytest.raises(AffscoreError, match="start and end of segment 1 are the same"):
-        along_paths(model, torch.stack([torch.zeros(2, 8, 8), torch.ones(2, 8, 8), torch.ones(2, 8, 8)])[None])
-    with pytest.raises(AffscoreError, match="paths must"):
-        along_paths(model, "none")
+def test_what_is_no_path():
+    for paths, message in (
+        (torch.zeros(3, 1, 2), "with 2 points at least, got the shape"),
+        ([[LINE[0], LINE[1], LINE[1]]], "start and end of segment 1 are the same"),
+        ("none", "paths must"),
+    ):
+        with pytest.raises(AffscoreError, match=message):
+            along_paths(small(), paths)
