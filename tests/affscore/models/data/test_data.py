@@ -34,9 +34,9 @@ def test_the_name_and_the_end_stay_when_images_are_prepared():
     assert (prepared.name, len(prepared), prepared.preprocessing) == ("name", 2, SMALL)
     assert data.preprocessing is None
     for one in (data, prepared):
-        assert [float(image.mean()) for image in one] == [0.0, 1.0]
         with pytest.raises(IndexError):
             one[2]
+        assert [float(image.mean()) for image in one] == [0.0, 1.0]
 
 
 @pytest.mark.parametrize(

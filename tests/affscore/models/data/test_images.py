@@ -4,6 +4,7 @@ import hashlib
 import http.server
 import os
 import pickle
+import shutil
 import socket
 import struct
 import tarfile
@@ -21,7 +22,8 @@ from affscore import load_data
 from affscore.errors import AffscoreError
 from affscore.models import Preprocessing, weight_files
 from affscore.models.data import UnreadableImageError
-from affscore.models.data.images import DATA_SETS, images_of
+from affscore.models.data.images import images_of
+from tests.small_cifar import ramps
 
 SMALL = Preprocessing(size=8, resize=8, mean=(0.0,) * 3, std=(1.0,) * 3)
 
@@ -141,45 +143,14 @@ def test_imagenet_without_validation_images(tmp_path):
         load_data(f"imagenet:{tmp_path}")
 
 
-COLOURS = np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]], dtype=np.uint8)
-NAMES = {"cifar10": ["airplane", "cat"], "cifar100": ["apple", "bee"]}
-LABELS = [1, 0, 1, 1]
-
-
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("AFFSCORE_DATA", str(tmp_path / "data"))
     return tmp_path / "data"
 
 
-def cifar_files(name):
-    """The files of a CIFAR with four images of one colour each."""
-    made = getattr(torchvision.datasets, DATA_SETS[name])
-    key = "labels" if name == "cifar10" else "fine_labels"
-    images = COLOURS.repeat(32 * 32, axis=1)  # all red values, then all green, then all blue ones
-    batch = {"data": images, key: LABELS}
-    files = {file: pickle.dumps({"data": images[:1], key: [0]}) for file, _ in made.train_list}
-    files |= {file: pickle.dumps(batch) for file, _ in made.test_list}
-    return files | {made.meta["filename"]: pickle.dumps({made.meta["key"]: NAMES[name]})}
-
-
 def md5(content):
     return hashlib.md5(content, usedforsecurity=False).hexdigest()
-
-
-def expect(monkeypatch, name, files):
-    """Let torchvision expect these files, and not the real ones."""
-    made = getattr(torchvision.datasets, DATA_SETS[name])
-    for kept in ("train_list", "test_list"):
-        monkeypatch.setattr(made, kept, [[file, md5(files[file])] for file, _ in getattr(made, kept)])
-    monkeypatch.setattr(made, "meta", {**made.meta, "md5": md5(files[made.meta["filename"]])})
-    return made
-
-
-def write(folder, files):
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
 
 
 def idx(array):
@@ -198,36 +169,28 @@ def fashion_files():
     }
 
 
-@pytest.mark.parametrize("name", ["cifar10", "cifar100"])
-def test_cifar_that_is_there_needs_no_network(name, hub, home, monkeypatch):
-    files = cifar_files(name)
-    made = expect(monkeypatch, name, files)
-    write(home / made.base_folder, files)
-    data = load_data(name, SMALL)
-    assert (data.name, len(data)) == (name, 4)
-    for image, colour in zip(data, COLOURS, strict=True):
-        assert image[:, 0, 0].tolist() == pytest.approx((colour / 255).tolist())
-    assert load_data(name)[0].shape == (3, 32, 32)
-    assert data.labels == [NAMES[name][label] for label in LABELS]
-    one = load_data(f"{name}:{NAMES[name][1]}")
-    assert (one.name, len(one)) == (f"{name}:{NAMES[name][1]}", 3)
-
-
-@pytest.mark.parametrize(("name", "images"), [("cifar10", 5), ("cifar100", 1)])
-def test_the_training_part_has_images_of_its_own(name, images, hub, home, monkeypatch):
-    """One red image of the first class in each file of the training part."""
-    with pytest.raises(AffscoreError, match=f"the data set {name} is not in .* could not be downloaded"):
-        images_of(name, "train")
-    made = expect(monkeypatch, name, files := cifar_files(name))
-    write(home / made.base_folder, files)
-    data = images_of(name, "train")
-    assert data.labels == [NAMES[name][0]] * images
-    assert torch.equal(data[images - 1], torch.tensor([1.0, 0, 0])[:, None, None].expand(3, 32, 32))
-    assert data.classes == NAMES[name]
+@pytest.mark.parametrize(
+    ("name", "part", "files"),
+    [("cifar10", "test", [5]), ("cifar100", "test", [1]), ("cifar10", "train", range(5)), ("cifar100", "train", [0])],
+)
+def test_cifar_that_is_there_needs_no_network(name, part, files, hub, small_cifar):
+    data, count, classes = images_of(name, part), 32 if part == "test" else 20, int(name.removeprefix("cifar"))
+    pixels = np.concatenate([ramps(count, number) for number in files]) / 255
+    np.testing.assert_allclose(torch.stack([*data]), pixels, rtol=0, atol=1e-6)
+    labels = [np.random.default_rng(number).integers(0, classes, count) for number in files]
+    assert data.labels == [f"class {label}" for label in np.concatenate(labels)]
+    assert data.classes == [f"class {label}" for label in range(classes)]
+    if part == "test":
+        named, one = load_data(name), load_data(f"{name}:{data.labels[0]}")
+        assert torch.equal(torch.stack([*named]), torch.stack([*data]))
+        assert (named.name, one.name) == (name, f"{name}:{data.labels[0]}")
+        assert len(one) == data.labels.count(data.labels[0])
 
 
 def test_fashion_mnist_that_is_there_needs_no_network(hub, home):
-    write(home / "FashionMNIST" / "raw", fashion_files())
+    (home / "FashionMNIST" / "raw").mkdir(parents=True)
+    for name, content in fashion_files().items():
+        (home / "FashionMNIST" / "raw" / name).write_bytes(content)
     data = load_data("fashion-mnist", SMALL)
     assert (data.name, len(data)) == ("fashion-mnist", 4)
     assert [float(image[:, 7].mean()) for image in data] == pytest.approx([0, 1 / 3, 2 / 3, 1])
@@ -237,21 +200,21 @@ def test_fashion_mnist_that_is_there_needs_no_network(hub, home):
     assert load_data("fashion-mnist:T-shirt/top")[0].shape == (1, 28, 28)
 
 
-def test_what_is_not_there_is_downloaded_once(tmp_path, home, monkeypatch):
+def test_what_is_not_there_is_downloaded_once(tmp_path, small_cifar, monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
-    made = expect(monkeypatch, "cifar10", files := cifar_files("cifar10"))
-    served = tmp_path / "served" / made.filename
-    write(served.parent / made.base_folder, files)
+    made = torchvision.datasets.CIFAR10
+    folder, served = tmp_path / "data" / made.base_folder, tmp_path / "served.tar.gz"
     with tarfile.open(served, "w:gz") as archive:
-        archive.add(served.parent / made.base_folder, made.base_folder)
-    handler = partial(http.server.SimpleHTTPRequestHandler, directory=str(served.parent))
+        archive.add(folder, made.base_folder)
+    shutil.rmtree(folder)
+    handler = partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        monkeypatch.setattr(made, "url", f"http://127.0.0.1:{server.server_port}/{made.filename}")
+        monkeypatch.setattr(made, "url", f"http://127.0.0.1:{server.server_port}/{served.name}")
         monkeypatch.setattr(made, "tgz_md5", md5(served.read_bytes()))
-        assert len(load_data("cifar10")) == 4
+        assert len(load_data("cifar10")) == 32
         served.unlink()
-        assert len(load_data("cifar10")) == 4
+        assert len(load_data("cifar10")) == 32
         server.shutdown()
     assert socket.getdefaulttimeout() is None
 
@@ -291,11 +254,12 @@ DAMAGE = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("trusted", [True, False])
-def test_damaged_files_of_cifar(damage, trusted, hub, home, monkeypatch):
-    files = cifar_files("cifar10")
-    damaged = files | {"test_batch": DAMAGE[damage](files["test_batch"])}
-    made = expect(monkeypatch, "cifar10", damaged if trusted else files)
-    write(home / made.base_folder, damaged)
+def test_damaged_files_of_cifar(damage, trusted, hub, small_cifar, tmp_path, monkeypatch):
+    made = torchvision.datasets.CIFAR10
+    file = tmp_path / "data" / made.base_folder / "test_batch"
+    file.write_bytes(DAMAGE[damage](file.read_bytes()))
+    if trusted:
+        monkeypatch.setattr(made, "test_list", [[file.name, md5(file.read_bytes())]])
     with pytest.raises(AffscoreError, match="or damaged there"):
         load_data("cifar10")
 

@@ -206,11 +206,12 @@ def test_a_module_of_the_same_name_that_was_loaded_before(tmp_path):
             del sys.modules["helper"]
 
 
-def test_folders_beside_a_file_do_not_hide_packages(tmp_path):
+def test_what_lies_beside_a_file_does_not_hide_packages(tmp_path):
     spec = written(tmp_path, "ReLU")
     for name in ("torch", "numpy", "json"):
         (tmp_path / name).mkdir()
     (tmp_path / "random.py").write_text("raise RuntimeError('the standard library has one')\n")
+    (tmp_path / "net.py").write_text("import random\n" + (tmp_path / "net.py").read_text())
     torch = sys.modules["torch"]
     assert activation(spec) == "ReLU"
     assert sys.modules["torch"] is torch

@@ -17,13 +17,15 @@ from tests.affscore.models.test_preprocessing import photo
 
 transformers = pytest.importorskip("transformers")
 
-WIDE = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
-TEXT = {"vocab_size": 50, "max_position_embeddings": 24}
+WIDE = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
+TEXT = {"vocab_size": 50, "max_position_embeddings": 24, "pad_token_id": 0}
+SPARING = {**WIDE, **TEXT, "num_key_value_heads": 2}  # two heads share their keys and values
 CONFIGURATIONS = {
     "bert": {"architectures": ["BertForMaskedLM"], **WIDE, **TEXT},
     "gpt2": {"architectures": ["GPT2LMHeadModel"], "vocab_size": 50, "n_positions": 24, "n_embd": 16, "n_layer": 2,
              "n_head": 2, "bos_token_id": 1, "eos_token_id": 2, "dtype": "bfloat16"},
-    "llama": {"architectures": ["LlamaForCausalLM"], **WIDE, **TEXT},
+    "llama": {"architectures": ["LlamaForCausalLM"], **SPARING},
+    "mistral": {"architectures": ["MistralForCausalLM"], **SPARING, "sliding_window": 5},
     "t5": {"architectures": ["T5ForConditionalGeneration"], "vocab_size": 50, "d_model": 16, "d_kv": 8, "d_ff": 32,
            "num_layers": 2, "num_heads": 2},
     "vit": {"architectures": ["ViTForImageClassification"], **WIDE, "image_size": 32, "patch_size": 8},
@@ -31,10 +33,12 @@ CONFIGURATIONS = {
 }  # fmt: skip
 """Networks of a few thousand parameters, as the config.json of a repository describes them."""
 
-ACTIVATIONS = {"bert": 3, "gpt2": 2, "llama": 2, "t5": 4, "vit": 2, "convnext": 2}
+GATED, HIDDEN = [("silu", "gated-unit")] * 2, [("gelu", "hidden")] * 2
+ACTIVATIONS = {"bert": [*HIDDEN, ("gelu", "hidden")], "gpt2": HIDDEN, "llama": GATED, "mistral": GATED,
+               "t5": [("relu", "hidden")] * 4, "vit": HIDDEN, "convnext": HIDDEN}  # fmt: skip
 """Two layers each; BERT's head for masked words has one more, T5 two in its decoder."""
 
-TEXTS = ("bert", "gpt2", "llama", "t5")
+TEXTS = ("bert", "gpt2", "llama", "mistral", "t5")
 
 
 @pytest.fixture(params=CONFIGURATIONS)
@@ -100,7 +104,7 @@ def test_weights_of_a_folder_or_a_file(kind, folder, tmp_path):
 def test_signatures(kind, folder):
     place = folder(kind, seed=1)
     result = signature(f"hf:{place}", inputs(kind), n=8, criteria=False, progress=False)
-    assert len(result.scores) == ACTIVATIONS[kind]
+    assert list(zip(result.table["activation"], result.table["kind"], strict=True)) == ACTIVATIONS[kind]
     assert bool(((result.scores > 0) & (result.scores <= 1)).all())
     assert result.metadata["model"] == f"hf:{kind}"
 
@@ -117,20 +121,18 @@ def test_a_text_is_read_with_the_tokenizer_beside_the_network(folder, tmp_path):
     assert result.metadata["preprocessing"] == {
         "tokenizer": "tokenizer.json", "length": 24, "vocabulary": 50, "maximum": 24
     }  # fmt: skip
-    assert len(signature(f"hf:{place}", "random", n=8, criteria=False, progress=False).scores) == ACTIVATIONS["gpt2"]
+    assert len(signature(f"hf:{place}", "random", n=8, criteria=False, progress=False).scores) == 2
 
 
 def test_what_a_network_of_text_takes(folder):
-    expected = {"bert": (50, 24), "gpt2": (50, 24), "llama": (50, 24), "t5": (50, None)}
     for kind in TEXTS:
+        expected = 50, None if kind == "t5" else 24
         model = load_model(f"hf:{folder(kind)}@random")
         card = card_of(model)
         assert card.preprocessing_known
-        assert (card.preprocessing.vocabulary, card.preprocessing.maximum) == expected[kind]
+        assert (card.preprocessing.vocabulary, card.preprocessing.maximum) == expected
         assert card.preprocessing.tokenizer is None
-        assert card_of(type(model)(model.config)).preprocessing == TextPreprocessing(
-            vocabulary=expected[kind][0], maximum=expected[kind][1]
-        )
+        assert card_of(type(model)(model.config)).preprocessing == TextPreprocessing(None, None, *expected)
     place = folder("bert")
     (place / "tokenizer.json").write_text("{}")
     assert card_of(load_model(f"hf:{place}@random")).preprocessing.tokenizer == str(place / "tokenizer.json")
