@@ -13,7 +13,7 @@ from affscore import AffscoreError
 from affscore.linear_regions import along_paths, along_segment, along_segments
 from affscore.linear_regions.program import Affine
 from affscore.linear_regions.traced_network import TracedNetwork
-from tests.affscore.linear_regions.architectures import Residual, network, normalised
+from tests.affscore.linear_regions.architectures import Residual, Written, network, normalised
 
 
 def small():
@@ -45,15 +45,19 @@ def test_everything_of_a_segment():
     assert repr(found) == f"Segment(count={found.count}, patterns={found.patterns}, switches=0, length=7.07107)"
 
 
-def test_the_model_stays_as_it_is():
-    model = normalised(Residual()).float().train()
-    model.head.eval()
+def test_a_model_in_training_is_measured_as_in_evaluation_and_stays_as_it_is():
+    model = normalised(Residual())
+    start, end = torch.randn(2, 2, 6, 6, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    expected = along_segment(model, start, end)
+    model.train().head.eval()
     before = {name: value.clone() for name, value in model.state_dict().items()}
     modes = [module.training for module in model.modules()]
     hooks = [len(module._forward_hooks) for module in model.modules()]
-    start, end = torch.randn(2, 2, 6, 6, requires_grad=True)
     for method in ("line", "walk"):
         along_segment(model, start, end, method)
+    np.testing.assert_array_equal(along_segment(model, start, end).t, expected.t)
+    with torch.autocast("cpu"):
+        np.testing.assert_array_equal(along_segment(model, start, end).t, expected.t)
     assert [module.training for module in model.modules()] == modes
     assert [len(module._forward_hooks) for module in model.modules()] == hooks
     for name, value in model.state_dict().items():
@@ -62,27 +66,16 @@ def test_the_model_stays_as_it_is():
     assert all(parameter.grad is None for parameter in model.parameters())
 
 
-def test_a_model_in_training_is_measured_as_in_evaluation():
-    model = normalised(Residual())
-    start, end = torch.randn(2, 2, 6, 6, generator=torch.Generator().manual_seed(0))
-    expected = along_segment(model.eval(), start, end)
-    found = along_segment(model.train(), start, end)
-    np.testing.assert_array_equal(found.t, expected.t)
-    with torch.autocast("cpu"):
-        np.testing.assert_array_equal(along_segment(model, start, end).t, expected.t)
-
-
 def test_random_numbers_stay_as_they_are():
-    class Drawing(nn.Module):
-        def forward(self, x):
-            _ = torch.rand(3), np.random.rand(), random.random()  # noqa: NPY002
-            return torch.relu(x)
+    def drawing(x):
+        _ = torch.rand(3), np.random.rand(), random.random()  # noqa: NPY002
+        return torch.relu(x)
 
     def states():
         return torch.get_rng_state().tolist(), str(np.random.get_state()), random.getstate()  # noqa: NPY002
 
     before = states()
-    along_segment(Drawing(), [-1.0], [1.0])
+    along_segment(Written(drawing), [-1.0], [1.0])
     assert states() == before
 
 

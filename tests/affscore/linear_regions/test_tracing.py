@@ -103,14 +103,22 @@ def test_however_it_is_written(function):
     np.testing.assert_allclose(found.absolute_deviation, expected.areas, rtol=1e-6, atol=1e-6)
 
 
-def test_samples_without_an_axis_of_samples():
-    def one_by_one(net, x):
-        return torch.stack([F.max_pool2d(net.conv(one).relu(), 2).flatten() for one in x.unbind(0)])
+def one_by_one(net, x):
+    return torch.stack([F.max_pool2d(net.conv(one).relu(), 2).flatten() for one in x.unbind(0)])
 
+
+def with_casts(net, x):
+    """They do nothing, since all is in double precision."""
+    x = net.conv(x.half()).type(torch.float32).relu().to(torch.float16).float()
+    return F.max_pool2d(x, 2).flatten(1)
+
+
+@pytest.mark.parametrize("function", [one_by_one, with_casts])
+def test_samples_without_an_axis_of_samples_and_casts_change_nothing(function):
     model = Of(lambda net, x: F.max_pool2d(net.conv(x).relu(), 2).flatten(1))
     start, end = torch.randn(2, 2, 6, 6, generator=torch.Generator().manual_seed(0))
     expected = along_segment(model, start, end)
-    model.function = one_by_one
+    model.function = function
     found = along_segment(model, start, end)
     np.testing.assert_allclose(found.t, expected.t, rtol=0, atol=1e-13)
     assert (found.count, found.switches) == (expected.count, expected.switches)
@@ -196,24 +204,9 @@ def test_what_is_overwritten_through_a_view_is_refused(function, name):
         along_segment(Of(function), torch.zeros(2, 6, 6), torch.ones(2, 6, 6))
 
 
-@pytest.mark.filterwarnings("ignore::FutureWarning")
-def test_a_network_in_torchscript_is_refused():
-    script = torch.jit.trace(nn.Sequential(nn.Linear(2, 2), nn.ReLU()), torch.zeros(1, 2))
-    with pytest.raises(AffscoreError, match="TorchScript"):
-        along_segment(script, [0.0, 0.0], [1.0, 1.0])
-
-
 def test_compiled_and_parallel_networks_are_taken_as_what_is_inside():
     model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
     ends = [-3.0, 1.0], [4.0, 2.0]
     expected = along_segment(model, *ends)
     for wrapped in (nn.DataParallel(model), torch.compile(model, backend="eager")):
         np.testing.assert_array_equal(along_segment(wrapped, *ends).breakpoints, expected.breakpoints)
-
-
-def test_casts_do_nothing_since_all_is_in_double_precision():
-    model = Of(lambda net, x: net.conv(x).relu().flatten(1))
-    start, end = torch.randn(2, 2, 6, 6, generator=torch.Generator().manual_seed(0))
-    expected = along_segment(model, start, end)
-    model.function = lambda net, x: net.conv(x.half()).type(torch.float32).relu().to(torch.float16).float().flatten(1)
-    np.testing.assert_array_equal(along_segment(model, start, end).breakpoints, expected.breakpoints)
