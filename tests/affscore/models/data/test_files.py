@@ -110,6 +110,11 @@ def test_a_text_is_cut_into_windows_that_do_not_overlap(tmp_path):
     assert data.notes == ["dropped 2 tokens at the end of text:book.txt, too few for a window of 4"]
     exact = load_data(f"text:{tmp_path / 'book.txt'}", TextPreprocessing(LETTERS.tokenizer, length=5))
     assert (len(exact), exact.notes) == (2, [])
+    plain = load_data(f"text:{tmp_path / 'book.txt'}")
+    with pytest.raises(AffscoreError, match=r"how many windows 'text:book.txt' has depends on the network"):
+        len(plain)
+    with pytest.raises(AffscoreError, match="a text needs the tokenizer of the network"):
+        plain[0]
 
 
 @given(st.text(min_size=1, max_size=60), st.integers(1, 20))
@@ -157,22 +162,13 @@ def test_a_mark_at_the_beginning_and_windows_line_ends_are_no_text(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["text", "tokens"])
-def test_files_that_are_not_there(tmp_path, kind):
-    with pytest.raises(AffscoreError, match=f"{kind}: needs a file, as in {kind}:path/to/file"):
-        load_data(f"{kind}:")
-    with pytest.raises(AffscoreError, match=r"file not found: '.*missing'"):
-        load_data(f"{kind}:{tmp_path / 'missing'}")
-    with pytest.raises(AffscoreError, match="there is a folder, not a file"):
-        load_data(f"{kind}:{tmp_path}")
-
-
-def test_a_text_alone_has_no_length(tmp_path):
-    (tmp_path / "book.txt").write_text("a text")
-    data = load_data(f"text:{tmp_path / 'book.txt'}")
-    with pytest.raises(AffscoreError, match=r"how many windows 'text:book.txt' has depends on the network"):
-        len(data)
-    with pytest.raises(AffscoreError, match="a text needs the tokenizer of the network"):
-        data[0]
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [("", "{}: needs a file, as in {}:path/to/file"), ("{}/no", "file not found: '.*no'"), ("{}", "there is a folder")],
+)
+def test_files_that_are_not_there(tmp_path, kind, place, message):
+    with pytest.raises(AffscoreError, match=message.format(kind, kind)):
+        load_data(f"{kind}:{place.format(tmp_path)}")
 
 
 def save(folder, kind, array):

@@ -88,15 +88,7 @@ def test_any_text_is_a_network_or_one_error(spec):
         load_model(spec.replace("random", "").replace("DEFAULT", "") + "?")
 
 
-@pytest.mark.parametrize("stated", [{"size": 32}, "imagenet", 3])
-def test_a_preprocessing_of_another_kind_is_refused(stated):
-    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
-    network.preprocessing = stated
-    with pytest.raises(AffscoreError, match=r"must be an affscore.models.Preprocessing\(...\), .* got"):
-        card_of(network)
-
-
-def test_a_part_of_a_network_may_be_called_preprocessing():
+def test_a_preprocessing_of_another_kind_is_refused_but_for_a_part_of_the_network_of_that_name():
     class Network(nn.Module):
         def preprocessing(self, x):
             return x
@@ -105,6 +97,10 @@ def test_a_part_of_a_network_may_be_called_preprocessing():
     for part in (own.preprocessing, nn.Identity()):
         own.preprocessing = part
         assert not card_of(own).preprocessing_known
+    other = nn.Linear(2, 2)
+    other.preprocessing = {"size": 32}
+    with pytest.raises(AffscoreError, match=r"must be an affscore.models.Preprocessing\(...\), .* got"):
+        card_of(other)
 
 
 class Narrow(Source):
@@ -157,20 +153,16 @@ def test_networks_of_an_installed_package(installed, nothing_registered):
     assert load_model("own:narrow")[0].out_channels == 3
 
 
-def test_a_package_that_fails_concerns_its_own_networks_alone(installed, nothing_registered):
-    installed.write_text("import nothing_of_this_name")
-    with pytest.raises(AffscoreError, match="'own' comes from own_networks, which cannot be imported: ModuleNotFound"):
-        load_model("own:narrow")
-    assert card_of(load_model("squeezenet1_1@random")).name == "squeezenet1_1"
-
-
-def test_what_affscore_has_itself_imports_no_plugin(installed, nothing_registered):
+@pytest.mark.parametrize("prefix", ["own", "mini"])
+def test_a_package_that_fails_concerns_its_own_networks_alone(prefix, installed, nothing_registered):
+    """What affscore has itself imports no plugin."""
     entries = installed.parent / "own-1.0.dist-info" / "entry_points.txt"
-    entries.write_text("[affscore.sources]\nmini = own_networks\n")
+    entries.write_text(f"[affscore.sources]\n{prefix} = own_networks\n")
     installed.write_text("import nothing_of_this_name")
-    assert card_of(load_model("mini:digitsnet")).name == "mini:digitsnet"
-    with pytest.raises(AffscoreError, match="'mini' comes from own_networks, which cannot be imported"):
-        load_model("mini:narrow")
+    for name in ("mini:digitsnet", "squeezenet1_1@random"):
+        assert card_of(load_model(name)).name == name.removesuffix("@random")
+    with pytest.raises(AffscoreError, match=f"'{prefix}' comes from own_networks, .* imported: ModuleNotFound"):
+        load_model(f"{prefix}:narrow")
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "a", True, 2**63])
