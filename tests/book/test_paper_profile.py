@@ -70,7 +70,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture
 def executed(imagenet, downloads, store, tmp_path, monkeypatch):
-    """Runs a chapter with the profile; how many figures it has, and all of its text."""
+    """Runs a chapter with the profile; how many figures it has, all of its text, and what its code shows."""
     monkeypatch.setenv("TORCH_HOME", str(downloads))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
@@ -89,7 +89,7 @@ def executed(imagenet, downloads, store, tmp_path, monkeypatch):
         cells = nbformat.read(output, as_version=4).cells
         outputs = [output for cell in cells if cell.cell_type == "code" for output in cell.outputs]
         figures = sum("image/png" in output.get("data", {}) for output in outputs)
-        return figures, "".join(cell.get("source", "") for cell in cells) + str(outputs)
+        return figures, "".join(cell.get("source", "") for cell in cells) + str(outputs), str(outputs)
 
     return run
 
@@ -122,7 +122,7 @@ def test_the_profile_names_the_networks_of_the_study_and_weights_that_torchvisio
 )
 def test_a_chapter_with_the_profile_of_the_papers(executed, store, number, more, said):
     assert all("vgg16" in str(PAPER[name]) for name in more if name != "sizes")
-    figures, text = executed(number, **more)
+    figures, text, _ = executed(number, **more)
     assert figures >= 2
     assert said in text
     if "models" in declared_parameters(CHAPTERS[number]) and not more:
@@ -143,11 +143,11 @@ def test_other_data_with_the_profile_of_the_papers(executed, imagenet, tmp_path,
         for seed, name in enumerate(names[:3]):
             torch.manual_seed(seed)
             torch.save(torchvision.models.resnet18().state_dict(), tmp_path / f"{name}.pth")
-    figures, text = executed(12, **more)
+    figures, _, shown = executed(12, **more)
     assert figures == 4 or checkpoints
-    assert ("Fewer than three are there: these are the trainings of the study." in text) is not checkpoints
-    assert ("3 trainings of one architecture by 2 methods" in text) is checkpoints
-    assert ("Not found: 1 of 4 checkpoints: " in text) is checkpoints
+    assert ("Fewer than three are there: these are the trainings of the study." in shown) is not checkpoints
+    assert ("3 trainings of one architecture by 2 methods" in shown) is checkpoints
+    assert ("Not found: 1 of 4 checkpoints: " in shown) is checkpoints
 
 
 @pytest.mark.notebook
@@ -163,11 +163,11 @@ def test_studies_of_the_papers_networks_with_their_profile(executed, imagenet, t
             table = load_study(f"{name}{end}").query("seed < 3" if name == "regions" else "seed < 4 and task == 'sum'")
             table = table.assign(task="cifar10") if name == "advantage" else table
             write_parquet(table, {"study": f"{name}-cifar10"}, [], folder / f"{name}-cifar10{end}.parquet")
-    figures, text = executed(15, store=tmp_path / "results", points=8)
+    figures, text, _ = executed(15, store=tmp_path / "results", points=8)
     assert figures == 5
     assert f"{28 if made else 42} trainings: 2 architectures, 7 ways, {2 if made else 3} seeds" in text
     assert ("/studies: regions-cifar10, with its paths. There are regions, regions-width" in text) is not made
-    figures, text = executed(16, store=tmp_path / "results", model="resnet18@IMAGENET1K_V1")
+    figures, text, _ = executed(16, store=tmp_path / "results", model="resnet18@IMAGENET1K_V1")
     assert figures == 3
     assert f"% of the images (imagenet:{imagenet})" in text
     assert ("13 ReLUs, 1 task, 3 seeds" in text) is made

@@ -42,11 +42,11 @@ def test_the_networks(name, kind):
 
 
 def test_a_training_is_reproducible_measured_and_tabled(tmp_path, monkeypatch):
-    begin = language.LanguageRecipe.__init__
+    made = language.LanguageRecipe.__init__
     monkeypatch.setattr(
         language.LanguageRecipe,
         "__init__",
-        lambda self, **given: begin(self, **given | {"batch_size": 4, "steps": min(given.get("steps", 30), 30)}),
+        lambda self, **given: made(self, **given | {"batch_size": 4, "steps": min(given.get("steps", 30), 30)}),
     )
     trained = LanguageTraining(TINY, "language", 1, every=10)
     record = trained.run(tmp_path / "weights")
