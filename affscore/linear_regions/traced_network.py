@@ -115,6 +115,8 @@ class TracedNetwork:
             AffscoreError: They differ by more than rounding.
         """
         expected = self._returned(points)
+        for point in np.flatnonzero(~np.isfinite(expected).all(1)).tolist():
+            raise AffscoreError(f"the output of the network holds NaN or infinity {name(point)}")
         errors = np.abs(found - expected).max(1)
         for point in np.flatnonzero(~(errors <= SAME * largest)).tolist():
             rounding = self._rounding(points[point], points.abs().max())
@@ -173,8 +175,8 @@ def double_copy(model: nn.Module, device: str = "auto") -> tuple[nn.Module, torc
         device: Where the copy goes, as in :func:`affscore.signature`.
 
     Raises:
-        AffscoreError: It is no network, it is TorchScript, or a weight has no numbers yet (of a lazy layer, or on the
-            device "meta").
+        AffscoreError: It is no network, it is TorchScript, or a weight is complex, or has no numbers yet (of a lazy
+            layer, or on the device "meta").
 
     >>> model = nn.Sequential(nn.Dropout(), nn.Linear(2, 2))
     >>> network, _ = double_copy(model, "cpu")
@@ -184,6 +186,8 @@ def double_copy(model: nn.Module, device: str = "auto") -> tuple[nn.Module, torc
     inner = unwrapped(model)
     home = choose_device(device, inner)
     check_has_weights(inner, type(inner).__name__)
+    if any(weights.is_complex() for weights in (*inner.parameters(), *inner.buffers())):
+        raise AffscoreError("weights of the network are complex; regions need real numbers")
     network = copy.deepcopy(inner).to(home, torch.float64)
     to_evaluation(network)
     return network, home

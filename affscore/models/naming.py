@@ -146,11 +146,13 @@ def near(name: str, known: Iterable[str], most: int = 3) -> str:
     >>> near("timm:resnet19", ["swin_t", "resnet18"]), near("xyz", ["alexnet"])
     ('; did you mean resnet18?', '')
     """
-    bare = name.lower().rpartition(":")[2]
+    prefix, _, bare = name.lower().rpartition(":")
     shown: dict[str, str] = {}
     for full in known:  # the first source wins where two have the same name
         shown.setdefault(full.rpartition(":")[2].lower(), full)
-    close = difflib.get_close_matches(bare, list(shown), n=most, cutoff=0.5)
+    alike = [short for short, full in shown.items() if short == bare or full.lower().rpartition(":")[0] == prefix]
+    close = difflib.get_close_matches(bare, alike, n=most, cutoff=0.6)
+    close = close or difflib.get_close_matches(bare, list(shown), n=most, cutoff=0.5)
     return f"; did you mean {' or '.join(shown[match] for match in close)}?" if bare and close else ""
 
 

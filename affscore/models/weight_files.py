@@ -117,6 +117,7 @@ def load_state_dict(model: nn.Module, state: Mapping[str, Tensor], name: str) ->
         state = inner
     if wrong := misfit(model, state):
         raise AffscoreError(f"the weights in {name!r} are not those of this architecture ({wrong})")
+    check_kinds(model, state, name)
     whole = model.state_dict()  # with its metadata: MNASNet wants to see its version there
     whole.update(state)
     model.load_state_dict(whole)
@@ -136,19 +137,45 @@ def misfit(model: nn.Module, state: Mapping[str, Tensor]) -> str:
     """What makes weights those of another architecture; empty where names and shapes are those of this one.
 
     >>> misfit(nn.Linear(3, 2), {"weight": torch.zeros(2, 3)})
-    "1 missing, unknown, or of another shape or kind, such as 'bias'"
+    "1 missing, unknown or of another shape, such as 'bias'"
     >>> misfit(nn.Linear(3, 2), nn.Linear(3, 2).state_dict())
     ''
     """
     ours = {key: value for key, value in model.state_dict().items() if isinstance(value, Tensor)}
-    other = {key for key in ours.keys() & state.keys() if differs(ours[key], state[key])}
+    other = {key for key in ours.keys() & state.keys() if ours[key].shape != state[key].shape}
     wrong = sorted((tensors_of(model).keys() - state.keys()) | (state.keys() - ours.keys()) | other)
-    return f"{len(wrong)} missing, unknown, or of another shape or kind, such as {wrong[0]!r}" if wrong else ""
+    return f"{len(wrong)} missing, unknown or of another shape, such as {wrong[0]!r}" if wrong else ""
 
 
-def differs(ours: Tensor, given: Tensor) -> bool:
-    """Whether weights are of another shape, or none of the real numbers that ours are, as in a quantised file."""
-    return ours.shape != given.shape or ours.is_floating_point() != given.is_floating_point()
+def check_kinds(model: nn.Module, state: Mapping[str, Tensor], name: str) -> None:
+    """Whether weights are numbers of the same sort as the network's: a copy between two sorts is another number.
+
+    Args:
+        model: The architecture.
+        state: Names and tensors; the names may lack a beginning that the network's have, or have one that those lack.
+        name: The name of the file that they are from, for the message.
+
+    Raises:
+        AffscoreError: Integers for real numbers, as in a quantised file, and the like.
+    """
+    ours = {key: _kind(value) for key, value in model.state_dict().items() if isinstance(value, Tensor)}
+    for key, value in state.items():
+        alike = [key] if key in ours or value.is_floating_point() else list(ours)
+        kinds = {ours.get(here) for here in alike if f".{here}".endswith(f".{key}") or f".{key}".endswith(f".{here}")}
+        if kinds - {None} and _kind(value) not in kinds:
+            raise AffscoreError(
+                f"the weights in {name!r} do not fit: {key!r} holds {_kind(value)}, not {kinds.pop()} as the network; "
+                "undo the quantisation or conversion and save them again"
+            )
+
+
+def _kind(tensor: Tensor) -> str:
+    """What sort of numbers a tensor holds."""
+    if tensor.dtype.is_complex:
+        return "complex numbers"
+    if tensor.dtype.is_floating_point:
+        return "real numbers"
+    return "booleans" if tensor.dtype == torch.bool else "integers"
 
 
 def check_answer(url: str) -> None:

@@ -6,8 +6,8 @@ What a batch holds depends on the network, its samples, the options and its numb
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,15 +100,22 @@ def subject_of(
 
 
 @contextmanager
-def recorded(subject: Subject) -> Iterator[Recorder]:
-    """The network in evaluation mode under a recorder; afterwards it is as it was, and so are random states."""
+def recorded(
+    subject: Subject, preparing: Callable[[nn.Module, torch.device], AbstractContextManager[Any]] = prepared
+) -> Iterator[Recorder]:
+    """The network in evaluation mode under a recorder; afterwards it is as it was, and so are random states.
+
+    Args:
+        subject: What is measured.
+        preparing: Brings the network into evaluation mode on the device, and back.
+    """
     options, device = subject.options, subject.device
     # no_grad and not inference_mode: what the network moves or caches must still be fit for training
     with (
         ONE_AT_A_TIME,
         torch.no_grad(),
         random_states_kept(device),
-        prepared(subject.network, device),
+        preparing(subject.network, device),
         recording(subject.network, Collector(options), subject.activations, options.units == "blocks") as recorder,
     ):
         seed_generators(options.seed, device)  # a loader may shuffle, and a data set draw, before the first batch

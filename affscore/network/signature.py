@@ -129,8 +129,6 @@ def signature(
       take the entry, any other integers, one number for each sample, or no tensor at all.
     * Everything else is an error that names the entries and the parameters.
 
-    The network runs in evaluation mode, without gradients and outside of any autocast.
-
     Returns:
         The signature: ``.scores`` (numpy, one number in [0, 1] for each activation) and ``.table``
         (pandas, a row for each activation and batch). Its ``notes`` say what one should know of it.

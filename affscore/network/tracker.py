@@ -40,7 +40,7 @@ from affscore.options import (
     checked,
 )
 from affscore.recorder import Recorder
-from affscore.recorder.model_state import check_whole, device_of, unwrapped
+from affscore.recorder.model_state import check_whole, device_of, in_training, unwrapped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -228,7 +228,7 @@ class Tracker:
 
     def _run(self, subject: Subject, checked: bool = False) -> tuple[Recorder, Batch]:
         subject.device = device_of(subject.network)  # it may have moved since
-        with recorded(subject) as recorder:
+        with recorded(subject, in_training) as recorder:
             batch = cast("Batch", run_batch(subject, recorder, 0, subject.stream.chunks, (), checked))
         if subject.one_by_one:
             pairs = batch.passes[0]

@@ -15,7 +15,7 @@ from affscore.errors import AffscoreError, guarded
 from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU, PerCall, Redirecting, Scope, redirecting
 from affscore.recorder import ActivationCall, Listener, recording
 from affscore.recorder.functions import library_class_name
-from affscore.recorder.model_state import device_of, prepared, random_states_kept
+from affscore.recorder.model_state import device_of, in_training, random_states_kept
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -38,7 +38,7 @@ def copied(arguments: Arguments, model: nn.Module) -> Arguments:
 def left_as_it_was(model: nn.Module) -> Iterator[None]:
     """Within this a network is in evaluation mode; afterwards its mode and the random generators are as before."""
     device = device_of(model)
-    with prepared(model, device), random_states_kept(device), torch.no_grad():
+    with in_training(model, device), random_states_kept(device), torch.no_grad():
         yield
 
 

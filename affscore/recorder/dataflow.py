@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.multiprocessing.reductions import StorageWeakRef
+
+_PLAIN = (int, float, str, type(None))
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class _Contents:
 
     alive: Any  # keeps the address from being used again while we remember it
     origin: Origin | None = None
-    parts: dict[tuple[Any, ...], Origin] = field(default_factory=dict)  # by shape, strides and offset
+    parts: list[tuple[Tensor, Origin]] = field(default_factory=list)  # on the device meta: shapes and strides
     writes: int = 0
 
 
@@ -69,9 +71,10 @@ class Dataflow:
         """
         known = self._contents(tensor)
         if part and known.origin is not None and tensor.numel() < _entries(tensor):
-            known.parts[_view(tensor)] = origin
+            known.parts = [(other, was) for other, was in known.parts if _view(other) != _view(tensor)]
+            known.parts.append((_geometry(tensor), origin))
         else:
-            known.origin, known.parts = origin, {}
+            known.origin, known.parts = origin, []
 
     def _contents(self, tensor: Tensor) -> _Contents:
         where = address(tensor)
@@ -81,19 +84,17 @@ class Dataflow:
         return self._known[where]
 
     def __contains__(self, tensor: Tensor) -> bool:
-        return self.origin(tensor) is not None
+        known = self._known.get(address(tensor))
+        return known is not None and known.origin is not None
 
     def origin(self, tensor: Tensor) -> Origin | None:
         """The origin of a tensor, or None if it does not depend on the input."""
         known = self._known.get(address(tensor))
         if known is None or not known.parts:
             return known.origin if known else None
-        view, written = _view(tensor), torch.zeros(_entries(tensor), dtype=torch.bool, device="cpu")
-        found = []
-        for part, origin in known.parts.items():
-            written.zero_().as_strided(*part).fill_(True)
-            found += [origin] if bool(written.as_strided(*view).any()) else []
-        return known.parts.get(view) or (merged([known.origin, *found]) if found else known.origin)
+        parts = [(part, origin) for part, origin in known.parts if _overlap(part, tensor)]
+        exact = next((origin for part, origin in reversed(parts) if _view(part) == _view(tensor)), None)
+        return exact or (merged([known.origin, *(origin for _, origin in parts)]) if parts else known.origin)
 
     def overwritten(self, tensor: Tensor) -> None:
         """Note that a function has written into a tensor."""
@@ -130,13 +131,36 @@ def _entries(tensor: Tensor) -> int:
     return 0 if storage is None else storage.nbytes() // tensor.element_size()
 
 
+def _geometry(tensor: Tensor) -> Tensor:
+    """A tensor without numbers that looks at the same places."""
+    places = torch.empty(_entries(tensor), device="meta")
+    return places.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+
+
 def _view(tensor: Tensor) -> tuple[Any, ...]:
     return tensor.shape, tensor.stride(), tensor.storage_offset()
 
 
 def view_of(tensor: Tensor) -> Any:
-    """What a tensor looks at, and how: the same for two views of the same entries."""
-    return address(tensor), tensor.dtype, tensor.is_conj(), tensor.is_neg(), *_view(tensor)
+    """What a tensor looks at, and how: the same for two views of the same entries. A sparse tensor has its own."""
+    storage = _storage(tensor)
+    if storage is None or tensor.is_nested:
+        return id(tensor)
+    return storage._cdata, tensor.dtype, tensor.is_conj(), tensor.is_neg(), *_view(tensor)
+
+
+def _overlap(one: Tensor, other: Tensor) -> bool:
+    """Whether two views of one storage may share an entry; boxes along the same strides are compared exactly."""
+    if one.stride() != other.stride():
+        return True
+    starts = [tensor.storage_offset() for tensor in (one, other)]
+    for axis in sorted(range(one.ndim), key=one.stride, reverse=True):
+        step = max(one.stride(axis), 1)
+        first, second = (start // step for start in starts)
+        if first + one.shape[axis] <= second or second + other.shape[axis] <= first:
+            return False
+        starts = [start % step for start in starts]
+    return True
 
 
 def merged(origins: Iterable[Origin | None]) -> Origin | None:
@@ -173,7 +197,7 @@ def _storage(tensor: Tensor) -> torch.UntypedStorage | None:
 
 
 def tensors_in(values: Any) -> list[Tensor]:
-    """Every tensor in an argument or result: itself, or inside lists, tuples and dictionaries.
+    """Every tensor in an argument or result: itself, or inside lists, tuples, dictionaries and dataclasses.
 
     >>> import torch
     >>> len(tensors_in([torch.zeros(1), (torch.zeros(1), 3), {"a": torch.zeros(1)}]))
@@ -181,8 +205,15 @@ def tensors_in(values: Any) -> list[Tensor]:
     """
     if isinstance(values, Tensor):
         return [values]
+    if isinstance(values, _PLAIN):  # most arguments of functions, which the questions below take long to answer
+        return []
     if not isinstance(values, (list, tuple)):
-        values = values.values() if isinstance(values, Mapping) else ()
+        if isinstance(values, Mapping):
+            values = values.values()
+        elif is_dataclass(values) and not isinstance(values, type):
+            values = [getattr(values, part.name) for part in fields(values)]
+        else:
+            return []
     return [tensor for value in values for tensor in tensors_in(value)]
 
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from affscore.recorder.calls import ORDINALS, ActivationCall, Event, Follower
 from affscore.recorder.effects import check_elementwise
 from affscore.recorder.functions import PRODUCTS, kind_of
-from affscore.recorder.model_state import prepared, random_states_kept
+from affscore.recorder.model_state import in_training, random_states_kept
 
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
@@ -179,6 +179,8 @@ def is_made_of_linear_layers(module: nn.Module) -> bool:
             if isinstance(part, nn.modules.conv._ConvNd) and (part.groups > 1 or any(s > 1 for s in part.kernel_size)):
                 return False
             linear += 1
+        elif isinstance(part, nn.PReLU):
+            continue
         elif kind_by_class(part) or any(weights.numel() for weights in part.parameters(recurse=False)):
             return False
     return linear > 1
@@ -200,7 +202,7 @@ def kind_of_block(module: nn.Module, apply: Callable[[Tensor], Tensor], x: Tenso
         kind = kind_by_class(module)
         if not kind:
             try:
-                with random_states_kept(x.device), prepared(module, x.device):
+                with random_states_kept(x.device), in_training(module, x.device):
                     check_elementwise("", apply, x)
             except Exception:  # noqa: BLE001  # one sample may not fit its other arguments; the run itself will tell
                 kind = "block"

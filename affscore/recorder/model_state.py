@@ -80,30 +80,58 @@ def device_of(model: nn.Module) -> torch.device:
 
 @contextmanager
 def prepared(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
-    """The model in evaluation mode on a device, outside of any autocast; afterwards it is where and as it was.
+    """The model in evaluation mode on the device; afterwards it is where it was, in the mode it was in."""
+    parameter = next(model.parameters(), None)
+    home = parameter.device if parameter is not None else device
+    with _modes_restored(model):
+        try:
+            to_evaluation(model)
+            yield model.to(device)
+        finally:
+            if home != device:
+                model.to(home)
 
-    Evaluation mode is the flag ``training`` of each part. ``model.eval()`` is not called: what ``torch.export`` makes
-    has none, and a network may have made it its own (with low-rank adapters it may merge weights). In this mode batch
-    norms keep their statistics. Outside of autocast the numbers are those of the weights' own type.
-    """
-    home, training = device_of(model), {module: module.training for module in model.modules()}
+
+@contextmanager
+def _modes_restored(model: nn.Module) -> Iterator[None]:
+    """Within this the flags ``training`` may change; afterwards each part has its own again."""
+    training = {module: module.training for module in model.modules()}
     try:
-        to_evaluation(model)
-        if home != device:
-            model.to(device)
-        with torch.autocast(device.type, enabled=False):
-            yield model
+        yield
     finally:
         for module, state in training.items():
             module.training = state
-        if home != device:
-            model.to(home)
 
 
 def to_evaluation(model: nn.Module) -> None:
-    """Set the flags of evaluation mode."""
-    for module in model.modules():
-        module.training = False
+    """Bring a network into evaluation mode; what ``torch.export`` makes has none, and only the flags of its parts.
+
+    >>> to_evaluation(nn.Dropout())
+    """
+    try:
+        model.eval()  # whose result a network with a train() of its own may lack
+    except NotImplementedError:  # as PyTorch's exported modules raise: they have no other mode
+        for module in model.modules():
+            module.training = False
+
+
+@contextmanager
+def in_training(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
+    """A model that is being trained, in evaluation mode where it is; afterwards each part has its mode again.
+
+    Evaluation mode is the flag ``training`` of each part. ``model.eval()`` is not called, since a network may have made
+    it its own (with low-rank adapters it may merge weights). In this mode batch norms keep their statistics. Nothing
+    else is put back: what a forward pass itself writes in this mode (a cache, a counter) stays. An active autocast is
+    suspended, so that the numbers are those of the weights' own type.
+
+    Args:
+        model: The model.
+        device: Where it is.
+    """
+    with _modes_restored(model), torch.autocast(device.type, enabled=False):
+        for module in model.modules():
+            module.training = False
+        yield model
 
 
 def check_whole(model: nn.Module) -> None:

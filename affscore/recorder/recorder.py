@@ -243,8 +243,9 @@ class Recorder:
                 self.place_again(call, self.layout.place(x), seen, apply)
             if not block:
                 if not isinstance(y, Tensor) or y.shape != x.shape:
-                    what = f"{self.described(name)} counts as an activation"
-                    raise AffscoreError(f"{what}, and must return a tensor of its input's shape {tuple(x.shape)}")
+                    got = tuple(y.shape) if isinstance(y, Tensor) else type(y).__name__
+                    what = f"must return a tensor of its input's shape {tuple(x.shape)}, got {got}"
+                    raise AffscoreError(f"{self.described(name)} counts as an activation, and {what}")
                 self.listener.after(call, y)
             for tensor in outputs:
                 self.layout.observe(Event(torch.clone, (x,), {}, [x], [self.flow.origin(x)]), tensor)

@@ -16,7 +16,7 @@ from affscore.models.card import ModelCard, fingerprint, seeded
 from affscore.models.naming import needs, weights_file, weights_label
 from affscore.models.preprocessing import IMAGENET, Preprocessing
 from affscore.models.sources import Source
-from affscore.models.weight_files import fetch, from_hub, load_state_dict, read_state_dict, tensors_of
+from affscore.models.weight_files import check_kinds, fetch, from_hub, load_state_dict, misfit, read_state_dict
 
 FILES = ["model.safetensors", "pytorch_model.bin"]
 
@@ -101,7 +101,8 @@ def _with_weights(
     def translated() -> nn.Module:
         return timm.create_model(variant, pretrained=True, pretrained_cfg_overlay={"state_dict": dict(state)})
 
-    if tensors_of(model).keys() - state.keys():
+    check_kinds(model, state, file)
+    if misfit(model, state):
         with suppress(AffscoreError):
             what = "timm cannot translate these weights"
             one, other = guarded(lambda: [seeded(translated, seed), seeded(translated, seed + 1)], what)

@@ -20,7 +20,7 @@ from affscore.models.card import ModelCard, seeded
 from affscore.models.naming import file_hash, near, needs, switched, user_path, weights_file, weights_label
 from affscore.models.preprocessing import IMAGENET, Expected, Preprocessing, TextPreprocessing
 from affscore.models.sources import Source
-from affscore.models.weight_files import cached_repositories, differs, from_hub, read_state_dict
+from affscore.models.weight_files import cached_repositories, check_kinds, from_hub, read_state_dict
 
 WEIGHTS = ["model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"]
 
@@ -190,10 +190,10 @@ def _with_weights(network_class: Any, config: Any, state: dict[str, Tensor], fil
     not_these = f"the weights in {file!r} are not those of this {network_class.__name__}"
     loaded: Any = guarded(lambda: seeded(build, seed), not_these)
     model, report = loaded
-    other = (key for key, ours in model.state_dict().items() if key in state and differs(ours, state[key]))
-    wrong = [*sorted(report["missing_keys"]), *sorted(map(str, report["mismatched_keys"])), *other]
+    check_kinds(model, state, file)
+    wrong = [*sorted(report["missing_keys"]), *sorted(map(str, report["mismatched_keys"]))]
     if wrong or report.get("error_msgs"):
-        raise AffscoreError(f"{not_these} (missing, or of another shape or kind: {(wrong or report['error_msgs'])[0]})")
+        raise AffscoreError(f"{not_these} (missing or of another shape: {(wrong or report['error_msgs'])[0]})")
     return model
 
 

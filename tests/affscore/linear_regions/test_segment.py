@@ -185,3 +185,10 @@ def test_what_is_no_path():
     ):
         with pytest.raises(AffscoreError, match=message):
             along_paths(small(), paths)
+
+
+def test_complex_weights_are_refused():
+    network = nn.Linear(2, 3)
+    network.register_buffer("turn", torch.tensor(1j))
+    with pytest.raises(AffscoreError, match="weights of the network are complex"):
+        along_segment(network, [0.0, 0.0], [1.0, 1.0])

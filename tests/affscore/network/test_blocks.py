@@ -358,3 +358,11 @@ def test_the_input_of_a_block_is_what_depends_on_the_data():
         hidden = torch.relu(network.first(x))
         expected = affinity_score(hidden, hidden + network.shifted.inner(hidden)).value
     assert (row["kind"], row["score"]) == ("residual", pytest.approx(expected, abs=1e-5))
+
+
+def test_a_prelu_is_no_weight_of_an_mlp():
+    class Mlp(nn.Sequential):
+        pass
+
+    network = nn.Sequential(nn.Identity(), Mlp(nn.Linear(6, 12), nn.PReLU(12), nn.Linear(12, 6)))
+    assert "mlp" in blocks_of(network, data(64, 6))["kind"].tolist()

@@ -1,3 +1,4 @@
+import pytest
 import torch
 
 from affscore.recorder.dataflow import Dataflow, Origin, merged, tensors_in
@@ -53,3 +54,11 @@ def test_parts_that_are_written_one_after_the_other_keep_their_origins():
     assert (flow.origin(x[:, 3:]), flow.origin(x[:, :3])) == (Origin(5), Origin(2))
     flow.mark(x[:, :1], Origin(0))  # and not as a part: of all that is there
     assert flow.origin(x) == Origin(0)
+
+
+@pytest.mark.parametrize("part", [lambda z: torch.view_as_real(z)[..., 0], lambda z: z.imag])
+def test_parts_that_are_looked_at_as_another_type(part):
+    flow, z = Dataflow(), torch.zeros(4, 6, dtype=torch.complex64)
+    flow.mark(z, Origin(1))
+    flow.mark(part(z), Origin(3), part=True)
+    assert flow.origin(z).depth == 3

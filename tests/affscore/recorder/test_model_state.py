@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from affscore import signature
+from affscore import affinity_score, signature
 from affscore.errors import AffscoreError
 from affscore.linear_regions.traced_network import double_copy
 from affscore.recorder.model_state import choose_device, prepared, random_states_kept, seed_generators, unwrapped
@@ -130,6 +130,27 @@ def test_a_network_without_evaluation_mode_has_the_flags():
     with prepared(model, torch.device("cpu")):
         assert not any(states(model))
     assert states(model) == before
+
+
+class OwnMode(nn.Module):
+    """Drops features in a mode of its own, which its ``train`` sets."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.dropped = nn.Linear(3, 8), 0.9
+
+    def train(self, mode=True):
+        self.dropped = 0.9 * mode
+        return super().train(mode)
+
+    def forward(self, x):
+        return nn.functional.dropout(self.linear(x), self.dropped).relu()
+
+
+def test_evaluation_mode_is_what_the_network_makes_of_it():
+    network, inputs = OwnMode().train(), torch.randn(64, 3)
+    expected = affinity_score(network.linear(inputs).detach(), network.linear(inputs).relu().detach()).value
+    assert signature(network, inputs, n=64, progress=False).scores[0] == pytest.approx(expected, abs=1e-5)
 
 
 Noise = module_class(
