@@ -148,34 +148,26 @@ def misfit(model: nn.Module, state: Mapping[str, Tensor]) -> str:
 
 
 def check_kinds(model: nn.Module, state: Mapping[str, Tensor], name: str) -> None:
-    """Whether weights are numbers of the same sort as the network's: a copy between two sorts is another number.
+    """Whether weights are real numbers where the network's are: codes of a quantised file would be taken for weights.
+
+    Tensors are told by their shapes, as a library may translate their names.
 
     Args:
         model: The architecture.
-        state: Names and tensors; the names may lack a beginning that the network's have, or have one that those lack.
+        state: Names and tensors.
         name: The name of the file that they are from, for the message.
 
     Raises:
-        AffscoreError: Integers for real numbers, as in a quantised file, and the like.
+        AffscoreError: Integers, booleans or complex numbers, of a shape that only real numbers of the network have.
     """
-    ours = {key: _kind(value) for key, value in model.state_dict().items() if isinstance(value, Tensor)}
+    ours = [value for value in model.state_dict().values() if isinstance(value, Tensor) and value.ndim]
+    real, others = ({value.shape for value in ours if value.is_floating_point() == kind} for kind in (True, False))
     for key, value in state.items():
-        alike = [key] if key in ours or value.is_floating_point() else list(ours)
-        kinds = {ours.get(here) for here in alike if f".{here}".endswith(f".{key}") or f".{key}".endswith(f".{here}")}
-        if kinds - {None} and _kind(value) not in kinds:
+        if not value.is_floating_point() and value.shape in real - others:
             raise AffscoreError(
-                f"the weights in {name!r} do not fit: {key!r} holds {_kind(value)}, not {kinds.pop()} as the network; "
+                f"the weights in {name!r} do not fit: {key!r} holds {value.dtype}, not real numbers as the network; "
                 "undo the quantisation or conversion and save them again"
             )
-
-
-def _kind(tensor: Tensor) -> str:
-    """What sort of numbers a tensor holds."""
-    if tensor.dtype.is_complex:
-        return "complex numbers"
-    if tensor.dtype.is_floating_point:
-        return "real numbers"
-    return "booleans" if tensor.dtype == torch.bool else "integers"
 
 
 def check_answer(url: str) -> None:

@@ -283,7 +283,7 @@ def test_what_is_no_network(spec, message, tmp_path, monkeypatch, no_network):
         (lambda s: {"a": torch.zeros(2)}, "missing or of another shape"),
         (
             lambda s: {k.removeprefix("bert."): v.to(torch.int8) if v.ndim > 1 else v for k, v in s.items()},
-            "holds integers, not real numbers",
+            "holds torch.int8, not real numbers",
         ),
         (None, "the file 'pytorch_model.bin' does not hold weights"),
     ],
