@@ -1,7 +1,15 @@
+from dataclasses import dataclass
+
 import pytest
 import torch
 
 from affscore.recorder.dataflow import Dataflow, Origin, merged, tensors_in
+
+
+@dataclass
+class Result:
+    hidden: torch.Tensor
+    others: list[torch.Tensor]
 
 
 def test_views_share_the_origin_and_copies_do_not():
@@ -44,6 +52,7 @@ def test_tensors_in_nested_results():
     found = list(tensors_in([a, (b, None, "text", 3.0), {"k": [c]}, pair]))
     assert [tensor.item() for tensor in found] == [0.0, 1.0, 2.0, 3.0, 0.0]
     assert list(tensors_in(None)) == []
+    assert tensors_in(Result(a, [b])) == [a, b]
 
 
 def test_parts_that_are_written_one_after_the_other_keep_their_origins():

@@ -109,3 +109,10 @@ def test_a_network_of_timm_that_was_not_loaded_by_name_says_what_it_expects_if_t
     with torch.device("meta"):
         card = card_of(timm.create_model("vit_base_patch16_sapiens2"))
     assert (card.preprocessing, card.preprocessing_known) == (IMAGENET, False)
+
+
+@pytest.mark.slow
+def test_weights_of_another_size_of_images_are_brought_to_that_of_the_network(tmp_path):
+    torch.save(timm.create_model("vit_tiny_patch16_384").state_dict(), tmp_path / "w.pth")
+    network = load_model(f"timm:vit_tiny_patch16_224@{tmp_path / 'w.pth'}")
+    assert network.pos_embed.shape == (1, 197, 192)
