@@ -116,7 +116,8 @@ def along_segment(
         start: Where the segment begins: an input without the axis of samples.
         end: Where it ends.
         method: "line" pushes the whole segment through the network, layer by layer; "walk" goes from region to region,
-            each step one forward pass with its directional derivative. Both find the same; the line is faster.
+            each step one forward pass with its directional derivative. Both find the same breakpoints (their
+            ``crossings`` may differ where units touch zero exactly); the line is faster.
         chunk: Most points in the network at once, at least 16, which bounds its memory; None for as many as keep the
             widest layer at 4 MB, on a GPU at 256 MB, but 16 at least. The logits at all points of a segment are kept.
         device: As in :func:`affscore.signature`.

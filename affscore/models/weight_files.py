@@ -150,7 +150,7 @@ def misfit(model: nn.Module, state: Mapping[str, Tensor]) -> str:
 def check_kinds(model: nn.Module, state: Mapping[str, Tensor], name: str) -> None:
     """Whether weights are real numbers where the network's are: codes of a quantised file would be taken for weights.
 
-    Tensors are told by their shapes, as a library may translate their names.
+    Tensors are compared by shape and not by name, since timm and transformers may rename them.
 
     Args:
         model: The architecture.

@@ -123,7 +123,7 @@ class TestExported:
 def test_a_network_without_evaluation_mode_has_the_flags():
     class Without(nn.Sequential):
         def train(self, mode=True):
-            raise NotImplementedError
+            raise NotImplementedError  # as the modules of torch.export do
 
     model = Without(nn.Dropout(), nn.Sequential(nn.Dropout()))
     before = states(model)
