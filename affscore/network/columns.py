@@ -62,6 +62,10 @@ _IS = {
 }
 
 
+class ForeignError(Exception):
+    """What a table of ours has, and this one has not."""
+
+
 def misfits(table: pd.DataFrame, columns: Iterable[Column]) -> Iterator[str]:
     """What is wrong with the columns of a table: which are missing, and which hold something else."""
     for column in columns:

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from affscore.errors import AffscoreError, os_errors
 from affscore.models.naming import check_destination, readable_file
+from affscore.network.columns import ForeignError
 from affscore.network.notes import Note
 
 if TYPE_CHECKING:
@@ -34,10 +35,6 @@ _KEY = b"affscore"
 
 _KINDS = {"every": "record", "multiverse": "multiverse", "fingerprint_data": "signature"}
 """What a file holds, by the first of these entries that its metadata have."""
-
-
-class ForeignError(Exception):
-    """What a table of ours has, and this one has not."""
 
 
 @contextmanager

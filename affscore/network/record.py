@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.network.columns import ANYWHERE, Column, misfits
+from affscore.network.columns import ANYWHERE, Column, ForeignError, misfits
 from affscore.network.criteria import SCHEMA
 from affscore.network.notes import Note, lines
-from affscore.network.parquet import ForeignError, alike, read_parquet, write_parquet
+from affscore.network.parquet import alike, read_parquet, write_parquet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError
 from affscore.models.naming import check_destination, near
-from affscore.network.columns import ALWAYS, misfits
+from affscore.network.columns import ALWAYS, ForeignError, misfits
 from affscore.network.criteria import SCHEMA
 from affscore.network.notes import Note, lines
-from affscore.network.parquet import ForeignError, alike, read_parquet, write_parquet, write_table
 from affscore.transport.bias import expected_bias
 
 if TYPE_CHECKING:
@@ -207,6 +206,8 @@ class Signature:
         Raises:
             AffscoreError: Another ending, or a place that cannot be written.
         """
+        from affscore.network.parquet import write_parquet, write_table  # files are slow to load
+
         path = check_destination(file, (".parquet", ".csv", ".png", ".svg", ".pdf"))
         if path.suffix != ".parquet":
             return write_table(self.table, path, self.plot)
@@ -238,6 +239,8 @@ class Signature:
         return summary[summary["layer"] == key]
 
     def __eq__(self, other: object) -> bool:
+        from affscore.network.parquet import alike
+
         return alike(self, other) if isinstance(other, Signature) else NotImplemented
 
     def __repr__(self) -> str:
@@ -290,6 +293,8 @@ def load_signature(file: str | Path) -> Signature:
     ...     load_signature(measured.save(f"{folder}/digits.parquet")) == measured
     True
     """
+    from affscore.network.parquet import read_parquet
+
     return Signature(*read_parquet(file, "signature", check_signature))
 
 

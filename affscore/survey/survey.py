@@ -25,7 +25,7 @@ from affscore.options import BiasName, Execution, UnitsName, check_integer, chec
 from affscore.survey.job import Job, describe, is_of_job, named_options, plan
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, measure, outcome_of_error, outcomes_of
-from affscore.transport.covariance import CovarianceName
+from affscore.transport.covariances import CovarianceName
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,29 @@
 """Two point clouds and the affine optimal transport between them."""
 
-from affscore.transport.affine_map import AffineMap, affine_map, gaussian_wasserstein
-from affscore.transport.affinity import AffinityScore, affinity_score, effective_width
-from affscore.transport.assignment import Coupling, optimal_coupling, wasserstein
-from affscore.transport.bias import expected_bias, extrapolated_affinity_scores, first_order_bias, points_needed
-from affscore.transport.covariance import Covariance, covariance, estimate, ledoit_wolf_intensity
-from affscore.transport.differentiable import differentiable_affinity
+from __future__ import annotations
 
-__all__ = [
-    "AffineMap", "AffinityScore", "Coupling", "Covariance", "affine_map",
-    "affinity_score", "covariance", "differentiable_affinity", "effective_width", "estimate", "expected_bias",
-    "extrapolated_affinity_scores", "first_order_bias", "gaussian_wasserstein", "ledoit_wolf_intensity",
-    "optimal_coupling", "points_needed", "wasserstein",
-]  # fmt: skip
+from typing import TYPE_CHECKING
+
+from affscore.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from affscore.transport.affine_maps import AffineMap as AffineMap
+    from affscore.transport.affine_maps import affine_map as affine_map
+    from affscore.transport.affine_maps import gaussian_wasserstein as gaussian_wasserstein
+    from affscore.transport.affinity import AffinityScore as AffinityScore
+    from affscore.transport.affinity import affinity_score as affinity_score
+    from affscore.transport.affinity import effective_width as effective_width
+    from affscore.transport.assignment import Coupling as Coupling
+    from affscore.transport.assignment import optimal_coupling as optimal_coupling
+    from affscore.transport.assignment import wasserstein as wasserstein
+    from affscore.transport.bias import expected_bias as expected_bias
+    from affscore.transport.bias import extrapolated_affinity_scores as extrapolated_affinity_scores
+    from affscore.transport.bias import first_order_bias as first_order_bias
+    from affscore.transport.bias import points_needed as points_needed
+    from affscore.transport.covariances import Covariance as Covariance
+    from affscore.transport.covariances import covariance as covariance
+    from affscore.transport.covariances import estimate as estimate
+    from affscore.transport.covariances import ledoit_wolf_intensity as ledoit_wolf_intensity
+    from affscore.transport.differentiable import differentiable_affinity as differentiable_affinity
+
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.transport.affine_map import transport
+from affscore.transport.affine_maps import transport
 from affscore.transport.assignment import DecidedBy, optimal_coupling
-from affscore.transport.covariance import Covariance, CovarianceName, check_covariance, estimate
+from affscore.transport.covariances import Covariance, CovarianceName, check_covariance, estimate
 from affscore.transport.decompositions import joint_span, resolved
 from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
 

@@ -9,10 +9,10 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from affscore.errors import AffscoreError
-from affscore.transport.affine_map import WELL_CONDITIONED
+from affscore.transport.affine_maps import WELL_CONDITIONED
 from affscore.transport.affinity import ROUNDING, ConstantInputError
 from affscore.transport.assignment import optimal_coupling
-from affscore.transport.covariance import CovarianceName, check_covariance
+from affscore.transport.covariances import CovarianceName, check_covariance
 from affscore.transport.decompositions import TINY, joint_basis, resolved_basis
 from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
 

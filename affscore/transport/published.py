@@ -9,7 +9,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.transport.assignment import optimal_coupling
-from affscore.transport.covariance import estimate
+from affscore.transport.covariances import estimate
 from affscore.transport.samples import Samples, as_pair
 
 Variant = Literal["corrected", "raw"]

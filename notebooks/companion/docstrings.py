@@ -89,7 +89,7 @@ def fingerprint_of_docstrings() -> str:
 
 def _load(_: str, seed: int) -> NamedData:
     """The test part."""
-    from affscore.models.data.files import TextFile  # here, since networks alone need no texts
+    from affscore.models.data.texts_and_arrays import TextFile  # here, since networks alone need no texts
 
     version = platform.python_version()
     note = f"the docstrings are those of Python {version} ({fingerprint_of_docstrings()}); other versions have others"

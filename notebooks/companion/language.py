@@ -24,7 +24,7 @@ from affscore.options import Options, checked
 from affscore.recorder import recording
 from affscore.recorder.calls import ActivationCall
 from affscore.recorder.model_state import choose_device, prepared, random_states_kept, unwrapped
-from affscore.transport.covariance import CovarianceName
+from affscore.transport.covariances import CovarianceName
 from affscore.transport.decompositions import TINY
 from affscore.transport.samples import CentredSample
 

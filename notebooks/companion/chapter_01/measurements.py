@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError
 from affscore.transport import AffinityScore, affine_map, affinity_score, covariance, optimal_coupling
-from affscore.transport.covariance import CovarianceName
+from affscore.transport.covariances import CovarianceName
 from affscore.transport.samples import Samples, as_samples
 
 Cloud = NDArray[np.float64]

@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 
 from affscore.transport import affinity_score
-from affscore.transport.covariance import CovarianceName
+from affscore.transport.covariances import CovarianceName
 from companion.activations import ACTIVATIONS, Activation, limit_score, named_activations, run_all, score_row
 from companion.sweeps import POINTS, in_draws
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.transport import affinity_score
-from affscore.transport.covariance import CovarianceName
+from affscore.transport.covariances import CovarianceName
 from companion.activations import (
     ACTIVATIONS,
     Activation,

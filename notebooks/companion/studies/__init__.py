@@ -9,9 +9,10 @@ from typing import Any
 import pandas as pd
 
 from affscore.errors import AffscoreError
+from affscore.network.columns import ForeignError
 from affscore.network.criteria import CRITERIA
 from affscore.network.multiverse import Multiverse
-from affscore.network.parquet import ForeignError, read_parquet
+from affscore.network.parquet import read_parquet
 from affscore.network.result import Signature
 from affscore.options import DEFAULT, Specification
 from affscore.survey.survey import load_or_measure

@@ -30,7 +30,7 @@ from affscore.network.parquet import read_description, write_parquet
 from affscore.network.signature import signatures
 from affscore.options import DEFAULT, MOST_IN_A_BATCH, Execution, Options, ReductionName, Specification
 from affscore.survey import load_or_measure
-from affscore.transport.covariance import CovarianceName
+from affscore.transport.covariances import CovarianceName
 from companion.docstrings import all_docstrings, fingerprint_of_docstrings, is_held_out
 from companion.language import scores_by_position
 from companion.mini_zoo.training import one_thread

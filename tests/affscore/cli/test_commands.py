@@ -16,7 +16,7 @@ from affscore import signature
 from affscore.network.criteria import CRITERIA
 from affscore.network.result import load_signature
 from affscore.options import CovarianceName
-from affscore.transport.covariance import CovarianceName as CovarianceOfTransport
+from affscore.transport.covariances import CovarianceName as CovarianceOfTransport
 
 QUICK = ["--n", "32", "--images", "32", "--criteria", "none"]
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from affscore.errors import AffscoreError
 from affscore.transport import affine_map, gaussian_wasserstein, wasserstein
-from affscore.transport.affine_map import linear_part
-from affscore.transport.covariance import estimate
+from affscore.transport.affine_maps import linear_part
+from affscore.transport.covariances import estimate
 from tests.affscore.transport import textbook
 from tests.affscore.transport.clouds import cloud, clouds, generators, pairs
 from tests.affscore.transport.clouds import positive_definite as positive_definite_matrices

@@ -34,7 +34,7 @@ def test_what_is_not_positive_definite_does_not_converge():
 @pytest.fixture
 def by_products(monkeypatch):
     """What runs on a GPU, run here: the half of the map by two Newton-Schulz iterations."""
-    affine_map = importlib.import_module("affscore.transport.affine_map")
+    affine_map = importlib.import_module("affscore.transport.affine_maps")
 
     def root_of(product):
         root, converged = square_root.newton_schulz(product)

@@ -12,7 +12,7 @@ from torch import nn
 from affscore import AffscoreError, load_data, signature
 from affscore.models import Preprocessing, TextPreprocessing
 from affscore.models.data import identity_of_data
-from affscore.models.data.files import TextFile
+from affscore.models.data.texts_and_arrays import TextFile
 
 RANDOM = np.random.default_rng(0)
 PIXELS = RANDOM.integers(0, 256, (6, 5, 4, 3), dtype=np.uint8)

@@ -9,7 +9,7 @@ from scipy.linalg import lapack
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.transport.covariance import Covariance, CovarianceName, estimate
+from affscore.transport.covariances import Covariance, CovarianceName, estimate
 from affscore.transport.decompositions import quarter_root, regular_factor, resolved
 from affscore.transport.samples import Samples, as_samples, centre, centred
 
