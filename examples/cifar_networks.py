@@ -1,4 +1,4 @@
-"""The networks that He et al. trained on CIFAR-10, with and without shortcuts, for affscore to load.
+"""Networks for CIFAR-10, as those of He et al. with and without shortcuts, for affscore to load.
 
     affscore signature examples/cifar_networks.py:resnet20 --dataset cifar10 --images 512
     affscore signature examples/cifar_networks.py:plainnet56@my_weights.pt --dataset folder:my_images
@@ -23,6 +23,9 @@ CIFAR10 = Preprocessing(
     size=32, resize=32, mean=(0.49186879, 0.49185976, 0.49185842), std=(0.24697122, 0.24696767, 0.24697199)
 )
 """Images of 32 x 32 pixels, with the mean and the standard deviation that the weights were trained with."""
+
+VGG_LIKE = Preprocessing(size=32, resize=32, mean=(0.4914, 0.4824, 0.4467), std=(0.2471, 0.2435, 0.2616))
+"""The same, as the VGG-like networks and the SqueezeNet were trained."""
 
 CIFAR = Preprocessing(size=32, resize=32, mean=(0.4914, 0.4822, 0.4465), std=(0.2470, 0.2435, 0.2616))
 """The same with those of each channel, over the training images of CIFAR-10; those of CIFAR-100 are near."""
@@ -108,6 +111,59 @@ def _from_imagenet(name: str, classes: int) -> nn.Module:
     return network
 
 
+class VggLike(nn.Module):
+    """Thirteen convolutions of 3 x 3, each with batch norm and ReLU; the largest value of a channel; a linear layer.
+
+    Args:
+        widths: Channels of each convolution; 0 for a max pooling of 2 x 2.
+
+    Source: Hasanpour et al., Towards principled design of deep convolutional networks: introducing SimpNet (2018).
+    """
+
+    preprocessing = VGG_LIKE
+
+    def __init__(self, *widths: int) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        channels = 3
+        for width in widths:
+            if not width:
+                layers.append(nn.MaxPool2d(2, 2, ceil_mode=True))
+                continue
+            layers += [nn.Conv2d(channels, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU()]
+            channels = width
+        self.features = nn.Sequential(*layers)
+        self.fc = nn.Linear(channels, 10)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits (N, 10) of images (N, 3, 32, 32)."""
+        return self.fc(self.features(x).amax(dim=(2, 3)))
+
+
+def densenet_bc_100_12() -> nn.Module:
+    """DenseNet-BC with 100 layers, which adds 12 channels a layer (Huang et al. 2017, section 4.2)."""
+    from torchvision.models import DenseNet
+
+    network = DenseNet(growth_rate=12, block_config=(16, 16, 16), num_init_features=24, num_classes=10)
+    network.features.conv0 = nn.Conv2d(3, 24, 3, padding=1, bias=False)
+    for name in ("norm0", "relu0", "pool0"):
+        setattr(network.features, name, nn.Identity())
+    network.preprocessing = CIFAR
+    return network
+
+
+def squeezenet1_1_cifar10() -> nn.Module:
+    """Torchvision's SqueezeNet 1.1 that keeps all pixels in its first convolution and its first pooling."""
+    from torchvision.models import squeezenet1_1
+
+    network = squeezenet1_1(num_classes=10)
+    network.features[0].stride, network.features[2].stride = (1, 1), 1
+    network.preprocessing = VGG_LIKE
+    return network
+
+
+simpnet_1m = partial(VggLike, 60, 80, 80, 80, 85, 0, 85, 90, 90, 90, 110, 0, 110, 127, 150)
+simpnet_600k = partial(VggLike, 40, 60, 60, 60, 72, 0, 73, 73, 73, 75, 81, 0, 82, 90, 120)
 resnet20 = partial(CifarNetwork, 20, shortcuts=True)
 resnet32 = partial(CifarNetwork, 32, shortcuts=True)
 resnet44 = partial(CifarNetwork, 44, shortcuts=True)
