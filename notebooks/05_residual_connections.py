@@ -16,11 +16,15 @@
 # %% [markdown]
 # # Residual connections
 #
-# A residual block adds its input to what its layers computed. The paper compares a ResNet-20 with and without these
-# connections (paper Fig. 5 D) and sees that they make the distribution of the scores **bimodal**, with one mode at highly
-# linear activations. Nineteen pairs of networks, on photographs and on digits, show something simpler and more robust: the
-# activations after a sum are more linear than those inside a block, nearly all of them. Whether that makes two *modes*
-# is a weaker question, and depends on how one measures.
+# *What do shortcuts change?* A residual block adds its input to what its layers computed. The paper saw that the scores of
+# a ResNet-20 then fall into two groups (Fig. 5 D). Which activations are in which?
+#
+# :::{admonition} What we found
+# :class: findings
+# **A ReLU after a shortcut's sum is far more linear than the ReLU inside the block.** In residual networks its score is the
+# higher one in {glue:text}`residual` of all pairs. Without shortcuts the ReLU in the same place is in
+# {glue:text}`plain`, where 50 % is chance. {bdg-success}`robust`
+# :::
 
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the book's code, or not.
@@ -33,14 +37,10 @@ if not all(map(importlib.util.find_spec, ("affscore", "companion"))):
     )
 
 # %% tags=["parameters", "hide-input"]
-residual: list[str] = []  # with shortcuts, MODEL@WEIGHTS; none: the study's
-plain: list[str] = []  # without, in this order; two activations a block
-dataset: str = "digits"  # for networks of your own: digits, folder:DIR ...
+model: str = ""  # a residual network of your own: MODEL@WEIGHTS
+dataset: str = "digits"  # its images: digits, folder:DIR, imagenet:DIR ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
-store: str = "../_build/results"  # folder of results, seen from this notebook
-jobs: int = 2  # networks to measure at once, where results are missing
-resamples: int = 99  # of Silverman's test; 19 at least, to reject at 5 %
 device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of the choice of images
 
@@ -49,216 +49,153 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
-# %% tags=["hide-input"]
-import matplotlib.pyplot as plt
+# %% [markdown]
+# ## Twins with and without shortcuts
+#
+# A plain network is its residual twin without the additions: the same layers, the same number of weights, the same
+# training. Eight such networks were trained on CIFAR-10 (not by us: {doc}`06_a_decade` says whose weights they are). The
+# table has a row for each of their ReLUs. Its `kind` says where the ReLU stands: `first` of a block, or the last one, which
+# is `after-sum` with a shortcut and `second` without.
+
+# %% mystnb={"figure": {"name": "fig-twins", "caption": "Scores of two networks with 56 layers. With shortcuts the ReLUs after a sum lie near 1 and those inside a block far below; without them both places overlap. Measured on JPEG copies of the test images, which cost these networks 10 to 18 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown
+from myst_nb import glue
 
 import companion
-from affscore import AffscoreError
-from affscore.options import Specification
-from affscore.survey import load_or_measure, stored_multiverses
-from companion.chapter_05 import (
-    FIRST,
-    SECOND,
-    groups_of_scores,
-    score_histograms,
-)
-from companion.shipped import MULTIVERSES
-from companion.studies import load_study, study_of, under
-from companion.style import table
+from companion.chapter_05 import score_histograms
+from companion.real_networks import real_networks, real_scores
 
-if len(residual) != len(plain):
-    raise AffscoreError(
-        f"each network needs its twin: got {len(residual)} residual "
-        f"and {len(plain)} plain networks"
-    )
-if residual:
+scores = real_scores("CIFAR-10").query("kind != 'hidden'")  # not the stem
+two = scores[scores["network"].isin(["plain-56", "ResNet-56"])]
+groups = {
+    name: dict(list(rows.groupby("kind")["score"]))
+    for name, rows in two.groupby("network")
+}
+score_histograms(groups)
+
+# %% [markdown]
+# How far apart are the two groups? Take a ReLU of each and ask which has the higher score. The share of all pairs that the
+# last one of a block wins is 1/2 where the groups are alike, and 1 where they do not overlap.
+
+
+# %%
+def separation(rows):
+    first = rows.loc[rows["kind"] == "first", "score"].to_numpy()
+    last = rows.loc[rows["kind"] != "first", "score"].to_numpy()
+    return (last[:, None] > first).mean()
+
+
+twins = scores[scores["family"].isin(["plain", "residual"])]
+shares = twins.groupby("network")[["kind", "score"]].apply(separation)
+table = real_networks()[["family", "accuracy"]].join(
+    shares.rename("separation"), how="right"
+)
+table.round(2)
+
+# %% [markdown]
+# (`accuracy` is the published one in per cent, on the lossless test images.)
+#
+# **Why?** The input of a block came out of a ReLU, so it is positive or zero. Its sum with a small change is mostly positive
+# where the input was, and there the next ReLU has nothing to do. Exercise 5.1 shows that the change need not even be small.
+#
+# ## The same on digits, from three seeds
+#
+# One training is one sample. So we trained fifteen more pairs on handwritten digits: five depths, three seeds each
+# (`examples/matched_networks.py`; `python -m companion.studies --only shortcuts` makes the table again).
+
+# %%
+from companion.studies import load_study, under
+
+digits = under(load_study("shortcuts")).query("kind != 'hidden'")
+on_digits = digits.groupby(["network", "seed"])[["kind", "score"]]
+on_digits = on_digits.apply(separation).unstack()
+on_digits.round(2)
+
+# %% tags=["remove-cell"]
+residual = on_digits.index.str.startswith("residual")
+every = {
+    "residual": [*table.query("family == 'residual'")["separation"]],
+    "plain": [*table.query("family == 'plain'")["separation"]],
+}
+every["residual"] += [*on_digits[residual].to_numpy().ravel()]
+every["plain"] += [*on_digits[~residual].to_numpy().ravel()]
+for name, some in every.items():
+    percent = 100 * pd.Series(some)
+    glue(name, f"{percent.mean():.0f} %", display=False)
+    ends = f"{percent.min():.0f} to {percent.max():.0f} %"
+    glue(f"{name}-ends", ends, display=False)
+
+# %% [markdown]
+# Over all nineteen pairs the share is {glue:text}`residual-ends` with shortcuts and {glue:text}`plain-ends` without. Deep
+# networks without shortcuts are trained less well, and a failed training is no twin: look at the accuracies above.
+#
+# ## Networks of ImageNet
+#
+# ResNet-18 and ResNet-50 have no twins, but the same places. (A block of ResNet-50 has three ReLUs, two of them inside.)
+
+# %% mystnb={"figure": {"name": "fig-imagenet", "caption": "On photographs, too, the ReLUs after a sum are the upper edge of a zigzag. Weights trained on ImageNet and quantised; 512 photographs."}, "image": {"alt": "Affinity score over depth for ResNet-18 and ResNet-50. In both the activations after a sum score higher than their neighbours inside of a block."}}
+from companion.figures import signatures
+
+photographs = real_scores("photographs").query("family == 'ResNet'")
+signatures(photographs)
+
+# %%
+inside = {"second": "first"}  # of three
+photographs = photographs.query("kind != 'hidden'").replace({"kind": inside})
+photographs.groupby("network")[["kind", "score"]].apply(separation).round(2)
+
+# %% tags=["hide-input"]
+if model:
+    from affscore import signature
+
     options = {
         "n": n,
         "images": images or None,
-        "jobs": jobs,
         "device": device,
         "seed": seed,
-        "progress": False,
-        "multiverse": ("mean", "sample"),
     }
-    measured = load_or_measure([*residual, *plain], dataset, store, **options)
-    parts = [  # two files may have one name
-        study_of([one]).assign(weights=name) for name, one in measured.items()
-    ]
-    study = pd.concat(parts).assign(on=dataset)
-else:
-    on_cifar = [
-        one
-        for one in stored_multiverses(MULTIVERSES)
-        if one.metadata["model"].startswith("cifar_networks.py")
-    ]
-    study = pd.concat(
-        [
-            study_of(on_cifar).assign(on="CIFAR-10"),
-            load_study("shortcuts").assign(on="digits"),
-        ]
-    )
-groups = groups_of_scores(study, resamples).merge(
-    study[["weights", "on", "accuracy"]].drop_duplicates(), on="weights"
-)
-groups["depth"] = groups["activations"] + 1  # layers with weights
-kinds = {False: "plain", True: "residual"}
-groups["network"] = groups["shortcuts"].map(kinds)
-# the papers' own choice of reduction, order, covariance and coupling
-mine = under(groups)
+    mine = signature(model, dataset, criteria=False, **options).summary
+    mine = mine.query("kind != 'hidden'").replace({"kind": inside})
+    print(f"{model} on {dataset}: {separation(mine):.2f}")
 
 # %% [markdown]
-# ## Two groups
+# ## Two groups are not yet two modes
 #
-# The scores of networks that differ in nothing but their shortcuts. (By default these are He et al.'s
-# {cite}`he2016deep`, trained on CIFAR-10 and measured on its test images.)
+# The paper calls the distribution *bimodal*. That is a claim about a density, and a weaker way to say it: whether there are
+# two humps depends on how wide the groups are and on how many scores there are. Silverman's test
+# {cite}`silverman1981using` looks at the scores alone. It asks how much they must be smoothed until one hump is left, and
+# how often scores from that smooth density would need as much. {bdg-warning}`depends`
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-twins", "caption": "Scores of networks without (left) and with shortcuts (right). Only with them do the two activations of a block part: after the sum the scores are higher, and the deeper the network, the clearer (paper Fig. 5 D; `companion.chapter_05.score_histograms`)."}, "image": {"alt": "Four histograms of affinity scores, a row for each pair of networks. Left, without shortcuts, the bars of both activations of a block overlap. Right, with shortcuts, those after a sum lie near one and those inside a block far below."}}
-default = under(study)
+# %%
+from companion.chapter_05 import unimodality_test
 
+humps = scores.groupby("network")["score"].agg(unimodality_test)
+humps = humps.map(lambda test: test.p_value)
+humps.loc[table.index].rename("p for one mode").to_frame().round(3)
 
-def kinds_of(weights):
-    scores = default[default["weights"] == weights]
-    last = (
-        "after a sum"
-        if (scores["kind"] == "after-sum").any()
-        else "second of a block"
-    )
-    parts = {"first of a block": FIRST, last: SECOND}
-    return {
-        name: scores.loc[scores["kind"].isin(some), "score"].dropna()
-        for name, some in parts.items()
+# %% [markdown]
+# The definition in the paper (averages before the activation) and its code (after it) differ here, too: the fold has both.
+# So *the groups are apart* is the finding, and *two modes* depends on how one measures.
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
+from companion.real_networks import real_multiverses
+
+words = ["reduction", "order", "covariance", "coupling", "family"]
+every = real_multiverses("CIFAR-10").query("kind != 'hidden'")
+every = every[every["family"].isin(["plain", "residual"])]
+by_choice = every.groupby([*words, "network"])
+apart = by_choice[["kind", "score"]].apply(separation).groupby(words)
+p = by_choice["score"].agg(lambda some: unimodality_test(some, 99).p_value)
+modes = (p < 0.05).groupby(words).sum()
+pd.DataFrame(
+    {
+        "with shortcuts, least": apart.min().xs("residual", level="family"),
+        "without, most": apart.max().xs("plain", level="family"),
+        "two modes (of 4)": modes.xs("residual", level="family"),
+        "without (of 4)": modes.xs("plain", level="family"),
     }
-
-
-on = mine["on"].iloc[0]
-depths = sorted(mine.loc[mine["on"] == on, "depth"].unique())
-panels = {}
-for depth in dict.fromkeys([depths[0], depths[-1]]):
-    pair = mine[(mine["on"] == on) & (mine["depth"] == depth)]
-    pair = pair.drop_duplicates("network").sort_values("network")
-    panels |= {
-        f"{one.network}, {depth} layers, {on}": kinds_of(one.weights)
-        for one in pair.itertuples()
-    }
-score_histograms(panels)
-plt.show()
-
-# %% tags=["remove-input"]
-with_it, without = (
-    mine[mine["network"] == name] for name in ("residual", "plain")
-)
-every = groups.groupby("network")["separation"].agg(["mean", "min", "max"])
-choices = len(groups.groupby(list(Specification._fields)))
-Markdown(
-    f"**Over {len(with_it)} residual networks a score after a sum exceeds "
-    f"one inside a block in {100 * with_it['separation'].mean():.0f} % of all "
-    f"pairs**, and in at least {100 * with_it['separation'].min():.0f} % in every "
-    f"network. In {len(without)} networks without shortcuts the second "
-    "activation of a block exceeds the first in "
-    f"{100 * without['separation'].mean():.0f} %, where 50 % is chance. The choice "
-    f"of reduction, order, covariance and coupling hardly matters: under all "
-    f"{choices} the share is {100 * every.loc['residual', 'min']:.0f} % or more with "
-    f"shortcuts, and {100 * every.loc['plain', 'min']:.0f} % to "
-    f"{100 * every.loc['plain', 'max']:.0f} % without."
-)
-
-# %% [markdown]
-# Why? The input of a block came out of a ReLU, so it is positive or zero. The sum of it and a small change is mostly
-# positive where the input was, and there the next ReLU has nothing to do: its score is near 1. Exercise 5.1 shows that
-# the change need not be small, and exercise 5.3 makes it a bound.
-#
-# ## The pairs
-#
-# A plain network is its residual twin without the additions: the same layers, the same number of weights, the same
-# initial values, the same training. Shortcuts here have no weights; where a block has more channels than its input,
-# zeros stand for the others (`examples/matched_networks.py`, `examples/cifar_networks.py`). On CIFAR-10 they were trained
-# once, on digits from three seeds each: 14, 20 and 32 layers in three stages, 18 and 34 in four. The accuracy and the
-# separation, the share above, in per cent:
-
-# %% tags=["hide-input"]
-shown = {"accuracy": "accuracy", "separation": "separation"}
-by_depth = mine.pivot_table(
-    index=["on", "depth"], columns="network", values=list(shown)
-)
-by_depth.columns = [f"{what}, {kind} (%)" for what, kind in by_depth.columns]
-order = [f"{what}, {kind} (%)" for what in shown for kind in kinds.values()]
-order = {name: name for name in order if name in by_depth}
-table(by_depth.rename_axis(["images", "layers"]), order, digits=1)
-
-# %% [markdown]
-# Deep networks without shortcuts are trained less well, and a failed training is no twin.
-#
-# ## Are there two modes?
-#
-# *Bimodal* is a claim about a density, and tests of it know the scores alone, not which activation has which.
-#
-# * **One mode?** Silverman's test {cite}`silverman1981using` smooths the scores until their density has one mode, and
-#   asks how often a sample from that density would need as much smoothing. It is conservative.
-# * **One Gaussian, or two?** The likelihood ratio of two Gaussians against one, compared with that of samples from one
-#   Gaussian {cite}`mclachlan1987bootstrapping`. It sees two groups that are too near each other for two modes, and it also
-#   rejects a single group that is skewed.
-#
-# The share of networks for which each test rejects at 5 %, under every specification of the multiverse
-# ({doc}`10_every_choice_at_once`):
-
-# %% tags=["hide-input"]
-TESTS = ["one mode", "one Gaussian"]
-words = [word for word in Specification._fields if len(set(groups[word])) > 1]
-rejected = groups.assign(**{test: groups[test] < 0.05 for test in TESTS})
-shares = rejected.pivot_table(
-    index=words, columns="network", values=TESTS, sort=False
-)
-shares.columns = [f"{test}, {kind} (%)" for test, kind in shares.columns]
-order = [f"{test}, {kind} (%)" for test in TESTS for kind in kinds.values()]
-table(shares, {name: name for name in order if name in shares}, digits=0)
-
-# %% tags=["remove-input"]
-ours = rejected[rejected["network"] == "residual"]
-by_order = ours[ours["reduction"] == "mean"].groupby("order")["one mode"]
-by_order = by_order.mean()
-counts = under(rejected).groupby("network")[TESTS].sum()
-Markdown(
-    f"Under the papers' own choice one mode is rejected for "
-    f"{counts.loc['residual', 'one mode']} of {len(with_it)} residual "
-    f"networks and {counts.loc['plain', 'one mode']} of {len(without)} plain "
-    f"ones, one Gaussian for {counts.loc['residual', 'one Gaussian']} and "
-    f"{counts.loc['plain', 'one Gaussian']}. With few layers both tests are "
-    "weak: 13 scores in two groups look like one wide group. "
-    "It also depends on the order: Silverman's test sees two modes in "
-    f"{100 * by_order.get('reduce-first', np.nan):.0f} % of the residual "
-    "networks where averages come before the activation, as definition 3.1 "
-    f"has it, and in {100 * by_order.get('activate-first', np.nan):.0f} % in the "
-    "order of the published code, which made figure 5."
-)
-
-# %% [markdown]
-# So the separation is the finding, and *bimodal* the weaker way to say it: whether a density has two modes depends on
-# how wide both groups are, and on the number of scores; that the groups are apart does not.
-# On CIFAR-10 they are apart before any training ({doc}`11_what_training_does`). The paper's statements have their tests and verdicts in {doc}`18_what_is_reproduced`.
-#
-# ## What we found
-
-# %% tags=["remove-input", "findings"]
-Markdown(
-    "* **Shortcuts split the activations in two**: a ReLU after a shortcut's "
-    "sum scores higher than one inside a block in "
-    f"{100 * with_it['separation'].mean():.0f} % of all pairs, over "
-    f"{len(with_it)} residual networks. In their twins without shortcuts the "
-    "ReLU in the same place does so in "
-    f"{100 * without['separation'].mean():.0f} %.\n"
-    f"* That holds under all {choices} specifications: the share is "
-    f"at least {100 * every.loc['residual', 'min']:.0f} % with shortcuts and at most "
-    f"{100 * every.loc['plain', 'max']:.0f} % without.\n"
-    "* *Bimodal* is another matter. One mode is rejected for "
-    f"{100 * counts.loc['residual', 'one mode'] / len(with_it):.0f} % of the "
-    "residual networks under the papers' choice, and for "
-    f"{100 * by_order.get('reduce-first', np.nan):.0f} % where averages come before "
-    "the activation."
-)
+).round(2)
 
 # %% [markdown]
 # ## Takeaways
@@ -305,44 +242,8 @@ companion.exercises.check("5.1", (x, np.where(x > 0.5, -0.9 * x, 1.0)))
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 5.2 Two groups, one mode
+# ```{exercise} 5.2 What the sum leaves to do
 # :label: ex-5-2
-# :nonumber:
-#
-# *Compute · 10 minutes · easy.* Aim: groups that are apart without two modes.
-#
-# Make up scores of two groups, 10 to 200 in each and as many in one as in the other, such that a score of the second
-# exceeds one of the first in at least 95 % of all cases, and Silverman's test does not reject one mode ($p > 0.2$). Hand in
-# `(first, second)`.
-# ```
-#
-# ```{admonition} Hint for 5.2
-# :class: dropdown hint
-#
-# Begin with one group that has one mode.
-# ```
-
-# %%
-answer = None  # your answer here: two arrays (first, second)
-# companion.exercises.check("5.2", answer)
-
-# %% [markdown]
-# ```{solution-start} ex-5-2
-# :class: dropdown
-# ```
-#
-# Cut one group in the middle.
-
-# %%
-scores = np.linspace(0.2, 0.9, 40)
-companion.exercises.check("5.2", (scores[:20], scores[20:]))
-
-# %% [markdown]
-# ```{solution-end}
-# ```
-#
-# ```{exercise} 5.3 What the sum leaves to do
-# :label: ex-5-3
 # :nonumber:
 #
 # *Prove · 25 minutes · medium.* Aim: turn "the sum is mostly positive" into a bound.
@@ -359,7 +260,7 @@ companion.exercises.check("5.2", (scores[:20], scores[20:]))
 # and compare it with the score, 0.62.
 # ```
 #
-# ```{admonition} Hint for 5.3
+# ```{admonition} Hint for 5.2
 # :class: dropdown hint
 #
 # Expand the variance of $y - s$, and use $\tau_s^2 + \tau_y^2 \ge 2 \tau_s \tau_y$.
@@ -369,7 +270,7 @@ companion.exercises.check("5.2", (scores[:20], scores[20:]))
 # *Your answer:*
 
 # %% [markdown]
-# ```{solution-start} ex-5-3
+# ```{solution-start} ex-5-2
 # :class: dropdown
 # ```
 #

@@ -351,7 +351,7 @@ table(
 )
 
 # %% tags=["remove-input"]
-ratios = means.unstack("way")  # noqa: PD010
+ratios = means.unstack("way")
 change = {
     name: " and ".join(
         f"{value:.2f}"

@@ -135,8 +135,8 @@ def _accuracy(*results: Signature | Multiverse | None) -> float | None:
 
 
 def _look(activation: str, kind: str) -> dict[str, str]:
-    colour, marker = kind_style(activation, kind)
-    return {"words": in_words(activation, kind), "colour": colour, "path": svg_path(marker)}
+    colour, marker = kind_style(kind)
+    return {"words": in_words(activation, kind), "colour": colour, "path": svg_path(MarkerStyle(marker))}
 
 
 def _means(multiverse: Multiverse | None, choices: list[Specification]) -> list[float | None]:

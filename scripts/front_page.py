@@ -1,4 +1,4 @@
-"""``stage_book`` fills the marks of the front page with it, by what the notebooks of this run found."""
+"""``stage_book`` fills in with it what the front page says of the chapters of this run."""
 
 from __future__ import annotations
 
@@ -8,54 +8,57 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
-from findings import bullets, findings_of
 from matplotlib.figure import Figure
 from nbformat import NotebookNode
 from notebook_files import error
 
-from affscore.plots.style import PAGE_WIDTH, PALETTE, house_style, page
+from affscore.plots.style import PALETTE, house_style, kind_style, legend_below, page
 from companion.shipped import shipped_signature
 
 INTRODUCTION = Path("book/intro.md")
-FINDINGS = re.compile(r"<!-- (\d+) findings of (.+?) -->")
+NUMBER = re.compile(r"\{glue:text\}`(\d\d)::([\w-]+)`")
+"""A number of another page: the number of the chapter, and the name that the chapter gives it (``glue``)."""
+
 SHOWN = {"plainnet56": "plain, 56 layers", "resnet56": "residual, 56 layers"}
 
 
 def front_page(introduction: str, executed: dict[Path, NotebookNode]) -> dict[Path, bytes]:
-    """The introduction with its marks filled, and the picture that it shows."""
-    text = FINDINGS.sub(lambda found: first_findings(int(found[1]), found[2].split(), executed), introduction)
+    """The introduction with the numbers of the chapters, and the picture that it shows."""
+    numbers = {(name.name[:2], key): shown for name, one in executed.items() for key, shown in glued(one).items()}
+
+    def number(found: re.Match[str]) -> str:
+        if found.groups() not in numbers:
+            raise error(
+                f"{INTRODUCTION} asks for a number {found[2]!r} of chapter {found[1]}, which has none so called"
+            )
+        return numbers[found.groups()]
+
+    text = NUMBER.sub(number, introduction)
     return {INTRODUCTION: text.encode(), Path("book/_static/front_page.svg"): as_svg(two_signatures())}
 
 
-def first_findings(count: int, chapters: list[str], executed: dict[Path, NotebookNode]) -> str:
-    """What so many chapters found first: the earliest of those named that have a cell tagged ``findings``."""
-    sentences: list[str] = []
-    for chapter in chapters:
-        name = Path(f"notebooks/{chapter}.ipynb")
-        if name not in executed:
-            raise error(f"{INTRODUCTION} asks for the findings of {chapter}, and there is no such notebook")
-        found = bullets(findings_of(name, executed[name]) or "")
-        if found and len(sentences) < count:
-            sentence = re.sub(r"\{doc\}`(?=[^/`]+`)", "{doc}`../notebooks/", found[0])
-            sentences.append(f"* {sentence} ({{doc}}`../{name.with_suffix('')}`)")
-    return "\n".join(sentences) or "Each chapter opens with what it found."
+def glued(notebook: NotebookNode) -> dict[str, str]:
+    """What a chapter gives a name for its sentences (``myst_nb.glue``), as they show it."""
+    outputs = (output for cell in notebook.cells for output in cell.get("outputs", []))
+    named = ((output.get("metadata", {}).get("scrapbook", {}).get("name"), output) for output in outputs)
+    return {name: next(iter(output.data.values())).strip("'") for name, output in named if name}
 
 
 @house_style()
 def two_signatures() -> Figure:
     """The signatures of a plain and a residual network, at half the width of a page."""
     figure, panels = page(2, 0.5, each=1.35, columns=1, xlabel="activation, first to last", sharex=True, sharey=True)
-    figure.set_figwidth(PAGE_WIDTH * 0.62)
-    looks = {"others": (PALETTE["vermilion"], "^"), "after a sum": (PALETTE["blue"], "o")}
+    figure.set_figwidth(4.65)
+    kinds = {"hidden": "stem", "first": "first of a block", "second": "second of a block", "after-sum": "after a sum"}
     for (name, title), panel in zip(SHOWN.items(), panels, strict=True):
         summary = shipped_signature(name).summary
         places = np.arange(1, len(summary) + 1)
         panel.plot(places, summary["score"], color=PALETTE["grey"], linestyle="-", linewidth=0.7)
-        for label, (colour, marker) in looks.items():
-            of = (summary["kind"] == "after-sum") == (label == "after a sum")
+        for kind, label in kinds.items():
+            (colour, marker), of = kind_style(kind), summary["kind"] == kind
             panel.plot(places[of], summary["score"][of], marker, color=colour, label=label)
         panel.set(title=title, ylim=(0.35, 1.02), ylabel="affinity score")
-    panels[-1].legend(loc="lower left", ncols=2, handletextpad=0.1)
+    legend_below(figure, 4, handletextpad=0.1)
     return figure
 
 

@@ -62,11 +62,11 @@ def raw_signature(
 ) -> Figure:
     """Draw signatures: one panel for each, the affinity score over the depth of the activation.
 
-    The function decides the shape of a point and the kind of activation its colour, in every figure the same
-    (:func:`affscore.plots.style.kind_style`). The axis of scores fits the scores of all panels. Parallel branches
-    share a depth and are overlaid. A line joins the activations; of blocks, those of one kind. Where there are several
-    batches, bars show the standard deviation over them, and the title its mean. A flagged activation (constant input or
-    output) is drawn hollow; one without a score is left out, and the title counts these.
+    A place in the network has one colour and marker in every figure (:func:`affscore.plots.style.kind_style`). The
+    axis of scores fits the scores of all panels. Parallel branches share a depth and are overlaid. A line joins the
+    activations; of blocks, those of one kind. Where there are several batches, bars show the standard deviation over
+    them, and the title its mean. A flagged activation (constant input or output) is drawn hollow; one without a score
+    is left out, and the title counts these.
 
     Args:
         results: One signature or several.
@@ -102,7 +102,7 @@ def raw_signature(
     figure, grid = page(len(panels), 0.7, each=2.6, columns=columns, sharey=True, **labels)
     summaries = [panel.summary for panel in panels]
     for axes, title, summary in zip(grid, titles, summaries, strict=True):
-        _draw(axes, summary)
+        draw_signature(axes, summary)
         spread, missing = summary["score_std"].mean(), summary["score"].isna().sum()
         title += f", ± {spread:.3f} between batches" if np.isfinite(spread) else ""
         title += f", {missing} without score" if missing else ""
@@ -114,30 +114,32 @@ def raw_signature(
     return figure
 
 
-def _draw(axes: Axes, summary: pd.DataFrame) -> None:
+def draw_signature(axes: Axes, summary: pd.DataFrame) -> None:
+    """Draw one signature: a point for each row, by ``depth``, ``score`` and ``kind``, with bars of ``score_std``."""
     of_blocks = summary["kind"].isin(BLOCK_LOOKS).any()  # which lie in each other: none follows the one before
     if not of_blocks:
         axes.plot(summary["depth"], summary["score"], color=PALETTE["grey"], linewidth=0.6, alpha=0.5, zorder=1)
-    for names, rows in summary.dropna(subset="score").groupby(["activation", "kind"], sort=False):
-        activation, kind = map(str, names)
-        colour, marker = kind_style(activation, kind)
+    for kind, rows in summary.dropna(subset="score").groupby("kind", sort=False):
+        colour, marker = kind_style(str(kind))
+        functions = ", ".join(map(str, rows["activation"].unique()))
         if of_blocks:
             axes.plot(rows["depth"], rows["score"], color=colour, linewidth=0.6, linestyle="-", alpha=0.5, zorder=1)
         faces = ["none" if flagged else colour for flagged in rows["flag"] != ""]
         look: Any = {"facecolors": faces, "edgecolors": colour, "linewidths": 0.5, "marker": marker}
-        axes.scatter(rows["depth"], rows["score"], 32, label=literal(in_words(activation, kind)), **look)
+        axes.scatter(rows["depth"], rows["score"], 32, label=literal(in_words(functions, str(kind))), **look)
         if rows["score_std"].notna().any():
             axes.errorbar(rows["depth"], rows["score"], rows["score_std"], color=colour, linestyle="", linewidth=0.8)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def in_words(activation: str, kind: str) -> str:
-    """What an activation is called in legends.
+    """What an activation, or several at one place, are called in legends.
 
     >>> in_words("relu", "after-sum"), in_words("mine", "hidden")
     ('ReLU after a sum', 'mine')
     """
-    return f"{_NAMES.get(activation, activation)}{_KINDS.get(kind, f' ({kind})')}"
+    names = ", ".join(_NAMES.get(name, name) for name in activation.split(", "))
+    return names + _KINDS.get(kind, f" ({kind})")
 
 
 def _about(row: pd.Series, choices: bool) -> str:

@@ -12,11 +12,9 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.markers import MarkerStyle
-from matplotlib.path import Path
 from numpy.typing import ArrayLike
 
-PAGE_WIDTH = 7.5
+PAGE_WIDTH = 6.0
 """Width of a figure in inches. The page shows it at this size, so font sizes are what the reader sees."""
 
 PALETTE = {
@@ -31,22 +29,12 @@ MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 
 _COLOURS = tuple(PALETTE.values())[:7]
 
-SHAPES = {
-    "relu": "o", "silu": "s", "gelu": "^", "tanh": "P", "sigmoid": "v", "relu6": "h", "leaky_relu": "h", "prelu": "h",
-    "quick_gelu": "^", "hardswish": "*", "mish": "*", "hardtanh": "P", "hardsigmoid": "v", "elu": "p", "selu": "p",
-    "celu": "p",
-}  # fmt: skip
-"""The marker of an activation function, the same over the whole book: ReLU is round, SiLU square, GELU a triangle. A
-function that is not here has an X."""
-
 KIND_LOOKS = {
-    "hidden": ("blue", "full"), "first": ("vermilion", "left"), "second": ("green", "right"),
-    "third": ("purple", "top"), "fourth": ("orange", "bottom"), "fifth": ("sky", "left"), "sixth": ("brown", "right"),
-    "after-sum": ("black", "sum"), "squeeze": ("orange", "full"), "gate": ("sky", "full"),
-    "gated-unit": ("wine", "full"),
+    "hidden": ("blue", "o"), "first": ("vermilion", "^"), "second": ("green", "s"), "third": ("purple", "v"),
+    "fourth": ("orange", "<"), "fifth": ("sky", ">"), "sixth": ("brown", "p"), "after-sum": ("black", "P"),
+    "squeeze": ("orange", "h"), "gate": ("sky", "D"), "gated-unit": ("wine", "*"),
 }  # fmt: skip
-"""The colour of a kind of activation, and the part of its marker that is filled: a half for places in a block, and all
-of it with a plus for what follows a sum."""
+"""The colour and the marker of a place: the kind of an activation, the same in every figure."""
 
 BLOCK_LOOKS = {
     "activation": ("blue", "o"), "normalisation": ("green", "s"), "attention": ("vermilion", "^"),
@@ -60,8 +48,8 @@ _LINESTYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))
 _SETTINGS: Any = {
     # twice the 96 dots of a page, for screens that show two dots per pixel
     "figure.figsize": (PAGE_WIDTH, 3.2), "figure.dpi": 192, "savefig.dpi": "figure", "figure.facecolor": "white",
-    "font.size": 9, "axes.titlesize": 9.5, "axes.labelsize": 9, "xtick.labelsize": 8, "ytick.labelsize": 8,
-    "legend.fontsize": 8.5, "legend.frameon": False, "axes.spines.top": False, "axes.spines.right": False,
+    "font.size": 9.5, "axes.titlesize": 10, "axes.labelsize": 9.5, "xtick.labelsize": 9, "ytick.labelsize": 9,
+    "legend.fontsize": 9.5, "legend.frameon": False, "axes.spines.top": False, "axes.spines.right": False,
     "axes.linewidth": 0.7, "xtick.major.width": 0.7, "ytick.major.width": 0.7, "axes.axisbelow": True,
     "axes.prop_cycle": plt.cycler(color=_COLOURS) + plt.cycler(linestyle=_LINESTYLES), "lines.linewidth": 1.6,
     "lines.markersize": 4, "svg.fonttype": "none", "text.usetex": False,
@@ -89,15 +77,15 @@ def literal(name: object) -> str:
 def house_style() -> Iterator[None]:
     """Draw in the house style inside a ``with`` block, and leave matplotlib as it was.
 
-    The text is 8 to 9.5 points at the width of a page, bitmaps have two dots per pixel, and the lines of
-    a plot differ in colour and in dashes, so that a print in grey still tells them apart. Points get
-    their own marker for each series from :data:`MARKERS`.
+    The text is 9 to 10 points at the width of a page, of which a phone shows two thirds. Bitmaps have two dots per
+    pixel, and the lines of a plot differ in colour and in dashes, so that a print in grey still tells them apart.
+    Points get their own marker for each series from :data:`MARKERS`.
 
     >>> before = plt.rcParams["font.size"]
     >>> with house_style():
     ...     figure, axes = plt.subplots()
     >>> float(figure.get_figwidth()), plt.rcParams["font.size"] == before
-    (7.5, True)
+    (6.0, True)
     """
     with plt.rc_context(_SETTINGS):
         yield
@@ -172,33 +160,20 @@ def series_style(number: int) -> dict[str, Any]:
     return {"color": _COLOURS[number % len(_COLOURS)], "marker": marker}
 
 
-def kind_style(activation: str, kind: str) -> tuple[str, MarkerStyle]:
-    """Colour and marker of an activation: the function decides the shape, what it is for the colour.
+def kind_style(kind: str) -> tuple[str, str]:
+    """Colour and marker of an activation's place in the network, or of a kind of block.
 
     Args:
-        activation: The name of the function, as the column ``activation`` of a signature has it.
-        kind: As the column ``kind``.
+        kind: As the column ``kind`` of a signature has it.
 
     Returns:
-        Both, the same in every figure of the book. Places in a block are halves of the shape, an activation that
-        follows a sum has a plus in it, and a gate is a diamond: colour is never the only difference. A block has the
-        look of its kind (:data:`BLOCK_LOOKS`).
+        Both, the same in every figure of the book: colour is never the only difference.
 
-    >>> colour, marker = kind_style("relu", "after-sum")
-    >>> colour, kind_style("gelu", "hidden")[1].get_marker()
-    ('#000000', '^')
+    >>> kind_style("after-sum"), kind_style("mlp")
+    (('#000000', 'P'), ('#CC79A7', 'D'))
     """
-    if kind in BLOCK_LOOKS:
-        colour, shape = BLOCK_LOOKS[kind]
-        return PALETTE[colour], MarkerStyle(shape)
-    colour, part = KIND_LOOKS.get(kind, ("brown", "full"))
-    shape = "D" if kind == "gate" else SHAPES.get(activation, "X")
-    if part != "sum":
-        return PALETTE[colour], MarkerStyle(shape, part)  # type: ignore[arg-type]  # matplotlib's list of words is longer
-    markers = (MarkerStyle(shape), MarkerStyle("P"))
-    outline, plus = (marker.get_transform().transform_path(marker.get_path()) for marker in markers)
-    hole = Path(0.8 * np.asarray(plus.vertices)[::-1], plus.codes)  # its other direction makes it one
-    return PALETTE[colour], MarkerStyle(Path.make_compound_path(outline, hole))
+    colour, marker = {**BLOCK_LOOKS, **KIND_LOOKS}.get(kind, ("brown", "8"))
+    return PALETTE[colour], marker
 
 
 def score_axis(axes: Axes | Sequence[Axes], values: ArrayLike, *, direction: str = "y") -> None:

@@ -15,9 +15,35 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster import hierarchy
 
 from affscore.errors import AffscoreError
-from affscore.plots.signature import relative_positions
+from affscore.plots.signature import draw_signature, relative_positions
 from affscore.plots.style import house_style, legend_below, literal, page, score_axis, series_style
 from companion.style import family_styles
+
+
+@house_style()
+def signatures(rows: pd.DataFrame, columns: int = 1) -> Figure:
+    """Draw the scores of several networks over depth, a panel for each ``network``.
+
+    Args:
+        rows: A row for each activation with ``network``, ``depth``, ``score``, ``kind`` and ``activation``.
+        columns: Panels in a row.
+
+    Source: figure 10 (appendix F) of the paper.
+
+    >>> from companion.real_networks import real_scores
+    >>> figure = signatures(real_scores("CIFAR-10").query("network in ['ResNet-20', 'plain-20']"))
+    >>> [axes.get_title() for axes in figure.axes]
+    ['ResNet-20', 'plain-20']
+    """
+    panels = dict(list(rows.assign(flag="", score_std=np.nan).groupby("network", sort=False)))
+    labels = {"xlabel": "depth (activations before it)", "ylabel": "affinity score"}
+    figure, grid = page(len(panels), 0.7, each=1.9, columns=columns, sharey=True, **labels)
+    for axes, (name, summary) in zip(grid, panels.items(), strict=True):
+        draw_signature(axes, summary)
+        axes.set_title(literal(name))
+    score_axis(grid, rows["score"])
+    legend_below(figure, 3)
+    return figure
 
 
 @house_style()

@@ -9,40 +9,29 @@ import nbformat
 import numpy as np
 import pytest
 from front_page import INTRODUCTION, SHOWN, as_svg, front_page, two_signatures
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
 
 from companion.shipped import shipped_signature
 from tests.book.small_book import REPOSITORY
 
 
-def run(**chapters: str) -> dict[Path, nbformat.NotebookNode]:
-    """Executed notebooks: chapters with these findings."""
-    executed = {}
-    for name, found in chapters.items():
-        output = new_output("display_data", {"text/markdown": found})
-        cells = [new_code_cell("shown", outputs=[output], metadata={"tags": ["findings"]})]
-        executed[Path(f"notebooks/{name}.ipynb")] = new_notebook(cells=cells if found else [])
-    return executed
-
-
-def page(text: str, **chapters: str) -> str:
-    return front_page(text, run(**chapters))[INTRODUCTION].decode()
-
-
-def test_the_first_findings_of_the_chapters_that_have_some() -> None:
-    found = {
-        "c12": "",
-        "c05": "* The **first**\n  is 0.6 ({doc}`c06`).\n* No.",
-        "c06": "* Here.",
-        "c07": "* Not shown.",
-    }
-    text = page("<!-- 2 findings of c12 c05 c06 c07 -->", **found)
-    assert text.splitlines() == [
-        "* The **first** is 0.6 ({doc}`../notebooks/c06`). ({doc}`../notebooks/c05`)",
-        "* Here. ({doc}`../notebooks/c06`)",
+def executed(**numbers: str) -> dict[Path, nbformat.NotebookNode]:
+    """A chapter 5 that ran and gave these numbers a name."""
+    code = [
+        "from myst_nb import glue",
+        *(f"glue({name!r}, {value!r}, display=False)" for name, value in numbers.items()),
     ]
-    with pytest.raises(SystemExit, match="asks for the findings of 12_x, and there is no such notebook"):
-        page("<!-- 3 findings of 12_x -->")
+    notebook = new_notebook(cells=[new_code_cell("\n".join(code))])
+    return {Path("notebooks/05_x.ipynb"): NotebookClient(notebook).execute()}
+
+
+def test_numbers_of_the_chapters() -> None:
+    ran = executed(share="99 %", networks="19")
+    text = front_page("In {glue:text}`05::share` of {glue:text}`05::networks` networks.", ran)[INTRODUCTION]
+    assert text.decode() == "In 99 % of 19 networks."
+    with pytest.raises(SystemExit, match="asks for a number 'mean', and chapter 05 has none so called"):
+        front_page("{glue:text}`05::mean`", ran)
 
 
 def test_the_two_signatures_are_those_that_the_package_ships() -> None:

@@ -63,14 +63,16 @@ def findings():
     """The findings of each chapter, one by one, as the last ``make book`` has them; no rows where one did not run."""
     sys.path.append(str(REPOSITORY / "scripts"))
     from findings import bullets, findings_of
+    from front_page import glued
 
     rows = []
     for source in sorted((REPOSITORY / "notebooks").glob("[0-9][0-9]_*.py")):
         file = REPOSITORY / "_build" / "executed" / "mini" / "notebooks" / f"{source.stem}.ipynb"
         if not file.exists():
             return pd.DataFrame()
-        found = findings_of(file, nbformat.read(file, as_version=4)) or ""
-        rows += [{"chapter": source.stem, "finding": finding} for finding in bullets(found)]
+        ran = nbformat.read(file, as_version=4)
+        found = bullets(findings_of(file, ran) or "") + [f"{name}: {shown}" for name, shown in glued(ran).items()]
+        rows += [{"chapter": source.stem, "finding": finding} for finding in found]
     return pd.DataFrame(rows)
 
 
