@@ -117,6 +117,21 @@ def table(frame: pd.DataFrame, columns: Mapping[str, str] | None = None, digits:
     return Words(shown, index=frame.index)
 
 
+def say(numbers: pd.DataFrame, form: str = "{:.2f}") -> None:
+    """Give each number of a small table a name, by which the sentences of its page repeat it.
+
+    Args:
+        numbers: The table. What stands in row ``plain`` and column ``mean`` is called ``plain-mean``; in the text
+            ``{glue:text}`plain-mean` `` shows it.
+        form: How numbers are written, such as ``"{:.0%}"``.
+    """
+    from myst_nb import glue  # what builds the site; a page that is only run needs it, too
+
+    for row, values in numbers.iterrows():
+        for column, value in values.items():
+            glue(f"{row}-{column}", value if isinstance(value, str) else form.format(value), display=False)
+
+
 def _of_words(cells: Iterable[str]) -> bool:
     """Whether at least half of the cells that are filled hold words, and there is one."""
     filled = [str(cell) for cell in cells if cell not in ("", MISSING)]
