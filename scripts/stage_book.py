@@ -81,6 +81,10 @@ def show_parameters_once(name: Path, notebook: NotebookNode) -> None:
     ran = notebook.metadata["affscore"]
     changed = {key: value for key, value in ran["parameters"].items() if value != defaults[key]}
     for cell in notebook.cells:
+        if "parameters" in cell.metadata.get("tags", []):
+            cell.metadata["mystnb"] = dict.fromkeys(
+                ("code_prompt_show", "code_prompt_hide"), "The parameters of this page"
+            )
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell.metadata["tags"].append("run-parameters" if changed else "remove-cell")
             lines = [f"{key} = {value!r}" for key, value in changed.items()]

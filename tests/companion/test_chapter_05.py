@@ -56,16 +56,17 @@ def test_what_is_no_sample_is_refused(values):
 def test_histograms_count_every_score_once_in_the_look_of_its_kind():
     panels = {
         "plain": {"first": [0.5, 0.52, 0.7], "second": [0.7, 0.7]},
-        "residual": {"first": [0.5, 0.5], "after a sum": [0.95, 0.99, 1.0, 1 + 1e-12]},  # by rounding
+        "residual": {"first": [0.5, 0.5], "after-sum": [0.95, 0.99, 1.0, 1 + 1e-12]},  # by rounding
     }
     figure = score_histograms(panels)
     assert titles(figure) == list(panels)
     kinds = legend_entries(figure)
-    assert kinds == ["first", "second", "after a sum"]
+    assert kinds == ["first of a block", "second of a block", "after a sum"]
     looks = {kind: set() for kind in kinds}
+    of = dict(zip(("first", "second", "after-sum"), kinds, strict=True))
     for axes, panel in zip(figure.axes, panels.values(), strict=True):
         assert {bars.get_label(): sum(bar.get_height() for bar in bars) for bars in axes.containers} == {
-            kind: len(scores) for kind, scores in panel.items()
+            of[kind]: len(scores) for kind, scores in panel.items()
         }
         for bars in axes.containers:
             looks[bars.get_label()] |= {(bar.get_facecolor(), bar.get_hatch()) for bar in bars}

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 
 from affscore.plots.style import KIND_LOOKS, PALETTE, house_style, legend_below, literal, page
 
-_IN_WORDS = {"stem": "hidden", "after a sum": "after-sum"}
-"""Kinds whose description does not begin with their name."""
+_WORDS = {"after-sum": "after a sum", "first": "first of a block", "second": "second of a block"}
 
 
 @house_style()
@@ -40,7 +39,7 @@ def score_histograms(panels: Mapping[str, Mapping[str, ArrayLike]], columns: int
 
     kinds = list(dict.fromkeys(kind for panel in panels.values() for kind in panel))
     hatches = dict(zip(kinds, itertools.cycle(("", "///", "...", "xxx")), strict=False))
-    colours = {k: PALETTE[KIND_LOOKS.get(_IN_WORDS.get(k, k.split()[0]), ("brown", ""))[0]] for k in kinds}
+    colours = {k: PALETTE[KIND_LOOKS.get(k, ("brown", ""))[0]] for k in kinds}
     every = np.concatenate([np.asarray(scores, dtype=float) for panel in panels.values() for scores in panel.values()])
     lowest = np.nanmin(np.clip(every, 0, 1), initial=0.95)
     edges = np.arange(20 * lowest // 1 * 2, 41) / 40  # from a multiple of 0.05
@@ -53,7 +52,7 @@ def score_histograms(panels: Mapping[str, Mapping[str, ArrayLike]], columns: int
         # the last of seaborn's order lies at the bottom
         sns.histplot(scores, bins=edges, multiple="stack", hue_order=list(scores)[::-1], ax=axes, **look)
         for kind, bars in zip(scores, axes.containers, strict=True):
-            bars.set_label(literal(kind))
+            bars.set_label(literal(_WORDS.get(kind, kind)))
             for bar in bars:
                 bar.set_hatch(hatches[kind])
         axes.set(title="\n".join(wrap(literal(title), width=96 // min(columns, len(panels)))), xlim=(edges[0], 1))
