@@ -62,8 +62,8 @@ def main() -> None:
     for page in pages(site):
         total += (count := words(page))
         chapter = Path("notebooks") / f"{page.stem}.py"
-        code = lines(chapter) if chapter.exists() else ""
-        print(f"{count:7}  {page.relative_to(site)!s:55} {code and f'{code.visible} visible, {code.hidden} hidden'}")
+        code = "{} visible, {} hidden".format(*lines(chapter)) if chapter.exists() else ""
+        print(f"{count:7}  {page.relative_to(site)!s:55} {code}")
     print(f"{total:7}  words in all")
 
 

@@ -27,11 +27,11 @@ def front_page(introduction: str, executed: dict[Path, NotebookNode]) -> dict[Pa
     numbers = {(name.name[:2], key): shown for name, one in executed.items() for key, shown in glued(one).items()}
 
     def number(found: re.Match[str]) -> str:
-        if found.groups() not in numbers:
+        if (found[1], found[2]) not in numbers:
             raise error(
                 f"{INTRODUCTION} asks for a number {found[2]!r} of chapter {found[1]}, which has none so called"
             )
-        return numbers[found.groups()]
+        return numbers[found[1], found[2]]
 
     text = NUMBER.sub(number, introduction)
     return {INTRODUCTION: text.encode(), Path("book/_static/front_page.svg"): as_svg(two_signatures())}

@@ -65,7 +65,7 @@ def real_scores(
     0.77
     """
     if images in (_PHOTOGRAPHS, _CIFAR):
-        rows = _results()[lambda rows: rows["reduction"].eq(reduction) & rows["order"].eq(order)]
+        rows = _results().query("reduction == @reduction and order == @order")
     else:
         rows = load_results(FOLDER / "lossless")
         rows = rows[rows["dataset"].str.contains("lossless" if images.endswith("lossless") else "jpeg")]
