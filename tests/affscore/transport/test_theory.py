@@ -84,14 +84,9 @@ def excess(x, y):
 
 @given(pairs(ALL))
 def test_the_raw_score_under_shrinkage_is_between_its_bounds(pair):
-    check_bounds(*pair)
-
-
-def check_bounds(x, y):
-    tau, raw = excess(x, y), affinity_score(x, y).raw
+    tau, raw = excess(*pair), affinity_score(*pair).raw
     assert 1 - math.sqrt((1 + tau) / 2) <= raw + 1e-9
     assert raw <= 1 - abs(math.sqrt(tau) - 1) / math.sqrt(2) + 1e-7
-    return tau
 
 
 def test_a_ridge_never_breaks_the_bound():
