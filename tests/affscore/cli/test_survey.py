@@ -60,6 +60,7 @@ def test_a_failing_job_is_one_sentence_and_an_exit_status(run, tmp_path):
         ([], "say which networks"),
         (["--models", "a", "--jobs", "0"], "jobs must be an integer of at least 1"),
         (["--models", "a", "--reductions", "max"], "reduction must be one of"),
+        (["--models", "a", "--orders", "last"], "order must be one of"),
     ],
 )
 def test_bad_options_are_one_sentence(run, tmp_path, monkeypatch, words, message):
@@ -71,16 +72,6 @@ def test_bad_options_are_one_sentence(run, tmp_path, monkeypatch, words, message
     assert err.startswith("affscore: ")
     assert message.lower() in err.lower()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_help(run, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")  # options are cut where the terminal is narrow
-    code, out, _ = run("survey", "--help")
-    assert code == 0
-    for option in ("--models", "--datasets", "--store", "--jobs", "--n", "--images", "--reductions", "--orders",
-                   "--covariance", "--criteria", "--device", "--batch-size", "--seed", "--threads",
-                   "--scheduler", "--list", "--job"):  # fmt: skip
-        assert option in out
 
 
 def test_the_command_alone_shows_its_help(run):

@@ -136,15 +136,22 @@ def without_numbers():
     return broken
 
 
+def with_a_complex_number():
+    network = small()
+    network.register_buffer("turn", torch.tensor(1j))
+    return network
+
+
 @pytest.mark.parametrize(
     ("network", "message"),
     [
         (torch.relu, r"must be a torch\.nn\.Module"),
         (without_numbers(), "logits are NaN or infinite"),
+        (with_a_complex_number(), "weights of the network are complex"),
         (nn.LazyLinear(2), "no weights as yet; 'weight' is lazy"),
         (nn.Linear(2, 2, device="meta"), "no weights as yet; 'weight' is on the device meta"),
     ],
-    ids=("function", "NaN", "lazy", "meta"),
+    ids=("function", "NaN", "complex", "lazy", "meta"),
 )
 def test_what_is_no_network(network, message):
     with pytest.raises(AffscoreError, match=message):
@@ -185,10 +192,3 @@ def test_what_is_no_path():
     ):
         with pytest.raises(AffscoreError, match=message):
             along_paths(small(), paths)
-
-
-def test_complex_weights_are_refused():
-    network = nn.Linear(2, 3)
-    network.register_buffer("turn", torch.tensor(1j))
-    with pytest.raises(AffscoreError, match="weights of the network are complex"):
-        along_segment(network, [0.0, 0.0], [1.0, 1.0])

@@ -16,6 +16,14 @@ from tests.affscore.linear_regions.architectures import Written
 from tests.affscore.nonlinear_advantage.graphs import RandomGraph, all_paths
 
 
+class Bent(torch.autograd.Function):
+    """A function with a gradient of its own."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clamp(min=0)
+
+
 def both(model, example):
     return average_path_length(model, example), average_path_length(model, example, normalized=False)
 
@@ -154,6 +162,8 @@ def test_networks_of_torchvision(name, napl):
         (lambda x: torch.einsum("ncij,ncjk->ncik", (x @ x.mT).softmax(-1), x.relu()), 1),
         (lambda x: torch.ones(2, 2) @ x.relu().mT, 1),
         (lambda x: torch.addcmul(torch.ones(1), torch.ones(2), x.relu()).mean(axis=1), 1),
+        (lambda x: x + Bent.apply(x), 0.5),
+        (lambda x: torch.ones(1, 1).type_as(x).expand_as(x) * x.relu() + torch.ones(2).to(x), 1),
         (lambda x: torch.addmm(x[0, 0], torch.ones(2, 2), x[0, 1].relu()), 0.5),
     ],
 )  # fmt: skip
@@ -237,23 +247,6 @@ def test_what_runs_unseen_is_refused():
     ):
         with pytest.raises(AffscoreError, match=named):
             average_path_length(Written(function), torch.randn(1, 2))
-
-
-class Bent(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x.clamp(min=0)
-
-
-def test_a_function_with_a_gradient_of_its_own_is_seen():
-    assert average_path_length(Written(lambda x: x + Bent.apply(x)), torch.randn(1, 2)) == 0.5
-
-
-def test_constants_that_only_look_at_features():
-    def forward(x):
-        return torch.ones(1, 1).type_as(x).expand_as(x) * x.relu() + torch.ones(2).to(x)
-
-    assert average_path_length(Written(forward), torch.randn(1, 2)) == 1.0
 
 
 @pytest.mark.parametrize(

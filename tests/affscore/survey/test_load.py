@@ -2,24 +2,11 @@
 
 import pytest
 
-from affscore import AffscoreError, signature
+from affscore import AffscoreError
 from affscore.survey import Store, load_or_measure
 
 OPTIONS = {"n": 32, "images": 32, "criteria": False, "progress": False}
 NAMES = ["mini:digitsnet@random", "mini:digitsnet"]
-
-
-@pytest.mark.slow
-def test_they_are_those_of_a_signature_and_are_measured_once(tmp_path):
-    first = load_or_measure(NAMES, "digits", tmp_path, **OPTIONS)
-    assert list(first) == NAMES
-    for name in NAMES:
-        expected = signature(name, "digits", **OPTIONS)
-        assert first[name].scores == pytest.approx(expected.scores, abs=1e-9)
-    files = {path: path.stat().st_mtime_ns for path in Store(tmp_path).files()}
-    again = load_or_measure(NAMES, "digits", tmp_path, jobs=2, **OPTIONS)
-    assert {path: path.stat().st_mtime_ns for path in Store(tmp_path).files()} == files
-    assert [again[name].metadata["created"] for name in NAMES] == [first[name].metadata["created"] for name in NAMES]
 
 
 @pytest.mark.slow

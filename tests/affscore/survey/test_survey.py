@@ -222,6 +222,7 @@ def test_files_of_one_name_in_two_folders_are_two_results(tmp_path):
         assert [outcome.state for _, outcome in report.outcomes] == [state] * 2
     assert len(load_results(tmp_path / "store")) == 2 * 2 * 9
     found = load_or_measure(models, "digits", tmp_path / "store", n=32, images=64)
+    assert list(found) == models
     assert found[models[0]].scores.tolist() != found[models[1]].scores.tolist()
 
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from affscore import AffscoreError, affinity_score
 from affscore.network import debiased_cka, entropy, linear_cka, norm, r2
 from affscore.transport.samples import centre, rounding_of
-from tests.affscore.transport import textbook
 
 FUNCTIONS = {
     "relu": torch.relu,
@@ -90,25 +89,3 @@ def test_criteria_of_hard_pairs(pair):
     d = x.shape[1]
     for z in (x, y):
         assert math.log(d) - 1e-9 <= entropy(z) <= 2 * math.log(d) + 1e-9
-
-
-def layer(n, d, seed=0):
-    return torch.randn(n, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-
-
-def test_duplicated_samples_score_as_one_set_does():
-    x = layer(60, 4)
-    once = affinity_score(x, x.relu(), "empirical").raw
-    assert affinity_score(x.repeat(2, 1), x.relu().repeat(2, 1), "empirical").raw == pytest.approx(once, abs=1e-9)
-
-
-def test_very_wide_and_very_few():
-    x = layer(16, 600)
-    assert affinity_score(x, x.relu()).raw == pytest.approx(
-        textbook.affinity(x.numpy(), x.relu().numpy(), "ledoit-wolf"), abs=1e-9
-    )
-    wide = layer(16, 6144)
-    score = affinity_score(wide, wide.relu())
-    assert 0.9 < score.value < 1.0  # sixteen points are fitted almost whatever they are
-    order = torch.randperm(6144, generator=torch.Generator().manual_seed(1))
-    assert affinity_score(wide[:, order], wide.relu()[:, order]).raw == pytest.approx(score.raw, abs=1e-9)

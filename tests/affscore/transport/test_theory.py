@@ -84,27 +84,16 @@ def excess(x, y):
 
 @given(pairs(ALL))
 def test_the_raw_score_under_shrinkage_is_between_its_bounds(pair):
-    check_bounds(*pair)
-
-
-def check_bounds(x, y):
-    tau, raw = excess(x, y), affinity_score(x, y).raw
+    tau, raw = excess(*pair), affinity_score(*pair).raw
     assert 1 - math.sqrt((1 + tau) / 2) <= raw + 1e-9
     assert raw <= 1 - abs(math.sqrt(tau) - 1) / math.sqrt(2) + 1e-7
-    return tau
 
 
 def test_a_ridge_never_breaks_the_bound():
-    """And shrinkage to a ball with all of Y's shape throws a common direction root d times too far."""
     x = heavy(128, 64, 0)
     y = np.clip(x, 0, 6)
     for ridge in (1e-3, 1.0, 100.0):
         assert affinity_score(x, y, "empirical", ridge=ridge).raw > 0
-    d = 50
-    x = np.random.default_rng(0).standard_normal((200, d)) * np.where(np.arange(d) == 0, 1.0, 1e-3)
-    ball = np.trace(empirical(x)) / d * np.eye(d)
-    matrix = textbook.linear_part(ball, empirical(x) + 1e-12 * np.eye(d))
-    assert np.trace(matrix @ empirical(x) @ matrix) / np.trace(empirical(x)) == pytest.approx(d, rel=1e-3)
 
 
 @given(clouds(ALL, max_n=40, max_d=1), st.sampled_from(["empirical", "ledoit-wolf"]))
