@@ -18,6 +18,7 @@ from affscore import AffinityPenalty, AffscoreError
 from affscore.network.passes import Watched
 from tests.affscore.network.test_padding import net as padded_net
 from tests.affscore.network.test_padding import texts
+from tests.affscore.network.trainings import samples, small
 
 
 class Mixed(nn.Module):
@@ -56,16 +57,6 @@ def mixed(dtype=torch.float32):
 
 def images(n=24, dtype=torch.float32):
     return torch.randn(n, 1, 6, 6, generator=torch.Generator().manual_seed(1), dtype=dtype)
-
-
-def plain(dtype=torch.float32, activation=nn.ReLU):
-    torch.manual_seed(0)
-    layers = nn.Sequential(nn.Linear(5, 8), activation(), nn.Linear(8, 6), nn.Tanh(), nn.Linear(6, 3))
-    return layers.to(dtype).train()
-
-
-def samples(n=32, dtype=torch.float32):
-    return torch.randn(n, 5, generator=torch.Generator().manual_seed(4), dtype=dtype)
 
 
 def raw_scores(network, x):
@@ -119,7 +110,7 @@ def test_layers(layers, chosen):
 
 
 def test_a_signature_of_the_whole_network_is_paired_by_activation():
-    network, x = plain(), samples()
+    network, x = small(), samples()
     with AffinityPenalty(network, affscore.signature(network, x, n=len(x)), layers=["3", "1"]) as penalty:
         network(x)
         assert penalty().item() == pytest.approx(0, abs=1e-12)
@@ -128,7 +119,7 @@ def test_a_signature_of_the_whole_network_is_paired_by_activation():
 
 @pytest.mark.parametrize("options", [{"covariance": "empirical"}, {"coupling": "fixed"}])
 def test_options(options):
-    network, x = plain(), samples()
+    network, x = small(), samples()
     with AffinityPenalty(network, 0.5, **options) as penalty:
         network(x)
         penalty()
@@ -228,7 +219,7 @@ def test_two_passes_are_one_batch():
 
 @pytest.mark.parametrize("where", ["inside", "around"])
 def test_checkpoints_change_nothing(where):
-    network, x = plain(), samples()
+    network, x = small(), samples()
     with AffinityPenalty(network, 0.5) as penalty:
         expected = gradients(network(x).square().mean() + penalty(), network)
         if where == "around":
@@ -250,7 +241,7 @@ def test_checkpoints_change_nothing(where):
 def test_without_weight_the_training_is_the_same_to_the_last_bit():
     trained = []
     for watched in (False, True):
-        network, x = plain(), samples()
+        network, x = small(), samples()
         network[2] = nn.Sequential(nn.BatchNorm1d(8), nn.Dropout(), Noise(), network[2]).train()
         penalty = AffinityPenalty(network, 0.2, weight=0.0) if watched else None
         optimiser = torch.optim.SGD(network.parameters(), lr=0.1)
@@ -270,7 +261,7 @@ def test_without_weight_the_training_is_the_same_to_the_last_bit():
 
 
 def test_evaluations_do_not_count():
-    network, x = plain(), samples()
+    network, x = small(), samples()
     with AffinityPenalty(network, 0.5) as penalty:
         with torch.no_grad():
             network(x)
@@ -286,7 +277,7 @@ def test_evaluations_do_not_count():
 
 
 def test_it_leaves_the_network_as_it_was():
-    network, x = plain(), samples()
+    network, x = small(), samples()
     before, expected = dict(vars(network)), network(x)
     with AffinityPenalty(network, 0.5) as penalty:
         assert torch.equal(network(x), expected)
@@ -304,7 +295,7 @@ def test_it_leaves_the_network_as_it_was():
 
 
 def test_copies_have_no_penalty_and_run_their_own_weights():
-    network, x = plain(), samples()
+    network, x = small(), samples()
     with AffinityPenalty(network, 0.5) as penalty:
         file = io.BytesIO()
         torch.save(network, file)
@@ -349,7 +340,7 @@ def test_padding_of_an_encoder_with_a_decoder_is_refused():
     ],
 )
 def test_arguments_that_make_no_sense(options, message):
-    network = plain()
+    network = small()
     with pytest.raises(AffscoreError, match=message):
         AffinityPenalty(network, **{"target": 0.5, **options})
     assert "forward" not in vars(network)
@@ -367,7 +358,7 @@ def test_arguments_that_make_no_sense(options, message):
     ],
 )
 def test_calls_that_make_no_sense(options, x, message):
-    network = plain()
+    network = small()
     with AffinityPenalty(network, **options) as penalty:
         network(x)
         with pytest.raises(AffscoreError, match=message):
@@ -375,7 +366,7 @@ def test_calls_that_make_no_sense(options, x, message):
 
 
 def test_signatures_that_are_no_target():
-    network, x = plain(), samples()
+    network, x = small(), samples()
 
     def measured(**options):
         return affscore.signature(network, x, n=len(x), criteria=False, **options)

@@ -83,7 +83,6 @@ def test_loops_and_places_go_over_the_rows_of_the_summary(result):
     for place in (9, -10):
         with pytest.raises(AffscoreError, match=rf"has 9 activations, numbered from 0, got {place}"):
             result[place]
-    assert [row.layer for row in result] == result.summary["layer"].tolist()
 
 
 def test_a_notebook_shows_a_short_table_a_title_and_the_notes_with_names_escaped(result):

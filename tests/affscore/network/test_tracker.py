@@ -19,18 +19,9 @@ from affscore import AffscoreError, AffscoreWarning, load_record, track
 from affscore.network.columns import misfits
 from affscore.network.record import COLUMNS
 
-from .trainings import Augmented, Moody, Training, network, probe, same
+from .trainings import Augmented, Moody, Training, network, probe, same, samples, small
 
 REPOSITORY = __file__.rpartition("/tests/")[0]
-
-
-def small():
-    torch.manual_seed(0)
-    return nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 6), nn.Tanh(), nn.Linear(6, 3))
-
-
-def samples(n=32):
-    return torch.randn(n, 5, generator=torch.Generator().manual_seed(4))
 
 
 def without_times(record):

@@ -157,3 +157,12 @@ def probe() -> tuple[torch.Tensor, torch.Tensor]:
     """Samples and labels on which the network is measured."""
     generator = torch.Generator().manual_seed(2)
     return torch.randn(40, 1, 8, 8, generator=generator), torch.arange(40) % 4
+
+
+def small():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 6), nn.Tanh(), nn.Linear(6, 3))
+
+
+def samples(n=32):
+    return torch.randn(n, 5, generator=torch.Generator().manual_seed(4))

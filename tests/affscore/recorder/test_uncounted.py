@@ -400,13 +400,6 @@ class Chosen(nn.Module):
         return torch.relu(self.last(self.choose(self.a(x), self.b(x))))
 
 
-@pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("mask", MASKS)
-def test_a_choice_among_features_by_features_is_named(choice, mask):
-    note = note_of(Chosen(lambda a, b: CHOICES[choice](a, MASKS[mask](b))))
-    assert re.search(r"have no score: torch\.(gt|le|ge|lt|bitwise_and) in layer", note)
-
-
 TABLE = torch.linspace(0, 1, 6)
 BINS = torch.linspace(-1, 1, 5)
 TABLES = {
@@ -418,9 +411,16 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_tables_of_any_size_are_named(name):
-    assert re.search(r"have no score: torch\.(bucketize|gt) in layer", note_of(Chosen(TABLES[name])))
+BY_MASKS = {
+    f"{choice}, {mask}": lambda a, b, choice=choice, mask=mask: CHOICES[choice](a, MASKS[mask](b))
+    for choice in CHOICES
+    for mask in MASKS
+}
+
+
+@pytest.mark.parametrize("function", (BY_MASKS | TABLES).values(), ids=BY_MASKS | TABLES)
+def test_a_choice_by_features_is_named(function):
+    assert re.search(r"have no score: torch\.(gt|le|ge|lt|bitwise_and|bucketize) in layer", note_of(Chosen(function)))
 
 
 UNCHOSEN = {
@@ -499,7 +499,7 @@ STORED = {
 
 @pytest.mark.parametrize("name", STORED)
 def test_what_a_hook_stores_and_another_uses_is_named(name):
-    network, stored = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU()), []
+    network, stored = hooked("after"), []
     network[0].register_forward_hook(lambda m, i, o: stored.append(STORED[name](o)))
     network[2].register_forward_hook(lambda m, i, o: o + stored.pop())
     note = note_of(network)
