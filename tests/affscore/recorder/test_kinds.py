@@ -96,13 +96,9 @@ def test_a_block_without_a_shortcut_is_a_module_that_occurs_more_than_once(image
     assert kinds_in(once, images) == [("relu", "hidden"), ("silu", "hidden"), ("tanh", "hidden")]
 
 
-def test_one_block_with_a_shortcut_is_enough(images):
-    assert kinds_in(net(Block(True), Block(False)), images)[:4] == [("relu", "first"), ("silu", "second")] * 2
-
-
-def test_a_block_that_runs_twice_begins_again(images):
-    block = Block()
-    assert kinds_in(net(block, block), images)[:4] == [("relu", "first"), ("silu", "second")] * 2
+@pytest.mark.parametrize("parts", [(Block(True), Block(False)), (Block(),) * 2], ids=["one shortcut", "runs twice"])
+def test_one_block_with_a_shortcut_is_enough_and_begins_again_where_it_runs_twice(parts, images):
+    assert kinds_in(net(*parts), images)[:4] == [("relu", "first"), ("silu", "second")] * 2
 
 
 def test_branches_share_a_place(images):
