@@ -32,7 +32,7 @@ def real_networks() -> pd.DataFrame:
 
     >>> real_networks().groupby("images").size().to_dict()
     {'CIFAR-10': 12, 'photographs': 14}
-    >>> real_networks().loc["ResNet-18", "accuracy"]
+    >>> float(real_networks().loc["ResNet-18", "accuracy"])
     66.7
     """
     return pd.read_csv(FOLDER / "networks.csv", index_col="network")
@@ -61,7 +61,7 @@ def real_scores(
         ``layer``, ``kind``, ``activation``, ``depth``, ``width``, ``score``, and the criteria.
 
     >>> scores = real_scores("CIFAR-10")
-    >>> scores.groupby("network")["score"].mean().round(2)["ResNet-56"]
+    >>> float(scores.groupby("network")["score"].mean().round(2)["ResNet-56"])
     0.77
     """
     if images in (_PHOTOGRAPHS, _CIFAR):
