@@ -352,39 +352,44 @@ companion.exercises.check("1.2", predicted)
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 1.3 The blind spot
+# ```{exercise} 1.3 May it be left out?
 # :label: ex-1-3
 # :nonumber:
 #
-# *Change code · 15 minutes · medium.* Aim: tell what the score sees from what a regression sees.
+# *Argue · 15 minutes · medium.* Aim: say what a high score does and does not allow.
 #
-# Build two clouds `x` and `y` of shape `(n, d)`, with at least 100 samples, and ten for each coordinate, whose score
-# with the empirical covariance is at least 0.99, although no affine map predicts $y_i$ from $x_i$: a least-squares fit should
-# explain at most 10 % of the variance of `y`.
+# A ReLU in the middle of a trained network scores 0.97 (512 images, 64 channels, default covariance). A colleague concludes:
+# "So we can replace it by an affine map, and the predictions of the network stay as they are." Give three reasons why
+# that does not follow, and the measurement that would answer the question.
 # ```
 #
 # ```{admonition} Hint for 1.3
 # :class: dropdown hint
-# Begin with a pair of clouds that scores 1. Which change of `y` does not change its distribution?
+# Which of the three do predictions need: the distribution of the outputs, the outputs image by image, or the
+# outputs position by position? And what do the layers behind do with a small difference?
 # ```
 
-# %%
-answer = None  # your answer here: a pair (x, y)
-# companion.exercises.check("1.3", answer)
+# %% [markdown]
+# *Your answer:*
 
 # %% [markdown]
 # ```{solution-start} ex-1-3
 # :class: dropdown
 # ```
 #
-# Take an affine pair and break the pairing. The two clouds remain what they were, and so does the score; the
-# regression loses everything that it had.
-
-# %%
-x = rng.standard_normal((400, 2))
-y = rng.permutation(3 * x + 1)
-
-companion.exercises.check("1.3", (x, y))
+# *The pairs.* A high score says that an affine map has the same effect on the cloud. Predictions need it image by image;
+# `pairing_optimal` and the $R^2$ of a regression tell whether that holds. *The vectors.* By default the score is of averages
+# over the positions of a feature map. The kink acts at each position, and averages can hide it. *What matters.* The few
+# images or directions on which the ReLU acts may carry the class, and the layers behind may enlarge small differences.
+#
+# The measurement: fit the map, run the network with it, and count how many predictions change on new images, as in
+# {doc}`16_nonlinear_advantage`.
+#
+# **Rubric** (5 points)
+#
+# * 1 each, up to 3: distribution against pairs; reduction over positions; weight by variance and the layers behind; the
+#   error of the estimate
+# * 2: an intervention whose outcome is the change of the predictions, on images that were not used for the fit
 
 # %% [markdown]
 # ```{solution-end}
