@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from affscore.transport import affinity_score, wasserstein
+from affscore.transport import wasserstein
 from companion.activations import limit_score
-from companion.answers import as_clouds, as_function, as_number, close, matching, numbers_of
+from companion.answers import as_function, as_number, close, matching, numbers_of
 from companion.exercises import Hints, exercise, right
 
 Values = NDArray[np.float64]
@@ -91,32 +91,3 @@ def predicted_score(number: float) -> Hints:
         (True, "Compute the correlation of x and s(x) for a standard normal x, then the score, as in the text."),
     )
     return matching(number, answers, 0.005)
-
-
-@exercise("1.3", as_clouds)
-def blind_spot(x: Values, y: Values) -> Hints:
-    """Clouds (x, y) with a score of at least 0.99 although no affine map predicts y_i from x_i."""
-    luck = f"Take at least 100 samples, and ten for each coordinate; an affine map fits {len(x)} by luck."
-    yield len(x) < max(100, 10 * x.shape[1]), luck
-    score = affinity_score(x, y, covariance="empirical")
-    yield score.constant_output, "This y is constant, and a constant is affine. Let y vary."
-    explained = _explained_variance(x, y)
-    high, unpredicted = score.value >= 0.99, explained <= 0.1
-    little = f"only {max(explained, 0.0):.1%} of its variance: the score compares distributions, not pairs."
-    blind = f"The score is {score.value:.3f}, and yet the best affine prediction of y explains {little}"
-    yield high and unpredicted, right(blind)
-    hint = "It should be high: y is affine in x, pair by pair. Which change of its rows keeps its distribution?"
-    yield high and explained >= 0.99, hint
-    hint = "at most 10 % are allowed. Break the pairing more thoroughly."
-    yield high, f"The score is high, but an affine map still explains {explained:.0%} of the variance of y; {hint}"
-    hint = "Do the points of y, taken as a set, form an affine image of the points of x?"
-    low = f"No affine map predicts y from x, as it should be, but the score is only {score.value:.2f}. {hint}"
-    yield unpredicted, low
-    hint = f"an affine map explains {explained:.0%} of the variance. What does the score see, and what a prediction?"
-    yield True, f"The score is {score.value:.2f} and must be at least 0.99, while {hint}"
-
-
-def _explained_variance(x: Values, y: Values) -> float:
-    """Share of the variance of y that the least-squares affine map of x explains."""
-    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
-    return float(1 - np.square(y - x @ np.linalg.lstsq(x, y, rcond=None)[0]).sum() / np.square(y).sum())

@@ -14,9 +14,6 @@ RIGHT, WRONG, SECRETS = {}, {}, {}
 
 # Chapter 1
 
-RNG = np.random.default_rng(5)
-CLOUD = RNG.standard_normal((400, 2))
-SYMMETRIC = np.concatenate([CLOUD, -CLOUD])
 LEAKY_RELU = torch.nn.LeakyReLU(LEAK)
 SCORE_OF_LEAKY_RELU = limit_score(LEAKY_RELU)
 CORRELATION = correlation_with_input(LEAKY_RELU)
@@ -40,11 +37,6 @@ RIGHT |= {
         lambda x, y: np.linalg.norm(np.sort(x) - np.sort(y)) / len(x) ** 0.5,
     ],
     "1.2": [SCORE_OF_LEAKY_RELU, round(SCORE_OF_LEAKY_RELU, 2), np.array([SCORE_OF_LEAKY_RELU])],
-    "1.3": [
-        (CLOUD, RNG.permutation(CLOUD)),
-        [torch.tensor(CLOUD), torch.tensor(3 * RNG.permutation(CLOUD) + 1)],
-        (CLOUD[:, :1].tolist(), RNG.permutation(CLOUD[:, :1]).tolist()),
-    ],
 }
 
 WRONG |= {
@@ -71,22 +63,12 @@ WRONG |= {
         (-3, "between 0 and 1"),
         (0.99, "correlation of x and s(x)"),
     ],
-    "1.3": [
-        ((CLOUD, CLOUD), "should be"),
-        ((SYMMETRIC, -SYMMETRIC), "should be"),
-        ((CLOUD, RNG.standard_normal(CLOUD.shape) ** 2), "as a set"),
-        ((CLOUD, CLOUD**3), "must be at least"),
-        ((CLOUD, np.ones_like(CLOUD)), "constant"),
-        ((CLOUD[:20], CLOUD[:20][::-1]), "100"),
-        ((CLOUD, np.concatenate([CLOUD[:200], CLOUD[200:][::-1]])), "at most 10 %"),
-    ],
 }
 
 
 SECRETS |= {
     "1.1": ["sort(", wasserstein([[3.0], [0.0], [1.0]], [[2.0], [6.0], [-4.0]])],
     "1.2": ["sort(", SCORE_OF_LEAKY_RELU],
-    "1.3": ["permut", "shuffl"],
 }
 
 

@@ -90,7 +90,7 @@ def test_hostile_answers_get_a_verdict(name):
 
 @pytest.mark.parametrize("number", ["1.9", "", "one", "1.1.1", None, 1.25])
 def test_an_unknown_number_names_the_known_ones(number):
-    with pytest.raises(AffscoreError, match=r"no exercise .*; known are 1\.1, 1\.2, 1\.3"):
+    with pytest.raises(AffscoreError, match=r"no exercise .*; known are 1\.1, 1\.2, 2\.1"):
         check(number, 1)
     assert check(1.1, None).message == check("1.1", None).message  # a number may be a number
 
@@ -122,7 +122,7 @@ def test_what_a_student_sees(right):
 def test_what_is_too_large_or_masked_is_said():
     assert "of ordinary size, got 1e+200" in check("1.2", 1e200).message
     points = [[float(k), float(-k)] for k in range(2001)]
-    assert "at most 2000 points, got 2001" in check("1.3", (points, points)).message
+    assert "at most 2000 points, got 2001" in check("10.1", (points, points)).message
     assert "Your function raised SystemExit: 3" in check("1.1", lambda *arguments: sys.exit(3)).message
     assert "of ordinary size, got one of hundreds of digits" in check("1.2", 10**400).message
     clusters = np.ma.masked_array(np.arange(12), np.arange(12) > 8)
