@@ -305,40 +305,47 @@ companion.exercises.check("10.1", (cloud, cloud[::-1]))
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 10.2 The order decides
+# ```{exercise} 10.2 Write it down before
 # :label: ex-10-2
 # :nonumber:
 #
-# *Compute · 20 minutes · hard.* Aim: separate the mean of a ReLU from the ReLU of a mean.
+# *Design · 30 minutes · medium.* Aim: plan an analysis whose choices cannot be made afterwards.
 #
-# Make up a feature map of one channel, an array of shape (images, positions) with 64 to 512 images and 2 to 64 positions,
-# on which ReLU scores at least 0.95 when it acts on the means of the images (reduce first), and at most 0.8 when its outputs
-# are averaged (activate first). Hand in the array.
+# You want to claim that networks trained with strong data augmentation have lower scores in their last third. Write the
+# plan that you would register before measuring: the networks and seeds, the data, which of the twelve specifications you
+# include and which you exclude with what reason, the statistic and its error, when the claim counts as true, as false and
+# as open, and what you will report if the specifications disagree.
 # ```
 #
 # ```{admonition} Hint for 10.2
 # :class: dropdown hint
 #
-# Keep every mean positive, and let something else than the mean decide the mean output.
+# A specification may be left out for a reason that was known before the result, and for no other.
 # ```
 
-# %%
-answer = None  # your answer here: an array (images, positions)
-# companion.exercises.check("10.2", answer)
+# %% [markdown]
+# *Your answer:*
 
 # %% [markdown]
 # ```{solution-start} ex-10-2
 # :class: dropdown
 # ```
 #
-# Positive means, so that reducing first meets no bend; positions that spread far below zero, in few images much more than
-# in the others, so that the outputs are skewed and the means are not.
-
-# %%
-generator = np.random.default_rng(0)
-means = 1 + 0.1 * generator.random((256, 1))
-spread = np.exp(2 * generator.standard_normal((256, 1)))
-companion.exercises.check("10.2", means + spread * np.array([-1.0, 1.0]))
+# For example: ResNet-20 on CIFAR-10, ten seeds with and ten without augmentation, with the same initial weights in pairs,
+# measured on the same 5,000 test images in batches of 512. The statistic is the difference of the mean scores of the last
+# third of the activations, per pair; its error is the standard error over the ten pairs, since a seed and not an image is
+# the unit. Included are all twelve specifications. The published axes are not, because channels do not come last: known
+# beforehand. True if the 95 % interval is below zero in all twelve; false if it is above zero, or within ±0.01, in all;
+# otherwise open, and then the main text names the choice that separates the answers. It quotes the default and the range,
+# not the best.
+#
+# **Rubric** (8 points)
+#
+# * 2: what is compared, with seeds as units and enough of them.
+# * 2: which specifications, with reasons that do not need the result.
+# * 2: verdicts true, false and open, decided in advance.
+# * 1: a statistic with an error.
+# * 1: what is reported when they disagree.
 
 # %% [markdown]
 # ```{solution-end}
