@@ -69,11 +69,7 @@ SECRETS |= {"6.1": [MORE_SPREAD]}
 
 # Chapters 7 and 9
 
-RNG = np.random.default_rng(8)
 COURSE = np.linspace(0.2, 0.4, 10)
-LARGE = np.tile([3.0, -3.0], 10)
-SMALL = np.linspace(-0.5, 0.5, 20)
-DIFFERENCE = 0.5 + 0.3 * SMALL
 
 
 def r2(x, y):
@@ -112,7 +108,6 @@ RIGHT |= {
         ((COURSE, COURSE), (COURSE + 0.5, COURSE - 3)),
         [(torch.tensor(COURSE), torch.tensor(COURSE)), (COURSE + 0.5, 2 * COURSE - 9)],
     ],
-    "9.2": [(DIFFERENCE, LARGE + SMALL, LARGE), np.array([DIFFERENCE, LARGE, LARGE - SMALL])],
 }
 
 WRONG |= {
@@ -132,14 +127,6 @@ WRONG |= {
         (((COURSE, COURSE), (COURSE + 0.8, COURSE - 3)), "between 0 and 1"),
         (((COURSE[:3], COURSE[:3]), (COURSE, COURSE)), "at least 4"),
         (((COURSE, COURSE * 0), (COURSE, COURSE)), "vary"),
-    ],
-    "9.2": [
-        ((DIFFERENCE, SMALL, LARGE), "too large"),
-        ((DIFFERENCE, LARGE, RNG.permutation(LARGE)), "not enough"),
-        ((DIFFERENCE * 3, LARGE + SMALL, LARGE), "between 0 and 1"),
-        ((DIFFERENCE[:5], LARGE[:5], LARGE[:5]), "at least 8"),
-        ((DIFFERENCE, LARGE, LARGE * 0), "constant"),
-        (("none", LARGE, SMALL), "Expected scores"),
     ],
 }
 
