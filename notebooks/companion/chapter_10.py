@@ -1,72 +1,18 @@
-"""Chapter 10: how much a score depends on each choice."""
+"""The exercises of chapter 10, *Every choice at once*."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from affscore.errors import AffscoreError
-from affscore.options import DEFAULT, Specification
 from affscore.transport import affinity_score
-from companion.answers import as_array, as_clouds
+from companion.answers import as_clouds
 from companion.exercises import Hints, exercise, right
-
-
-def effects_of_choices(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    r"""How signatures change where one choice is another than the default, and all others are the default.
-
-    Args:
-        scores: For each network a table of scores with a row for each activation and a column for each specification
-            (:attr:`affscore.Multiverse.scores`), the default among them.
-
-    Returns:
-        A row for each network and choice: ``network``, ``choice`` (which one was changed), ``to`` (its other value),
-        ``activations`` (that have both scores), ``mean_change``, ``largest_fall`` and ``largest_rise`` (the
-        smallest and the largest change) of the scores, and ``rank_correlation`` of both signatures
-        (:func:`affscore.network.multiverse.rank_correlation`).
-
-    Raises:
-        AffscoreError: A table without the default specification.
-
-    >>> columns = pd.MultiIndex.from_tuples([Specification(), Specification(order="reduce-first")])
-    >>> found = effects_of_choices({"net": pd.DataFrame([[0.5, 0.4], [0.6, 0.3], [0.9, 1.0]], columns=columns)})
-    >>> found.round(2).to_dict("records")[0]["mean_change"], float(found["rank_correlation"].round(2)[0])
-    (-0.1, 0.5)
-    """
-    from affscore.network.multiverse import rank_correlation  # brings PyTorch
-
-    rows = []
-    for network, table in scores.items():
-        if DEFAULT not in table.columns:
-            raise AffscoreError(f"the scores of {network} lack the default specification ({', '.join(DEFAULT)})")
-        for specification in (Specification(*words) for words in table.columns):
-            differences = specification.differences(DEFAULT)
-            if len(differences) != 1:
-                continue
-            change = (table[specification] - table[DEFAULT]).dropna()
-            rows.append({
-                "network": network,
-                "choice": differences[0],
-                "to": getattr(specification, differences[0]),
-                "activations": len(change),
-                "mean_change": change.mean(),
-                "largest_fall": change.min(),
-                "largest_rise": change.max(),
-                "rank_correlation": rank_correlation(table[DEFAULT], table[specification]),
-            })  # fmt: skip
-    return pd.DataFrame(rows)
-
 
 Values = NDArray[np.float64]
 
 AFFINE, NOT_AFFINE = 0.8, 0.1
 """What the exact score of exercise 10.1 must reach, and the paired one must not pass."""
-
-STRAIGHT, BENT = 0.95, 0.8
-"""The same of reduce first and activate first in exercise 10.2."""
 
 
 @exercise("10.1", as_clouds)
@@ -80,22 +26,3 @@ def affine_as_clouds(x: Values, y: Values) -> Hints:
     yield score.value < AFFINE, f"{found}: as clouds they are not affine enough. {swapped}"
     yield score.paired > NOT_AFFINE, f"{found}: inputs are still too close to their own outputs. {swapped}"
     yield True, right(f"{found}. No score of two clouds can tell the difference.")
-
-
-@exercise("10.2", as_array, "a feature map of one channel, an array (images, positions)", 2)
-def order_decides(features: Values) -> Hints:
-    """A feature map (images, positions) that ReLU leaves alone on the means, and bends where it acts first."""
-    images, positions = features.shape
-    size = f"Expected 64 to 512 images of 2 to 64 positions, got {images} of {positions}."
-    yield not (64 <= images <= 512 and 2 <= positions <= 64), size
-    means = features.mean(axis=1, keepdims=True)
-    yield np.ptp(means) == 0, "All images have the same mean: let them differ a little."
-    first, last = (
-        affinity_score(means, outputs).value
-        for outputs in (np.maximum(means, 0), np.maximum(features, 0).mean(axis=1, keepdims=True))
-    )
-    found = f"Reduce first scores {first:.2f}, activate first {last:.2f}"
-    yield first < STRAIGHT, f"{found}. Where must the means lie so that ReLU does nothing to them?"
-    shape = "What else but its mean decides the mean output of an image, and how is that distributed?"
-    yield last > BENT, f"{found}: the outputs are still distributed much as the means are. {shape}"
-    yield True, right(f"{found}, on the same numbers.")

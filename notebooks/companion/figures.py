@@ -16,7 +16,7 @@ from scipy.cluster import hierarchy
 
 from affscore.errors import AffscoreError
 from affscore.plots.signature import draw_signature, relative_positions
-from affscore.plots.style import house_style, legend_below, literal, page, score_axis, series_style
+from affscore.plots.style import PALETTE, house_style, legend_below, literal, name_rows, page, score_axis, series_style
 from companion.style import family_styles
 
 
@@ -292,3 +292,29 @@ def _draw_bundle(axes: Any, members: pd.DataFrame, group: str, look: dict[str, A
     label = literal(f"{group} ({number})" if number > 1 else group)
     edge = {"markeredgecolor": look["color"]}
     sns.lineplot(**lines, **look, **edge, errorbar=None, linewidth=2, markersize=4, label=label)
+
+
+@house_style()
+def score_dots(table: pd.DataFrame) -> Figure:
+    """Draw scores as markers on one line for each row, with a marker for each column.
+
+    Args:
+        table: The scores. Markers that coincide are all seen, the first being the largest.
+
+    Returns:
+        The figure, as wide as a page.
+
+    >>> figure = score_dots(pd.DataFrame({"mean": [0.6, 0.9], "flatten": [0.62, 0.9]}, index=["relu", "sigmoid"]))
+    >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    ['relu', 'sigmoid']
+    """
+    figure, (axes,) = page(1, 0.9 + 0.25 * len(table))
+    for number, (name, scores) in enumerate(table.items()):
+        style = series_style(number)
+        look: Any = {"edgecolors": style["color"], "marker": style["marker"], "facecolors": "none", "linewidths": 1.4}
+        axes.scatter(scores, range(len(table)), s=90 / 1.6**number + 8, label=literal(str(name)), zorder=3, **look)
+    name_rows(axes, list(table.index))
+    axes.grid(axis="y", color=PALETTE["grey"], linewidth=0.5)
+    score_axis(axes, table.to_numpy(), direction="x")
+    legend_below(figure, 3)
+    return figure

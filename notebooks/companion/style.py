@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from itertools import cycle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from affscore.errors import AffscoreError
 from affscore.plots.style import PALETTE, series_style
+
+if TYPE_CHECKING:
+    from IPython.display import HTML
 
 INPUT, OUTPUT, FIT = PALETTE["grey"], PALETTE["vermilion"], PALETTE["green"]
 """The input of an activation, its output, and the affine image of the input: one colour each, everywhere."""
@@ -160,3 +163,20 @@ def _in_words(value: Any, digits: int, factor: int) -> str:
     if isinstance(value, (int, float, np.integer, np.floating)):
         return f"{factor * float(value):z.{digits}f}"
     return str(value)
+
+
+def window(name: str, numbers: pd.DataFrame) -> HTML:
+    """A place where a page of the site shows something to touch, and the numbers for the script that fills it.
+
+    Args:
+        name: Of the place; ``book/_static`` has a script for it.
+        numbers: What the script draws.
+
+    >>> "[0.5,0.7]" in window("some-window", pd.DataFrame([[0.5, 0.7]])).data
+    True
+    """
+    from IPython.display import HTML
+
+    data = numbers.to_json(orient="split", double_precision=3)
+    instead = "Here the built site has a window to touch; it needs JavaScript."
+    return HTML(f'<div class="window" id="{name}"><script type="application/json">{data}</script>{instead}</div>')

@@ -16,8 +16,6 @@ from companion.regression import (
     FITS,
     LEAST_POINTS,
     criterion_correlations,
-    criterion_values,
-    explained_by_all,
     fisher_interval,
     fit,
     over_seeds,
@@ -136,49 +134,3 @@ class TestCorrelations:
         row = table.loc[("alexnet", "entropy")]
         assert row["activations"] == 7
         assert (row["low"], row["high"]) == fisher_interval(-0.80, 7, 0.9)
-
-
-class TestExplainedByAll:
-    def test_within_a_network_the_joint_r2_is_the_adjusted_one(self):
-        table = summary(20)
-        found = explained_by_all({"a": table, "b": summary(20, seed=1)}, {}).loc["a"]
-        x = criterion_values(table).drop(columns="score")
-        r2 = LinearRegression().fit(x, table["score"]).score(x, table["score"])
-        assert found["within"] == pytest.approx(1 - (1 - r2) * 19 / (20 - 6))
-
-    def test_a_criterion_that_adds_nothing_costs_no_degree_of_freedom(self):
-        table = summary(20)
-        four = ["cka", "norm", "sparsity", "entropy"]
-        expected = explained_by_all({"a": table, "b": table}, {}, four).loc["a", "within"]
-        for idle in (0.5, 2 * table["norm"]):  # constant, or a copy of another
-            found = explained_by_all({"a": table.assign(r2=idle), "b": table}, {}).loc["a", "within"]
-            assert found == pytest.approx(expected)
-
-    def test_another_family_predicts_only_what_holds_there_too(self):
-        rng = np.random.default_rng(2)
-
-        def network(sign):
-            cka, noise = rng.uniform(size=(2, 40))
-            return pd.DataFrame({"score": sign * cka + 0.05 * noise, "cka": cka, "norm": noise})
-
-        same = explained_by_all({n: network(1) for n in "abc"}, {"a": "A", "b": "A", "c": "C"}, ["cka", "norm"])
-        assert (same["from_others"] > 0.9).all()
-        turned = explained_by_all({"a": network(1), "b": network(-1)}, {}, ["cka", "norm"])
-        assert (turned["within"] > 0.9).all()
-        assert (turned["from_others"] < -1).all()
-
-    def test_relatives_do_not_help(self):
-        cka = np.random.default_rng(4).uniform(size=20)
-        twins, other = pd.DataFrame({"score": cka, "cka": cka}), pd.DataFrame({"score": -cka, "cka": cka})
-        table = explained_by_all({"a": twins, "b": twins, "c": other}, {"a": "A", "b": "A", "c": "C"}, ["cka"])
-        assert table.loc["a", "from_others"] == pytest.approx(-3)  # (z - (-z))^2 = 4 z^2
-
-    def test_networks_without_a_number(self):
-        """Two degrees of freedom must be left within a network; a steady score has nothing to explain."""
-        tables = {"a": summary(20), "b": summary(7), "c": summary(8), "d": summary(20).assign(score=0.5),
-                  "e": summary(20).assign(r2=1.0)}  # fmt: skip
-        found = explained_by_all(tables, {})
-        assert found["within"].isna().tolist() == [False, True, False, True, False]
-        assert found["from_others"].isna().tolist() == [False, False, False, True, False]
-        with pytest.raises(AffscoreError, match="two of them"):
-            explained_by_all({"a": summary(20)}, {})
