@@ -116,7 +116,7 @@ def test_the_profile_names_the_networks_of_the_study_and_weights_that_torchvisio
         *((number, {}, "resnet50") for number in (4, 6, 7, 8, 9)),
         # with ResNet-18 in the place of VGG16, whose file is large
         (3, {"repeated": "resnet18@IMAGENET1K_V1", "sizes": [4, 8]}, "resnet18@IMAGENET1K_V1"),
-        (11, {"before": ["resnet18@random"], "after": ["resnet18@IMAGENET1K_V1"]}, "1 network of 17 activations on"),
+        (11, {"before": "resnet18@random", "after": "resnet18@IMAGENET1K_V1"}, "resnet18@IMAGENET1K_V1 ('after-sum', "),
     ],
     ids=lambda value: str(value) if isinstance(value, int) else "",
 )

@@ -55,7 +55,7 @@ def fits_in_closed_form(relu: float, absolute: float) -> Hints:
     score = 1 - np.sqrt(1 - 0.5 / np.sqrt(0.5 - 0.5 / np.pi))
     yield (
         abs(relu - score) < 0.004,
-        "The first is the affinity score of the ReLU. The best affine map has another slope than the optimal "
+        "The first is the affinity score of the ReLU. A least-squares fit has another slope than the optimal "
         "transport map.",
     )
     yield (

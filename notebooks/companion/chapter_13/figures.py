@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from affscore.plots.style import PALETTE, house_style, legend_below, literal, name_rows, page
+from affscore.plots.style import PALETTE, house_style, legend_below, literal, name_rows, page, series_style
 from companion.style import family_styles
 
 
@@ -17,8 +17,7 @@ def unexplained_shares(shares: pd.DataFrame, groups: Mapping[str, str]) -> Figur
     """Draw a share for each network and kind of block: a row for each kind, a point for each network.
 
     Args:
-        shares: A row for each network, a column for each kind (:func:`companion.chapter_13.unexplained_by_kind`), in
-            the order from top to bottom.
+        shares: A row for each network, a column for each kind, in the order from top to bottom.
         groups: The group of each network, as its family, which has colour, marker and a line of its own.
 
     Returns:
@@ -45,4 +44,30 @@ def unexplained_shares(shares: pd.DataFrame, groups: Mapping[str, str]) -> Figur
     axes.set(xlabel="share of the variance that no affine map explains", ylim=(shares.shape[1] - 0.5, -0.5))
     axes.set_xlim(left=-0.01)
     legend_below(figure, 5, loc="outside upper center")
+    return figure
+
+
+@house_style()
+def criteria_over_width(layers: pd.DataFrame) -> Figure:
+    """Draw each criterion of layers over their width, a panel for each, a line for each layer.
+
+    Args:
+        layers: A row for each layer and width, in this order of its index; a column for each criterion.
+
+    Returns:
+        The figure, as wide as a page.
+
+    >>> layers = pd.DataFrame({"score": [0.9, 0.1]}, index=pd.MultiIndex.from_product([["linear"], [2, 64]]))
+    >>> criteria_over_width(layers).axes[0].get_title()
+    'score'
+    """
+    figure, panels = page(layers.shape[1], 2.9, xlabel="channels")
+    for axes, (criterion, values) in zip(panels, layers.items(), strict=True):
+        for number, (layer, own) in enumerate(values.groupby(level=0)):
+            own = own.droplevel(0)
+            axes.plot(own.index, own, label=literal(str(layer)), **series_style(number))
+        axes.set(title=literal(str(criterion)), xscale="log", xticks=own.index, ylim=(-0.03, 1))
+        axes.set_xticks(own.index, [str(width) for width in own.index])
+        axes.minorticks_off()
+    legend_below(figure, 4)
     return figure
