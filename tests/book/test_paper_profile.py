@@ -19,9 +19,7 @@ from notebook_files import declared_parameters, read_profile
 from PIL import Image
 
 import affscore
-from affscore.network.parquet import write_parquet
 from companion.networks import study_models
-from companion.studies import load_study
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHAPTERS = {int(path.name[:2]): path for path in (REPOSITORY / "notebooks").glob("[0-9]*.ipynb")}
@@ -152,20 +150,10 @@ def test_other_data_with_the_profile_of_the_papers(executed, imagenet, tmp_path,
 
 @pytest.mark.notebook
 @pytest.mark.slow
-@pytest.mark.parametrize("made", [True, False], ids=["made", "not made"])
-def test_studies_of_the_papers_networks_with_their_profile(executed, imagenet, tmp_path, made):
-    """Of slopes: tables of smaller ones stand in; and where they are not made."""
-    assert PAPER["slopes_study"] == "advantage-cifar10"
-    folder = tmp_path / "results" / "studies"
-    folder.mkdir(parents=True)
-    for end in ("", "-scores") if made else ():
-        table = load_study(f"advantage{end}").query("seed < 4 and task == 'sum'").assign(task="cifar10")
-        write_parquet(table, {"study": "advantage-cifar10"}, [], folder / f"advantage-cifar10{end}.parquet")
-    figures, text, _ = executed(16, store=tmp_path / "results", model="resnet18@IMAGENET1K_V1")
+def test_a_network_with_fewer_channels_with_the_profile_of_the_papers(executed):
+    figures, _, shown = executed(16, model="resnet18@IMAGENET1K_V1")
     assert figures == 3
-    assert f"% of the images (imagenet:{imagenet})" in text
-    assert ("13 ReLUs, 1 task, 3 seeds" in text) is made
-    assert ("/studies: advantage-cifar10. There are advantage" in text) is not made
+    assert "resnet18@IMAGENET1K_V1" in shown
 
 
 @pytest.mark.notebook
