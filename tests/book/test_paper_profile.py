@@ -19,9 +19,7 @@ from notebook_files import declared_parameters, read_profile
 from PIL import Image
 
 import affscore
-from affscore.network.parquet import write_parquet
 from companion.networks import study_models
-from companion.studies import load_study
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHAPTERS = {int(path.name[:2]): path for path in (REPOSITORY / "notebooks").glob("[0-9]*.ipynb")}
@@ -152,26 +150,10 @@ def test_other_data_with_the_profile_of_the_papers(executed, imagenet, tmp_path,
 
 @pytest.mark.notebook
 @pytest.mark.slow
-@pytest.mark.parametrize("made", [True, False], ids=["made", "not made"])
-def test_studies_of_the_papers_networks_with_their_profile(executed, imagenet, tmp_path, made):
-    """Of linear regions and of slopes: tables of smaller ones stand in; and where they are not made."""
-    assert (PAPER["study"], PAPER["slopes_study"]) == ("regions-cifar10", "advantage-cifar10")
-    folder = tmp_path / "results" / "studies"
-    folder.mkdir(parents=True)
-    for name, ends in {"regions": ("", "-paths"), "advantage": ("", "-scores")}.items() if made else ():
-        for end in ends:
-            table = load_study(f"{name}{end}").query("seed < 3" if name == "regions" else "seed < 4 and task == 'sum'")
-            table = table.assign(task="cifar10") if name == "advantage" else table
-            write_parquet(table, {"study": f"{name}-cifar10"}, [], folder / f"{name}-cifar10{end}.parquet")
-    figures, text, _ = executed(15, store=tmp_path / "results", points=8)
-    assert figures == 5
-    assert f"{28 if made else 42} trainings: 2 architectures, 7 ways, {2 if made else 3} seeds" in text
-    assert ("/studies: regions-cifar10, with its paths. There are regions, regions-width" in text) is not made
-    figures, text, _ = executed(16, store=tmp_path / "results", model="resnet18@IMAGENET1K_V1")
+def test_a_network_with_fewer_channels_with_the_profile_of_the_papers(executed):
+    figures, _, shown = executed(16, model="resnet18@IMAGENET1K_V1")
     assert figures == 3
-    assert f"% of the images (imagenet:{imagenet})" in text
-    assert ("13 ReLUs, 1 task, 3 seeds" in text) is made
-    assert ("/studies: advantage-cifar10. There are advantage" in text) is not made
+    assert "resnet18@IMAGENET1K_V1" in shown
 
 
 @pytest.mark.notebook

@@ -24,8 +24,9 @@ def test_the_whole_path_with_its_chords_and_the_beginning_with_its_breakpoints()
     figure = logits_along_path({"late": along(0.5), "early": along(0.01)}, 0, part=0.25)
     whole, magnified, other, last = figure.axes
     assert [axes.get_title() for axes in (whole, other)] == ["late", "early"]
-    assert magnified.get_title().startswith("0 breakpoints on 25%")
-    assert last.get_title().startswith("1 breakpoints")
+    assert magnified.get_title() == "0 bends on 25 %"
+    assert last.get_title() == "1 bends on 25 %"
+    assert np.ptp(whole.get_ylim()) == pytest.approx(np.ptp(other.get_ylim()))
     function, chord, second, _ = whole.lines
     assert function.get_xydata().tolist() == [[0, 0], [0.5, 0], [1, 0.5]]
     assert chord.get_xydata().tolist() == [[0, 0], [1, 0.5]]
@@ -43,7 +44,7 @@ def test_a_mosaic_has_one_scale_and_lines_between_regions_that_are_not_small():
     steep = Plane(plane.regions, 3 * plane.slopes, plane.sides)
     flat, other, _ = mosaic({"flat": [plane], "steep": [steep]}, 0).axes
     assert flat.images[0].get_clim() == other.images[0].get_clim() == (0.0, 3.0)
-    assert flat.get_title() == "flat: 4 regions at 64 points"
+    assert flat.get_title() == "flat\n4 regions at 64 points"
     assert flat.images[0].get_extent() == [0.0, 2.0, 0.0, 4.0]
     lines = np.array(flat.collections[0].get_segments())
     upright = lines[lines[:, 0, 0] == lines[:, 1, 0]]

@@ -170,22 +170,18 @@ def test_a_line_joins_the_means_of_each_weight_and_a_point_is_a_training():
          "accuracy": 0.9 - omega / 10}
         for task in ("digits", "sum") for when in ("early", "late") for omega in (1, 2) for seed in (0, 1)
     ]  # fmt: skip
-    ways = ("napl", "when", "task", "omega", "NAPL (units)")
-    figure = accuracy_curves(pd.DataFrame(rows), *ways)
+    figure = accuracy_curves(pd.DataFrame(rows))
     assert titles(figure) == ["digits", "sum"]
     line, points, late, _ = figure.axes[0].lines
     assert line.get_xydata().ravel().tolist() == pytest.approx([2.5, 70, 3.5, 80])
     assert len(points.get_xdata()) == 4
     assert line.get_color() == points.get_color() != late.get_color()
     assert legend_entries(figure) == ["early", "late"]
-    assert accuracy_curves(pd.DataFrame(rows[:4]), *ways).legends == []  # one series
 
 
 def test_the_core_lies_in_the_middle_of_each_activation():
-    table = pd.DataFrame(
-        {"index": [0, 1, 0, 1], "channels": [8, 16] * 2, "active": [8, 3, 6, 0], "task": "digits", "seed": [1, 1, 2, 2]}
-    )
-    (axes,) = core_network(table, "task").axes
+    core = pd.DataFrame({"channels": [8, 16], "active": [7, 1.5]}, [["digits", "digits"], [0, 1]])
+    (axes,) = core_network(core).axes
     assert [bar.get_height() for bar in axes.patches] == [8, 16, 7, 1.5]
     assert all(bar.get_y() == -bar.get_height() / 2 for bar in axes.patches)
     assert [text.get_text() for text in axes.texts] == ["7", "2"]

@@ -6,48 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
 from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.linear_regions import Segment, absolute_deviation, along_segment
-from companion.answers import NotAnAnswerError, as_function, as_numbers, as_tuple, matching, numbers_of, present
+from companion.answers import NotAnAnswerError, as_function, as_tuple, matching, numbers_of, present
 from companion.exercises import Hints, exercise, right
 
 PLACES = (0.1, 0.25, 0.5, 0.8)
-"""Where the unit of exercise 15.2 bends."""
+"""Where the unit of exercise 15.1 bends."""
 
 TIMES = 10
-"""So many times as many breakpoints, and so much less deviation, are asked for in exercise 15.3."""
+"""So many times as many breakpoints, and so much less deviation, are asked for in exercise 15.2."""
 
 SAME_WAY = 0.01
 """By how much the total variations may differ there, as a fraction."""
-
-
-class FourUnits(nn.Module):
-    """The function of exercise 15.1."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Sums of four units."""
-        relu = torch.relu
-        return relu(x) + relu(-x) + relu(x - 1) - relu(2 * x - 2) / 2
-
-
-@exercise("15.1", lambda answer: as_numbers(answer, "a pair (crossings, breakpoints)"))
-def crossings_and_breakpoints(*counts: float) -> Hints:
-    """Crossings and breakpoints of relu(x) + relu(-x) + relu(x - 1) - relu(2x - 2) / 2 on [-2, 2]."""
-    segment = along_segment(FourUnits(), [-2.0], [2.0])
-    crossings, breakpoints = segment.crossings, segment.count - 1
-    answers = (
-        ((crossings, breakpoints), right("A pattern may change where the function does not bend, but not vice versa.")),
-        ((breakpoints, crossings), "Both numbers are there. Which of the two asks for the function itself?"),
-        ((crossings + 1, breakpoints + 1), "These are patterns and pieces: between them lie one fewer changes."),
-        ((crossings, crossings), "What is the slope of the whole sum on both sides of x = 1?"),
-        ((breakpoints, breakpoints), "At which places does any of the four units change its state, bend or no bend?"),
-        (counts[0] > crossings, "Units that change their states at the same place change the pattern once, together."),
-        (True, "Write down for each of the four units where it is above zero, then the slope of the sum in between."),
-    )
-    return matching(counts, answers)
 
 
 def _hinge(a: float, mode: Any = "exact") -> float:
@@ -55,7 +28,7 @@ def _hinge(a: float, mode: Any = "exact") -> float:
     return float(absolute_deviation([0, a, 1], [[0.0], [0.0], [1 - a]], mode=mode)[0])
 
 
-@exercise("15.2", as_function, "a function deviation(a)")
+@exercise("15.1", as_function, "a function deviation(a)")
 def deviation_of_a_hinge(function: Callable[[float], float]) -> Hints:
     """The absolute deviation of relu(t - a) on [0, 1] as a function of a in (0, 1)."""
     cases = [(place,) for place in PLACES]
@@ -93,7 +66,7 @@ def _on_the_unit_segment(network: nn.Module) -> Segment:
     return segment
 
 
-@exercise("15.3", _as_networks)
+@exercise("15.2", _as_networks)
 def many_and_few(*networks: nn.Module) -> Hints:
     """Two networks of one input: the first has ten times the breakpoints and a tenth of the deviation."""
     many, few = map(_on_the_unit_segment, networks)

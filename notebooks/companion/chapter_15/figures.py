@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from affscore.linear_regions import Segment
-from affscore.plots.style import PALETTE, house_style, literal, page
+from affscore.plots.style import PALETTE, house_style, legend_below, literal, page, series_style
 from companion.planes import Plane
 
 
@@ -28,13 +29,13 @@ def logits_along_path(paths: Mapping[str, Sequence[Segment]], logit: int, part: 
     Returns:
         The figure, as wide as a page. Of each network the left panel has the whole path, with the area between the
         logit and its chords shaded; the right one has the first part of it, with a tick for each breakpoint and the
-        number of them.
+        number of them. The vertical axes of a column have the same scale.
 
     Source: Gamba et al., the figure of the poster.
     """
-    size = {"width_ratios": [3, 2]}
+    size = {"width_ratios": [5, 3]}
     figure, panels = page(
-        2 * len(paths), 0.4, each=2.2, columns=2, sharex="col", gridspec_kw=size, xlabel="distance along the path"
+        2 * len(paths), 0.4, each=2.0, columns=2, sharex="col", gridspec_kw=size, xlabel="distance along the path"
     )
     for (name, path), (whole, magnified) in zip(
         paths.items(), zip(panels[::2], panels[1::2], strict=True), strict=True
@@ -54,10 +55,21 @@ def logits_along_path(paths: Mapping[str, Sequence[Segment]], logit: int, part: 
         bends = first.breakpoints[first.breakpoints < part]
         low = magnified.get_xaxis_transform()
         magnified.plot(bends * first.length, np.full_like(bends, 0.04), "|", transform=low, color=PALETTE["vermilion"])
-        magnified.set_title(f"{len(bends)} breakpoints on {part:.0%} of a segment", fontsize=8)
-        whole.set_title(literal(name), fontsize=8)
-        whole.set_ylabel(f"logit {logit}")
+        magnified.set_title(f"{len(bends)} bends on {100 * part:g} %")
+        whole.set_title(literal(name))
+        whole.set_ylabel(f"output {logit}")
+    for column in (panels[::2], panels[1::2]):
+        _of_one_scale(column)
+    figure.align_ylabels(panels[::2])
     return figure
+
+
+def _of_one_scale(panels: Sequence[Axes]) -> None:
+    """Let the vertical axes of panels have the same length in units, each around its own values."""
+    ends = [axes.get_ylim() for axes in panels]
+    half = max(high - low for low, high in ends) / 2
+    for axes, (low, high) in zip(panels, ends, strict=True):
+        axes.set_ylim((low + high) / 2 - half, (low + high) / 2 + half)
 
 
 BORDERS = 3.0
@@ -78,7 +90,7 @@ def mosaic(planes: Mapping[str, Sequence[Plane]], logit: int) -> Figure:
     """
     columns = {len(some) for some in planes.values()}
     (number,) = columns
-    figure, panels = page(len(planes) * number, 0.6, each=2.9, columns=number, xlabel="distance", ylabel="distance")
+    figure, panels = page(len(planes) * number, 0.5, each=2.5, columns=number, xlabel="distance", ylabel="distance")
     steep = [one.slopes[:, :, logit] for some in planes.values() for one in some]
     top = max(float(np.quantile(one, 0.995)) for one in steep)
     names = [(name, one) for name, some in planes.items() for one in some]
@@ -87,8 +99,8 @@ def mosaic(planes: Mapping[str, Sequence[Plane]], logit: int) -> Figure:
         image = axes.imshow(slopes, origin="lower", extent=extent, cmap="cividis", vmin=0, vmax=top, aspect="auto")
         if plane.regions.size / plane.count >= BORDERS**2:
             axes.add_collection(LineCollection(_borders(plane), colors="white", linewidths=0.4))
-        axes.set_title(f"{literal(name)}: {plane.count} regions at {plane.regions.size} points", fontsize=8)
-    figure.colorbar(image, ax=panels, label=f"slope of logit {logit} (per unit of the input)", extend="max", shrink=0.6)
+        axes.set_title(f"{literal(name)}\n{plane.count} regions at {plane.regions.size} points", fontsize=9)
+    figure.colorbar(image, ax=panels, label=f"slope of output {logit}", extend="max", shrink=0.6)
     return figure
 
 
@@ -130,7 +142,38 @@ def against_width(table: pd.DataFrame, measures: Mapping[str, str], threshold: f
         if threshold is not None:
             axes.axvline(threshold, color=PALETTE["vermilion"], linestyle="--", linewidth=0.9)
         axes.set_xscale("log", base=2)
-        axes.set_xticks(widths, [str(width) for width in widths], minor=False)
-        axes.tick_params(axis="x", labelsize=7)
+        axes.set_xticks(widths, ["" if width in (3, 12) else str(width) for width in widths], minor=False)
+        if name != "score":
+            axes.set_ylim(bottom=0)
         axes.set_ylabel(label)
+    figure.align_ylabels(panels)
+    return figure
+
+
+@house_style()
+def times_as_large(table: pd.DataFrame) -> Figure:
+    """Draw how many times as large measures are as with right labels, a panel for each network.
+
+    Args:
+        table: A column for each measure, a row for each network and way of training, as "noise-0.2".
+
+    Returns:
+        The figure, as wide as a page: the ways in their order, a line for each measure; the axes begin at 0.
+
+    >>> rows = pd.MultiIndex.from_product([["VGG", "ResNet"], ["vanilla", "noise-0.2"]])
+    >>> figure = times_as_large(pd.DataFrame({"density": [1, 1.2, 1, 1.4]}, rows))
+    >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    ['right', '20 %']
+    """
+    names = list(dict.fromkeys(table.index.get_level_values(0)))
+    figure, panels = page(len(names), 2.9, sharey=True, xlabel="labels", ylabel="times as large")
+    for axes, name in zip(panels, names, strict=True):
+        rows = table.loc[name]
+        for number, measure in enumerate(table):
+            axes.plot(range(len(rows)), rows[measure], "-", **series_style(number), label=literal(measure))
+        ways = [way.replace("vanilla", "right").replace("augmented", "moved") for way in rows.index]
+        shares = [f"{100 * float(way[6:]):.0f} %" if way.startswith("noise-") else way for way in ways]
+        axes.set_xticks(range(len(rows)), shares, rotation=45, ha="right", rotation_mode="anchor")
+        axes.set(title=f"mini {literal(name)}", ylim=(0, 1.05 * table.to_numpy().max()))
+    legend_below(figure, 3)
     return figure

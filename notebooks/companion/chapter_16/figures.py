@@ -2,88 +2,109 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from affscore.plots.style import PALETTE, house_style, legend_below, literal, page, series_style
+from affscore.plots.style import PALETTE, house_style, kind_style, legend_below, literal, page, series_style
 
 
 @house_style()
-def accuracy_curves(
-    table: pd.DataFrame, x: str, series: str, panels: str, along: str, label: str, columns: int = 2
-) -> Figure:
-    """Draw accuracy against how much non-linearity is left: a point for each training, a line for their means.
+def accuracy_curves(table: pd.DataFrame) -> Figure:
+    """Draw accuracy against the path length that is left: a point for each training, a line for their means.
 
     Args:
-        table: A row for each training: ``accuracy``, in [0, 1], and these columns.
-        x: The column of what is left.
-        series: Of what has a colour and marker of its own.
-        panels: Of what has a panel of its own.
-        along: Of what was chosen: a line joins the means over the trainings that have it in common.
-        label: Of the horizontal axis, with its unit.
-        columns: Panels in a row.
+        table: A row for each training: ``task``, ``when``, ``omega``, ``napl`` and ``accuracy``, in [0, 1].
 
     Returns:
-        The figure, as wide as a page; each panel has its own axes.
+        The figure, as wide as a page: a panel for each task; a line joins the means over the trainings of one omega.
 
-    >>> table = pd.DataFrame({"napl": [0, 1, 2], "accuracy": [0.5, 0.8, 0.9], "when": "late", "task": "digits",
+    >>> table = pd.DataFrame({"napl": [0, 1, 2], "accuracy": [0.5, 0.8, 0.9], "when": "late", "task": "sum",
     ...     "omega": [3, 2, 1]})
-    >>> figure = accuracy_curves(table, "napl", "when", "task", "omega", "NAPL")
+    >>> figure = accuracy_curves(table)
     >>> figure.axes[0].lines[0].get_ydata().tolist(), figure.axes[0].get_ylabel()
     ([50.0, 80.0, 90.0], 'accuracy (%)')
     """
-    names = list(dict.fromkeys(table[panels]))
-    figure, grid = page(len(names), 0.6, each=2.5, columns=columns, xlabel=label, ylabel="accuracy (%)")
-    looks = {name: series_style(number) for number, name in enumerate(dict.fromkeys(table[series]))}
+    names = list(dict.fromkeys(table["task"]))
+    figure, grid = page(len(names), 0.6, each=2.5, columns=2, sharey=True, xlabel="path length", ylabel="accuracy (%)")
+    looks = {name: series_style(number) for number, name in enumerate(dict.fromkeys(table["when"]))}
     for axes, name in zip(grid, names, strict=True):
-        for group, rows in table[table[panels] == name].groupby(series, sort=False):
+        for group, rows in table[table["task"] == name].groupby("when", sort=False):
             look: Any = looks[group]
-            means = rows.groupby(along)[[x, "accuracy"]].mean().sort_values(x)
-            axes.plot(means[x], 100 * means["accuracy"], "-", **look, markersize=5, label=literal(str(group)))
-            axes.plot(rows[x], 100 * rows["accuracy"], ".", color=look["color"], markersize=3, alpha=0.5)
-        axes.set_title(literal(str(name)))
-    if len(looks) > 1:
-        legend_below(figure, min(len(looks), 4))
+            means = rows.groupby("omega")[["napl", "accuracy"]].mean().sort_values("napl")
+            axes.plot(means["napl"], 100 * means["accuracy"], "-", **look, markersize=5, label=literal(str(group)))
+            axes.plot(rows["napl"], 100 * rows["accuracy"], ".", color=look["color"], markersize=3, alpha=0.5)
+        axes.set(title=literal(str(name)), ylim=(0, 100))
+    legend_below(figure, 4)
     return figure
 
 
 @house_style()
-def core_network(table: pd.DataFrame, panels: str, columns: int = 1) -> Figure:
+def core_network(table: pd.DataFrame) -> Figure:
     """Draw networks by the width of their activations, and within it the channels that are not linear.
 
     Args:
-        table: A row for each activation: ``index`` (its place), ``channels``, ``active``, and this column; several rows
-            of an activation are averaged.
-        panels: Of what has a panel of its own.
-        columns: Panels in a row.
+        table: A row for each task and activation, its index: ``channels`` and ``active``, those that are not linear.
 
     Returns:
-        The figure, as wide as a page; the number over each activation is that of its channels that are not linear.
+        The figure, as wide as a page, with a panel for each task; the number over each activation is that of its
+        channels that are not linear.
 
-    >>> table = pd.DataFrame({"index": [0, 1], "channels": [8, 16], "active": [4, 1], "task": "digits"})
-    >>> figure = core_network(table, "task")
+    >>> table = pd.DataFrame({"channels": [8, 16], "active": [4, 1]}, [["sum", "sum"], [0, 1]])
+    >>> figure = core_network(table)
     >>> [float(bar.get_height()) for bar in figure.axes[0].patches]
     [8.0, 16.0, 4.0, 1.0]
     """
-    names = list(dict.fromkeys(table[panels]))
+    names = list(dict.fromkeys(table.index.get_level_values(0)))
     figure, grid = page(
-        len(names), 0.6, each=1.7, columns=columns, sharex=True, sharey=True, ylabel="channels",
+        len(names), 0.6, each=1.7, columns=1, sharex=True, sharey=True, ylabel="channels",
         xlabel="activation, in the order of the network",
     )  # fmt: skip
     for axes, name in zip(grid, names, strict=True):
-        layers = table[table[panels] == name].groupby("index")[["channels", "active"]].mean()
+        layers = table.loc[name]
         for column, colour, label in (("channels", "grey", "all channels"), ("active", "blue", "not linear")):
             high = layers[column].astype(float)
             more: Any = {"alpha": 0.3} if column == "channels" else {}
-            axes.bar(layers.index, high, bottom=-high / 2, width=0.8, color=PALETTE[colour], label=label, **more)
+            axes.bar(layers.index + 1, high, bottom=-high / 2, width=0.8, color=PALETTE[colour], label=label, **more)
         for place, row in layers.iterrows():
-            axes.text(place, row["channels"] / 2, f"{row['active']:.0f}", ha="center", va="bottom", fontsize=7)
+            axes.text(place + 1, row["channels"] / 2, f"{row['active']:.0f}", ha="center", va="bottom", fontsize=9)
         axes.set_title(literal(str(name)))
         axes.set_yticks([])
         axes.margins(y=0.2)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xticks(layers.index + 1)
     legend_below(figure, 2)
     return figure
+
+
+@house_style()
+def by_kind(table: pd.DataFrame, columns: Mapping[str, str]) -> Figure:
+    """Draw the share of channels that stays against other measures of activations, in the look of their places.
+
+    Args:
+        table: A row for each activation: ``stays``, in [0, 1], ``kind``, and these columns.
+        columns: The label of each measure by its column; each has a panel of its own.
+
+    Returns:
+        The figure, as wide as a page.
+
+    >>> table = pd.DataFrame({"stays": [0.5, 0.1], "kind": ["first", "after-sum"], "score": [0.6, 0.9]})
+    >>> [line.get_xdata().tolist() for line in by_kind(table, {"score": "affinity score"}).axes[0].lines]
+    [[0.6], [0.9]]
+    """
+    figure, grid = page(len(columns), 2.9, sharey=True, ylabel="share that stays (%)")
+    for axes, (name, label) in zip(grid, columns.items(), strict=True):
+        for kind, rows in table.groupby("kind", sort=False):
+            colour, marker = kind_style(str(kind))
+            look: Any = {"color": colour, "marker": marker, "linestyle": "", "markersize": 6}
+            axes.plot(rows[name], 100 * rows["stays"], **look, label=LABELS.get(str(kind), str(kind)))
+        axes.set(xlabel=label, ylim=(-4, 100))
+        axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    legend_below(figure, 3)
+    return figure
+
+
+LABELS = {"hidden": "before the blocks", "first": "inside a block", "after-sum": "after a sum"}
+"""What the kinds of the network are called on the page."""

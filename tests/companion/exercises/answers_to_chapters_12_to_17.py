@@ -102,31 +102,25 @@ SAW = hinges(np.arange(0, 24) / 24, np.append(1.0, np.resize([-2.0, 2.0], 23)))
 DOUBLE = hinges([0.0, 0.5], [2.0, -4.0])
 
 RIGHT |= {
-    "15.1": [(2, 1), [2.0, 1.0], np.array([2, 1])],
-    "15.2": [lambda a: a * (1 - a) / 2, lambda a: (a - a**2) / 2],
-    "15.3": [(SAW, TENT), [SAW, TENT], (hinges(np.arange(11) / 11, [1.0] + 10 * [1e-4]), hinges([0.9], [10.0]))],
+    "15.1": [lambda a: a * (1 - a) / 2, lambda a: (a - a**2) / 2],
+    "15.2": [(SAW, TENT), [SAW, TENT], (hinges(np.arange(11) / 11, [1.0] + 10 * [1e-4]), hinges([0.9], [10.0]))],
 }
 WRONG |= {
     "15.1": [
-        ((1, 2), "asks for the function itself"), ((3, 2), "patterns and pieces"), ((2, 2), "both sides of x = 1"),
-        ((1, 1), "bend or no bend"), ((4, 1), "change the pattern once"),
-        ((3, 1), "change the pattern once"), ((0, 0), "Write down"),
-    ],
-    "15.2": [
         (lambda a: -a * (1 - a) / 2, "its sign"), (lambda a: a * (1 - a), "largest distance"),
         (lambda a: a * (1 - a) * (3 + 2 * a) / 2, "published code"), (lambda a: (1 - a) ** 2 / 2, "below the function"),
         (lambda a: (1 - a) / 2, "below the chord"), (lambda a: a * (1 - a) / 4, "half too much"),
         (lambda a: 0.0, "Draw the function"),
         (lambda a: None, "returns nothing"),
     ],
-    "15.3": [
+    "15.2": [
         ((TENT, SAW), "name first"), ((TENT, TENT), "neither"), ((SAW, DOUBLE), "too easy"),
         ((SAW, hinges([-1.0], [1.0])), "does not bend"), ((nn.Linear(1, 2), TENT), "one output"),
         ((nn.Sequential(nn.Linear(1, 1), nn.Tanh()), TENT), "tanh"), ((nn.Linear(2, 1), TENT), "fails on a sample"),
         ((nn.ReLU, TENT), "the class ReLU"), ((hinges([2.0], [1.0]), TENT), "constant"),
     ],
 }  # fmt: skip
-SECRETS |= {"15.1": ["(2, 1)"], "15.2": ["a (1", "a * (1"], "15.3": ["saw"]}
+SECRETS |= {"15.1": ["a (1", "a * (1"], "15.2": ["saw"]}
 
 
 # Chapter 16
