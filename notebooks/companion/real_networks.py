@@ -28,7 +28,7 @@ def real_networks() -> pd.DataFrame:
 
     Columns: ``model``, ``family``, ``images`` (what they were measured on: 512 photographs of ImageNet's training set,
     or 9,728 test images of CIFAR-10 as JPEG), ``accuracy`` (published, in per cent, on the images that ``of`` names;
-    empty where none is known), ``parameters``, and ``weights_are`` (how they were changed after training).
+    empty where none is known), ``parameters``, and ``weights_are`` (whose, or how they were changed after training).
 
     >>> real_networks().groupby("images").size().to_dict()
     {'CIFAR-10': 12, 'photographs': 14}
