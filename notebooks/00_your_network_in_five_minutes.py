@@ -123,12 +123,14 @@ means.sort_values().round(2).to_frame("mean score")
 # (Weights that others trained, most of them quantised; 512 photographs.) Each was measured on its own images, so a
 # difference of some hundredths means nothing. The course of the scores says more than their mean:
 
-# %% mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "The network beside ResNet-20. Left, the scores; right, how far apart the signatures are (0: the same course). ResNet-20: measured on JPEG copies of the test images of CIFAR-10, which cost such networks 9 to 19 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the distances between the two signatures."}}
-from companion.shipped import shipped_signature
+# %% mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "The network beside ResNet-20, a residual network whose scores after a sum are all higher than their neighbours. ResNet-20: measured on JPEG copies of the test images of CIFAR-10, which cost such networks 9 to 19 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Affinity score over depth for both networks. That of ResNet-20 jumps up and down between 0.5 and 0.95, that of the other between 0.7 and 0.95."}}
+import pandas as pd
 
-other = shipped_signature("resnet20")
-two = affscore.compare(signature, other, names=["this network", "ResNet-20"])
-two.figure()
+from companion.figures import signatures
+
+mine = signature.summary.assign(network="this network")
+other = real_scores("CIFAR-10").query("network == 'ResNet-20'")
+signatures(pd.concat([mine, other]), columns=2)
 
 # %% [markdown]
 # ## 4. Before you believe it
