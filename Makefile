@@ -176,9 +176,6 @@ $(EXECUTED)/notebooks/%.ipynb: notebooks/%.py notebooks/%.ipynb $(PARAMS) $(LIBR
 
 $(LAST): | $(filter-out $(LAST),$(NOTEBOOKS))
 
-# One page begins with a file of networks.
-$(EXECUTED)/notebooks/00_your_network_in_five_minutes.ipynb: examples/small_network.py
-
 -include $(NOTEBOOKS:.ipynb=.d)
 
 # A new notebook may come without its .ipynb: executing it writes one.

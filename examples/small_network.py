@@ -1,4 +1,4 @@
-"""A network of one's own: the page "Your model in five minutes" of the book begins with this file.
+"""A network of one's own in a file, with an activation that PyTorch does not have.
 
 In the shell: affscore signature examples/small_network.py:small --dataset digits
 """

@@ -49,7 +49,7 @@ def test_a_depth_that_no_network_has(depth):
         network(depth, shortcuts=True)
 
 
-def test_the_small_network_of_the_page_for_ones_own():
+def test_a_network_of_ones_own_with_an_activation_of_its_own():
     """Its own activation, made of a sine, counts as one because the file declares it."""
     result = signature(f"{CIFAR.with_name('small_network.py')}:small", "digits", n=64, images=64, progress=False)
     assert result.table["activation"].tolist() == ["relu", *(["snake", "relu"] * 3)]

@@ -11,7 +11,7 @@ from drawn import legend_entries, titles
 from affscore import affinity_score
 from companion.activations import ACTIVATIONS, activation_graphs, limit_score
 from companion.chapter_02.figures import activation_domain, activity
-from companion.chapter_02.measurements import MEANS, STDS, baseline_scores, domain_summary, domain_sweep
+from companion.chapter_02.measurements import MEANS, STDS, domain_summary, domain_sweep
 
 
 def score_of(correlation):
@@ -43,13 +43,9 @@ def test_a_row_is_the_score_of_the_library(jobs):
     assert table.loc[table["constant"], "score"].tolist() == [1] * 4  # of both functions at -20
 
 
-def test_own_functions_and_baselines_have_a_closed_form():
+def test_own_functions_have_a_closed_form():
     table = domain_sweep({"cube": lambda x: x**3}, [0.0], [1.0], points=200, width=200)
     assert table["score"].item() == pytest.approx(score_of(3 / math.sqrt(15)), abs=0.05)
-    baseline = baseline_scores(points=300)
-    assert list(baseline.index) == list(ACTIVATIONS)
-    assert baseline["relu"] == pytest.approx(score_of(math.sqrt(4 / 5)), abs=0.01)  # a hinge
-    assert baseline["tanh"] == pytest.approx(score_of(math.sqrt(3 / 4)), abs=0.04)  # almost a step
 
 
 def test_the_summary_of_a_domain():
@@ -67,29 +63,28 @@ def test_the_summary_of_a_domain():
     assert summary.loc["b"].tolist() == pytest.approx([0.94, 1, 2, 0, 1, 0.985, 0.5])
 
 
-def test_the_figure_of_the_domain_has_every_score_baseline_and_graph():
+def test_the_figure_of_the_domain_has_every_score_and_graph():
     names, stds = ("relu", "cube", "silu"), (1.0, 0.5, 0.1)
     rows = [(name, mean, std) for name in names for mean in (-4.0, 0.0, 4.0) for std in stds]
     table = pd.DataFrame(rows, columns=["activation", "mean", "std"]).assign(limit=0.5, constant=False)
     table["score"] = np.random.default_rng(1).uniform(size=len(table))
     graphs = activation_graphs({"relu": torch.relu, "cube": lambda x: x**3, "silu": torch.sigmoid}, -5, 5)
-    figure = activation_domain(table, graphs, {"relu": 0.31, "cube": 0.41, "silu": 0.51}, columns=2)
+    figure = activation_domain(table, graphs, columns=2)
     assert titles(figure)[::2] == ["ReLU", "cube", "SiLU"]
-    for axes, name, baseline in zip(figure.axes[1::2], names, (0.31, 0.41, 0.51), strict=True):
+    for axes, name in zip(figure.axes[1::2], names, strict=True):
         lines = {line.get_label(): line for line in axes.lines}
         for std in stds:
             expected = table[(table["activation"] == name) & (table["std"] == std)][["mean", "score"]]
             np.testing.assert_allclose(lines[f"std {std:g}"].get_xydata(), expected)
-        assert set(lines["baseline"].get_ydata()) == {baseline}
     (line,) = figure.axes[2].lines
     np.testing.assert_allclose(line.get_ydata(), line.get_xdata() ** 3)
     assert (line.get_xdata().min(), line.get_xdata().max()) == (-5, 5)
-    assert legend_entries(figure) == ["std 0.1", "std 0.5", "std 1", "baseline"]
+    assert legend_entries(figure) == ["std 0.1", "std 0.5", "std 1"]
     assert len({axes.get_ylim() for axes in figure.axes[1::2]}) == 1
 
 
 def test_activity_beside_the_score_of_normal_input():
-    table = pd.DataFrame({"zeros": [0.5, 0.9], "score": [0.62, 0.4], "group": ["a", "b"]})
+    table = pd.DataFrame({"zeros": [0.5, 0.9], "score": [0.62, 0.4], "family": ["a", "b"]})
     figure = activity(table, pd.Series({0.4: 0.7, 0.95: 0.3}))
     (axes,) = figure.axes
     np.testing.assert_allclose(axes.collections[0].get_offsets(), [[50, 0.62], [90, 0.4]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -12,27 +11,18 @@ from matplotlib.figure import Figure
 
 from affscore.plots.style import PAGE_WIDTH, PALETTE, house_style, legend_below, page, series_style
 from companion.activations import NAMES
-from companion.style import OUTPUT
 
 
 @house_style()
-def activation_domain(
-    table: pd.DataFrame,
-    graphs: pd.DataFrame,
-    baselines: Mapping[str, float] | pd.Series | None = None,
-    *,
-    columns: int = 3,
-) -> Figure:
+def activation_domain(table: pd.DataFrame, graphs: pd.DataFrame, *, columns: int = 3) -> Figure:
     """Draw for each activation its graph, and below it its scores over the mean of the input.
 
-    Each score is a point, and a line joins those of one standard deviation, the darker the wider the input is. The
-    baseline is dashed.
+    Each score is a point, and a line joins those of one standard deviation, the darker the wider the input is.
 
     Args:
-        table: What :func:`companion.chapter_02.domain_sweep` returns.
+        table: What :func:`companion.chapter_02.measurements.domain_sweep` returns.
         graphs: The values of each activation (columns) over its input (the index), as of
             :func:`companion.activations.activation_graphs`.
-        baselines: For each activation the score on a sample that covers the interval; none by default.
         columns: Panels in a row.
 
     Returns:
@@ -42,9 +32,9 @@ def activation_domain(
     paper has three of the nine.
 
     >>> from companion.activations import activation_graphs
-    >>> from companion.chapter_02 import domain_sweep
+    >>> from companion.chapter_02.measurements import domain_sweep
     >>> table = domain_sweep(["relu"], means=[-2.0, 2.0], stds=[1.0, 0.5], points=50, width=20)
-    >>> figure = activation_domain(table, activation_graphs(["relu"], -3, 3), {"relu": 0.7})
+    >>> figure = activation_domain(table, activation_graphs(["relu"], -3, 3))
     >>> [axes.get_title() for axes in figure.axes if axes.get_title()]
     ['ReLU']
     """
@@ -62,7 +52,7 @@ def activation_domain(
         above.set(title=NAMES.get(name, name), xlim=(scores["mean"].min() - 1, scores["mean"].max() + 1))
         above.tick_params(labelbottom=False)
         above.margins(y=0.12)
-        _draw_scores(below, scores, None if baselines is None else baselines.get(name))
+        _draw_scores(below, scores)
         if column == 0:
             above.set_ylabel(r"$\sigma(x)$")
             below.set_ylabel(r"score $\rho$")
@@ -78,7 +68,7 @@ def activity(table: pd.DataFrame, curve: pd.Series) -> Figure:
     """Draw the scores of ReLUs over the share of their outputs that are zero, beside those of a normal input.
 
     Args:
-        table: A row for each activation: ``zeros`` (a share), ``score``, and ``group``, what stands in the legend.
+        table: A row for each activation: ``zeros`` (a share), ``score``, and ``family``, what stands in the legend.
         curve: The score of a normal input by its share of zeros.
 
     Returns:
@@ -86,7 +76,7 @@ def activity(table: pd.DataFrame, curve: pd.Series) -> Figure:
 
     Source: ours.
 
-    >>> points = pd.DataFrame({"zeros": [0.5, 0.9], "score": [0.62, 0.4], "group": ["plain", "residual"]})
+    >>> points = pd.DataFrame({"zeros": [0.5, 0.9], "score": [0.62, 0.4], "family": ["plain", "residual"]})
     >>> figure = activity(points, pd.Series({0.5: 0.62, 0.9: 0.35}))
     >>> figure.axes[0].get_xlabel()
     'outputs that are zero (%)'
@@ -94,11 +84,11 @@ def activity(table: pd.DataFrame, curve: pd.Series) -> Figure:
     import seaborn as sns  # slow to load
 
     figure, (axes,) = page(1, 4.0)
-    groups = list(dict.fromkeys(table["group"]))
+    groups = list(dict.fromkeys(table["family"]))
     looks = dict(zip(groups, map(series_style, range(len(groups))), strict=True))
     colours, markers = ({group: look[part] for group, look in looks.items()} for part in ("color", "marker"))
     shown = table.assign(zeros=100 * table["zeros"])
-    options: Any = {"hue": "group", "style": "group", "palette": colours, "markers": markers, "s": 26, "alpha": 0.8}
+    options: Any = {"hue": "family", "style": "family", "palette": colours, "markers": markers, "s": 26, "alpha": 0.8}
     sns.scatterplot(shown, x="zeros", y="score", ax=axes, **options)
     axes.plot(100 * curve.index, curve, color=PALETTE["black"], linestyle="--", linewidth=1.3, label="normal input")
     axes.set(xlabel="outputs that are zero (%)", ylabel=r"affinity score $\rho$")
@@ -108,7 +98,7 @@ def activity(table: pd.DataFrame, curve: pd.Series) -> Figure:
     return figure
 
 
-def _draw_scores(axes: Axes, scores: pd.DataFrame, baseline: float | None) -> None:
+def _draw_scores(axes: Axes, scores: pd.DataFrame) -> None:
     import seaborn as sns  # slow to load
 
     label = "std of the input"
@@ -117,6 +107,4 @@ def _draw_scores(axes: Axes, scores: pd.DataFrame, baseline: float | None) -> No
     sns.lineplot(curves, **look, marker="o", markersize=2.8, markeredgewidth=0, linewidth=0.8, linestyle="-", ax=axes)
     for line, std in zip(axes.lines, curves[label].unique(), strict=True):
         line.set_label(f"std {std}")
-    if baseline is not None:
-        axes.axhline(baseline, color=OUTPUT, linestyle="--", linewidth=1.3, label="baseline")
     axes.set(xlabel="", ylabel="", ylim=(-0.03, 1.05))

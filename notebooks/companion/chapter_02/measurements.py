@@ -86,42 +86,6 @@ def domain_sweep(
     return table.sort_values("activation", key=lambda names: names.map(place), kind="stable", ignore_index=True)
 
 
-def baseline_scores(
-    activations: Sequence[str] | Mapping[str, Activation] = tuple(ACTIVATIONS),
-    *,
-    low: float = -20.0,
-    high: float = 20.0,
-    points: int = 1000,
-    width: int = 300,
-    covariance: CovarianceName = "ledoit-wolf",
-    seed: int = 0,
-) -> pd.Series:
-    """The score of each activation on a single sample, spread evenly from end to end.
-
-    Args:
-        activations: Names from :data:`ACTIVATIONS`, or functions of tensors by name.
-        low: Lower end of the interval.
-        high: Upper end.
-        points: n.
-        width: d.
-        covariance: "ledoit-wolf" or "empirical".
-        seed: Seed of the sample.
-
-    Returns:
-        A series of scores by activation.
-
-    Source: the baseline of figure 6. It is described as a sample that covers the interval; ours has
-    independent uniform coordinates.
-
-    >>> baseline_scores(["relu"], points=300).round(2).to_dict()  # 1 - sqrt(1 - sqrt(4/5)) = 0.675
-    {'relu': 0.68}
-    """
-    functions = named_activations(activations)
-    x = torch.from_numpy(np.random.default_rng(seed).uniform(low, high, (points, width)))
-    scores = {name: affinity_score(x, function(x), covariance).value for name, function in functions.items()}
-    return pd.Series(scores, name="baseline").rename_axis("activation")
-
-
 def domain_summary(table: pd.DataFrame, threshold: float = 0.95) -> pd.DataFrame:
     """What one reads off the box plots: how low an activation gets, and in how wide a region it bends.
 
