@@ -31,9 +31,9 @@ def sweep(name: str) -> pd.DataFrame:
             the ends of figure 7, bottom, with all points.
 
     Returns:
-        The table of :func:`companion.chapter_02.measurements.domain_sweep`,
-        :func:`companion.chapter_03.reduction_scores` or :func:`companion.chapter_03.estimation_sweep`, with a column
-        ``draw`` or ``repeat`` for independent samples.
+        The table of :func:`companion.chapter_02.measurements.domain_sweep`, or of ``reduction_scores`` or
+        ``estimation_sweep`` in :mod:`companion.chapter_03.measurements`, with a column ``draw`` or ``repeat`` for
+        independent samples.
 
     Raises:
         AffscoreError: There is no sweep of that name.

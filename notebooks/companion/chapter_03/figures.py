@@ -8,43 +8,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from affscore.plots.style import PALETTE, house_style, legend_below, name_rows, page, series_style
+from affscore.plots.style import PALETTE, house_style, legend_below, page, series_style
 from companion.activations import NAMES
 
 _COVARIANCES = {"empirical": "empirical covariance", "ledoit-wolf": "Ledoit-Wolf shrinkage"}
-
-
-@house_style()
-def reductions(table: pd.DataFrame, labels: dict[str, str] | None = None) -> Figure:
-    """Draw the scores of each activation under several reductions as markers on one line.
-
-    Args:
-        table: One row for each activation and one column for each reduction, such as
-            :func:`companion.chapter_03.reduction_scores` returns.
-        labels: Column -> what stands in the legend; the columns that are drawn, in this order. By default
-            all columns under their own names.
-
-    Returns:
-        The figure, as wide as a page.
-
-    Source: figure 7, top left.
-
-    >>> table = pd.DataFrame({"mean": [0.6, 0.9], "flatten": [0.62, 0.9]}, index=["relu", "sigmoid"])
-    >>> figure = reductions(table)
-    >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
-    ['ReLU', 'Sigmoid']
-    """
-    labels = {column: column for column in table.columns} if labels is None else labels
-    figure, (axes,) = page(1, 0.9 + 0.29 * len(table), xlabel=r"score $\rho$")
-    for k, (column, label) in enumerate(labels.items()):
-        # the first marker is the largest, so that markers which coincide are all seen
-        style = series_style(k)
-        look: Any = {"edgecolors": style["color"], "marker": style["marker"], "facecolors": "none", "linewidths": 1.4}
-        axes.scatter(table[column], range(len(table)), s=110 / 2.0**k + 8, label=label, zorder=3, **look)
-    name_rows(axes, [NAMES.get(name, name) for name in table.index])
-    axes.grid(axis="y", color=PALETTE["grey"], linewidth=0.5)
-    legend_below(figure, len(labels))
-    return figure
 
 
 @house_style()
@@ -52,7 +19,7 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """Draw scores over the width for a fixed number of points, one panel for each covariance.
 
     Args:
-        table: What :func:`companion.chapter_03.estimation_sweep` returns, for one number of points and one
+        table: What :func:`companion.chapter_03.measurements.estimation_sweep` returns, for one number of points and one
             exponent; scores of several repeats are averaged.
         printed: A value for each activation (row) and covariance (column), drawn as a tick at the right
             edge of its panel; none by default.
@@ -62,7 +29,7 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
 
     Source: figure 7, top right and bottom.
 
-    >>> from companion.chapter_03 import estimation_sweep
+    >>> from companion.chapter_03.measurements import estimation_sweep
     >>> figure = drift(estimation_sweep(["relu"], [20, 60], [30]))
     >>> [axes.get_title() for axes in figure.axes]
     ['empirical covariance', 'Ledoit-Wolf shrinkage']
@@ -97,7 +64,8 @@ def bias_against_points(
     Bars show the spread: one standard deviation of a single score.
 
     Args:
-        summary: What :func:`companion.chapter_03.bias_and_spread` returns, for one activation and one width.
+        summary: A row for each ``exponent`` of the spectrum, ``covariance`` and ``ratio`` n/d, with ``bias`` and
+            ``spread``, of one activation and one width.
         theory: A bias for each n/d (the index) to draw as a line, such as
             :func:`affscore.transport.first_order_bias` gives for the empirical covariance; none by default.
         tolerance: A bias to mark with a line; None for no line.
@@ -107,9 +75,8 @@ def bias_against_points(
 
     Source: ours.
 
-    >>> from companion.chapter_03 import bias_and_spread, estimation_sweep
-    >>> sweep = estimation_sweep(["relu"], [20], [40, 80], repeats=2)
-    >>> figure = bias_against_points(bias_and_spread(sweep), pd.Series({2.0: 0.037, 4.0: 0.019}))
+    >>> rows = {"exponent": 0.0, "covariance": "empirical", "ratio": [2.0, 4.0], "bias": [0.04, 0.02], "spread": 0.01}
+    >>> figure = bias_against_points(pd.DataFrame(rows), pd.Series({2.0: 0.037, 4.0: 0.019}))
     >>> figure.axes[0].get_title()
     'independent coordinates'
     """

@@ -55,35 +55,6 @@ def power_law_correlation(width: int, exponent: float, seed: int = 0) -> NDArray
     return (matrix + matrix.T) / 2
 
 
-def heavy_tailed_sample(
-    points: int = 512, width: int = 2048, *, degrees: float = 1.0, large: int = 200, small: float = 1e-3, seed: int = 0
-) -> Tensor:
-    """Normal samples whose rows have random sizes, a few large coordinates and many tiny ones.
-
-    Each row is multiplied by the magnitude of a Student t variable: the fewer degrees of freedom, the
-    heavier the tails. With one degree a few rows hold nearly all of the variance.
-
-    Args:
-        points: n.
-        width: d.
-        degrees: Degrees of freedom of Student's t; infinity for rows of one size.
-        large: Coordinates of scale 1.
-        small: Scale of the others.
-        seed: Seed of the sample.
-
-    Returns:
-        Tensor (n, d), float64.
-
-    >>> sample = heavy_tailed_sample(4, 10, large=2)
-    >>> tuple(sample.shape), bool(sample[:, 2:].abs().max() < 0.1 * sample[:, :2].abs().max())
-    ((4, 10), True)
-    """
-    rng = np.random.default_rng(seed)
-    sizes = np.abs(rng.standard_t(degrees, size=(points, 1))) if np.isfinite(degrees) else np.ones((points, 1))
-    scale = np.where(np.arange(width) < large, 1.0, small)
-    return torch.from_numpy(rng.standard_normal((points, width)) * scale * sizes)
-
-
 COVARIANCES: tuple[CovarianceName, ...] = ("empirical", "ledoit-wolf")
 
 
@@ -149,33 +120,6 @@ def estimation_sweep(
         limits[name, exponent, width] = limit
     table = table.join(pd.Series(limits, name="limit"), on=["activation", "exponent", "width"])
     return table.assign(error=table["raw"] - table["limit"])
-
-
-def bias_and_spread(table: pd.DataFrame) -> pd.DataFrame:
-    """Mean and standard deviation of the error of :func:`estimation_sweep` over the repeats.
-
-    Args:
-        table: What :func:`estimation_sweep` returns, with at least two repeats.
-
-    Returns:
-        One row for each activation, exponent, width, points, ratio and covariance, with bias, spread
-        (standard deviation of one score), standard_error (of the bias), paired (share of the samples whose
-        pairs were the optimal coupling) and limit.
-
-    >>> sweep = estimation_sweep(["relu"], [50], [400], ["empirical"], repeats=4)
-    >>> bias_and_spread(sweep)[["ratio", "bias", "paired"]].round(2).values.tolist()
-    [[8.0, 0.01, 1.0]]
-    """
-    keys = ["activation", "exponent", "width", "points", "ratio", "covariance"]
-    grouped = table.groupby(keys, sort=False)
-    summary = grouped.agg(
-        limit=("limit", "first"),
-        bias=("error", "mean"),
-        spread=("error", "std"),
-        repeats=("error", "size"),
-        paired=("pairing_optimal", "mean"),
-    )
-    return summary.assign(standard_error=summary["spread"] / summary["repeats"] ** 0.5).reset_index()
 
 
 REDUCTIONS = ("mean", "sum", "flatten", "reduce_first")
