@@ -16,10 +16,17 @@
 # %% [markdown]
 # # The signature of a network
 #
-# **A network is not equally non-linear everywhere.** It has many activations, each of which meets its own data. This chapter
-# measures the affinity score of every one of them while images pass through, and reads the list of
-# numbers, the **non-linearity signature**: first of two trained networks, then of any network that you name. At the end it says what a score means as a
-# number, and where those of trained networks lie.
+# *Where is a network non-linear, and what does one score say?* A network has many activations, each with its own data. The
+# list of their affinity scores, in the order in which they run, is its **non-linearity signature**
+# {cite}`bouniot2025alexnet`.
+#
+# :::{admonition} What we found
+# :class: findings
+# **The more of a ReLU's outputs are zero, the less linear it is.** The seventeen ReLUs of a ResNet-18 have scores from
+# {glue:text}`ResNet-18-min` to {glue:text}`ResNet-18-max`; their rank correlation with the share of zeros is
+# {glue:text}`ResNet-18-with zeros`. It is negative in {glue:text}`networks-negative` of {glue:text}`networks-all` trained
+# networks. {bdg-success}`robust`
+# :::
 
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the book's code, or not.
@@ -47,375 +54,164 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
-# %% tags=["hide-input"]
-import warnings
-
-import matplotlib.pyplot as plt
-import numpy as np
+# %% mystnb={"figure": {"name": "fig-resnet18", "caption": "The signature of a ResNet-18: seventeen ReLUs from the photograph at the left to the classes at the right; 1 is an affine map. Weights trained on ImageNet and quantised; 512 photographs."}, "image": {"alt": "Affinity score over depth for the ReLUs of ResNet-18. Those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
 import pandas as pd
 import torch
-from IPython.display import Markdown
 
 import affscore
 import companion
 from affscore.plots import raw_signature
-from companion.chapter_04 import reference_ranges
-from companion.shipped import RESULTS, trained_networks
-from companion.style import table
+from companion.chapter_04 import scores_and_zeros
+from companion.figures import signatures
+from companion.real_networks import real_multiverses, real_scores
+from companion.style import say
 
-warnings.simplefilter("ignore")  # warnings are printed with the result
+photographs = real_scores("photographs")
+resnet = photographs.query("network == 'ResNet-18'")
+signatures(resnet)
 
 # %% [markdown]
-# ## Two signatures
+# Read it in three steps.
 #
-# Both networks below have 55 ReLUs and were trained on CIFAR-10; the one on the right has shortcuts around each pair of
-# its convolutions, the other one has none {cite}`he2016deep`. Every point is a ReLU, from the image at the left to the
-# classes at the right.
+# * **By place.** ReLUs after the sum of a shortcut lie above those inside the blocks ({doc}`05_residual_connections`).
+# * **By zeros.** What a ReLU does to its data depends on how much of them it cuts off. The next figure shows all activations
+#   of 26 networks that others trained.
+# * **Along the depth.** The lowest scores here are in the middle. Other networks have them elsewhere ({doc}`06_a_decade`).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-two-signatures", "caption": "Two trained networks of the same size: the plain one has scores between 0.6 and 0.95 all along; the residual one alternates between ReLUs near 0.6 inside its blocks and near 0.95 after a sum (19 batches of 512 images, bars of one standard deviation; paper Fig. 10 has others; `affscore.plots.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth for 55 ReLUs. In the plain network the points lie between 0.6 and 0.95 without order by kind. In the residual network they form two bands: those inside a block around 0.6, those after a residual sum near 0.95; both fall in the last third."}}
-trained = trained_networks()
-raw_signature(
-    [trained["plainnet56"], trained["resnet56"]],
-    titles=["plain, 56 layers", "residual, 56 layers"],
+# %% mystnb={"figure": {"name": "fig-zeros", "caption": "Score over the share of zeros in the output, for each activation of 26 trained networks: it falls with the zeros, but for one ReLU at the upper right, which has hardly an output left. Left: quantised ImageNet weights, 512 photographs. Right: measured on JPEG copies of the test images, which cost these networks 9 to 19 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Two scatter plots of the affinity score over the share of zero outputs. In both, points fall from near 0.95 at a share of 0.2 to about 0.55 at a share of 0.8; those after a sum are at the upper left. One point lies at a share of 1 and a score of 0.99."}}
+every = {"ImageNet": photographs, "CIFAR-10": real_scores("CIFAR-10")}
+activations = pd.concat(every, names=["images"]).reset_index("images")
+activations = activations.rename(columns={"sparsity_after": "zeros"})
+scores_and_zeros(activations)
+
+# %%
+with_zeros = activations.groupby("network")[["score", "zeros"]].apply(
+    lambda rows: rows["score"].corr(rows["zeros"], "spearman")
 )
+about = resnet["score"].agg(["min", "mean", "max"]).to_frame("ResNet-18").T
+about["with zeros"] = with_zeros["ResNet-18"]
+about.round(2)
+
+# %%
+count = pd.DataFrame(
+    {"negative": [(with_zeros < 0).sum()], "all": [len(with_zeros)]},
+    index=["networks"],
+)
+count
+
+# %% tags=["remove-cell"]
+say(about)
+say(count, "{:.0f}")
 
 # %% [markdown]
-# Read the right panel in three steps.
-#
-# * **The upper band** are the ReLUs after a residual sum. What arrives there is mostly what the shortcut brought, a signal that
-#   was already rectified: only a third of their outputs are zero, and a ReLU changes little in such data.
-# * **The lower band** are the ReLUs inside the blocks. Seven of ten of their outputs are zero, and a ReLU that
-#   is rarely active is strongly non-linear ({doc}`02_activation_functions`).
-# * **Along the depth** both bands fall, most in the last of the three stages, where maps have 64 channels: towards the classes
-#   the network uses more of its non-linearity. The plain network has its lowest scores there, too.
-#
-# The eleven trained networks whose results come with the book, each with its lowest, median and highest score
-# (CIFAR-10: the networks of 20 to 56 layers; ImageNet: the others):
-
-# %% tags=["hide-input"]
-rows = {}
-for name, one in trained.items():
-    after = one.summary["kind"] == "after-sum"
-    rows[name] = {
-        "activations": len(one.scores),
-        "lowest": one.scores.min(),
-        "median": np.median(one.scores),
-        "highest": one.scores.max(),
-        "after a sum": one.scores[after].mean(),
-        "elsewhere": one.scores[~after].mean(),
-        "± between batches": one.summary["score_std"].mean(),
-    }
-of_eleven = pd.DataFrame.from_dict(rows, orient="index")
-table(of_eleven, digits={"± between batches": 3})
-
-# %% [markdown]
-# The last column is the standard deviation of a score over batches of 512 images, averaged over the network (a dash where there is
-# one batch). The paper has 0.004 to 0.024 for its networks on ImageNet. What the shortcut does to a signature is the
-# subject of {doc}`05_residual_connections`.
-#
 # ## One call
 #
-# Let $\sigma_1, \dots, \sigma_L$ be the activations of a network in the order in which they run, and $X_i$ what arrives at
-# $\sigma_i$ when $n$ images pass. A reduction $r$ makes a vector of each image's feature map. The signature is the list
-#
-# $$
-# \rho(\text{network}) = \bigl(\rho(r(X_1), r(\sigma_1(X_1))), \dots, \rho(r(X_L), r(\sigma_L(X_L)))\bigr),
-# $$
-#
-# where $\rho$ is the affinity score of {doc}`01_the_affinity_score`. More images than $n$ make several batches, whose
-# scores are averaged {cite}`bouniot2025alexnet`. Everything below follows from the parameters above; by default it shows the small
-# residual network of the package on 8 x 8 digits {cite}`alpaydin1998optical` that it was not trained on.
+# It measures any network. By default it takes a small residual network of the package, on 8 x 8 digits
+# {cite}`alpaydin1998optical` that it was not trained on:
 
 # %%
 spec = model if "@" in model or not weights else f"{model}@{weights}"
-network = affscore.load_model(spec, seed)
-options = {"device": device, "seed": seed, "progress": False}
-options |= {"images": images or None, "reduction": reduction, "order": order}
-result = affscore.signature(network, dataset, n=n, **options)
+options = {"images": images or None, "device": device, "progress": False}
+options |= {"reduction": reduction, "order": order, "n": n, "seed": seed}
+result = affscore.signature(spec, dataset, **options)
 print(result)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-signature", "caption": "In this example, a small residual network on digits, the first ReLU bends its data most and the last one, after a sum, least: the affinity score of every activation over its depth, coloured by what kind of activation it is (paper Fig. 10; `affscore.plots.raw_signature`)."}, "image": {"alt": "Scatter plot. Horizontal axis: depth of the activation in the network; vertical axis: affinity score. One point for each activation; the first activation of a block and the one that follows its residual sum have a colour and a marker each."}}
+# %% mystnb={"figure": {"name": "fig-signature", "caption": "The same picture of a small residual network on digits: the affinity score of every activation over its depth (as Fig. 10 of the paper)."}, "image": {"alt": "Scatter plot of the affinity score over the depth of the activation. One point for each activation; the first activation of a block and the one that follows its sum have a colour and a marker each."}}
 raw_signature(result)
 
 # %% [markdown]
-# ## What counts as an activation
-#
-# Every elementwise activation that **runs** counts, once for each call, whether it is a module or a function and whether or
-# not it overwrites its input. A module that is used twice, as the ReLU in each block of a ResNet, counts twice; one that
-# is defined and never called does not count at all. Softmax in attention is not elementwise and does not count. The gates
-# of squeeze-and-excite blocks count as a kind of their own. The whole list, and what to do about an activation of one's
-# own, is in {doc}`../book/activations`.
-#
-# The recorder sees the calls as they happen, so that it needs to know nothing about the network. Here it watches a block
-# with two branches that meet again:
-
-
-# %%
-class TwoBranches(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.long = torch.nn.Sequential(
-            torch.nn.Linear(8, 8),
-            torch.nn.Tanh(),
-            torch.nn.Linear(8, 8),
-            torch.nn.Tanh(),
-        )
-        self.short = torch.nn.Linear(8, 8)
-
-    def forward(self, x):
-        x = torch.relu(x)
-        return torch.nn.functional.gelu(
-            self.long(x) + torch.sigmoid(self.short(x))
-        )
-
-
-points = torch.randn(256, 8, generator=torch.Generator().manual_seed(seed))
-torch.manual_seed(seed)
-small = affscore.signature(
-    TwoBranches(), points, criteria=False, progress=False
-)
-branches = small.summary.set_index("layer")
-table(branches[["activation", "kind", "depth", "score"]])
-
-# %% [markdown]
-# The sigmoid of the short branch has depth 2, like the first tanh of the long one: one ReLU comes before each. The GELU
-# where the branches meet has depth 4, one more than the deeper branch.
+# Every elementwise activation that **runs** counts, once for each call: a module that is called twice, as the ReLU of a
+# ResNet's block, counts twice, and one that is never called does not count. Depth is the number of activations on the
+# longest path from the input, so activations side by side share a depth. ({doc}`../book/activations` has the whole list.)
 #
 # ## From a feature map to a vector
 #
-# A convolution hands its activation a tensor of shape $(n, c, h, w)$, and a score needs points. Four reductions keep the
-# channels as coordinates or keep everything:
+# A convolution hands its activation a tensor of shape $(n, c, h, w)$, and a score needs $n$ vectors. A **reduction** makes
+# them:
 #
-# | reduction | point of an image | |
+# | reduction | vector of an image | |
 # |---|---|---|
 # | `mean` | the average over all positions, per channel | the default, as in the paper |
-# | `sum` | the sum over all positions | activate first: the same score as `mean` |
 # | `sample` | the channels at one random position | a true input and output of the activation |
 # | `flatten` | all $c\,h\,w$ numbers | expensive |
 #
-# There is a second choice. The published code averages the activation's output, $r(\sigma(X))$: **activate first**.
-# Definition 3.1 as it is printed applies the activation to the averaged input, $\sigma(r(X))$: **reduce first**. These are
-# different clouds. Averages of ReLU outputs over many positions vary almost in proportion to the averages of the
-# inputs, which looks more affine. Reduce first and `sample` show the bend itself, unless all averages lie on one side
-# of it: then reduce first sees an affine map.
-#
-# With activate first, `sum` and `mean` have the same score, because the score does not see the scale. With reduce first the
-# activation is fed sums in the place of averages, and these lie elsewhere on its curve. (ReLU does not mind, since
-# $\sigma(t x) = t\,\sigma(x)$ for $t > 0$; GELU and tanh do.)
+# The **order** is a second choice. The published code averages the activation's output (*activate first*). Definition 3.1 as
+# printed applies the activation to the averaged input (*reduce first*). Averages of a ReLU's outputs vary almost in
+# proportion to the averages of its inputs, which looks more linear than the activation is. For ResNet-18:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-reductions", "caption": "One network, one set of images, three signatures: the reduction and its order are part of the measurement (`affscore.plots.raw_signature`)."}, "image": {"alt": "Three scatter plots of the affinity score over depth for the same network: averages of inputs and outputs, averages taken before the activation, and one random position for each image. The scores differ from panel to panel."}}
-choices = [
-    ("mean", "activate-first"),
-    ("mean", "reduce-first"),
-    ("sample", "activate-first"),
-]
-measured = {(reduction, order): result}
-for choice in choices:
-    if choice not in measured:
-        ways = dict(zip(("reduction", "order"), choice, strict=True))
-        measured[choice] = affscore.signature(
-            network, dataset, n=n, criteria=False, **options | ways
-        )
-reductions = [measured[choice] for choice in choices]
-titles = [", ".join(choice) for choice in choices]
-raw_signature(reductions, columns=3, titles=titles)
+# %%
+choices = real_multiverses("photographs").query("network == 'ResNet-18'")
+choices = choices.query("covariance == 'ledoit-wolf' and coupling == 'exact'")
+three = choices.groupby(["reduction", "order"])["score"]
+three.agg(["mean", "min", "max"]).round(2)
 
-
-# %% tags=["hide-input"]
-def compared(signatures):
-    """A row for each signature, and how far it is from the first."""
-    first = next(iter(signatures.values())).scores
-    rows = {
-        name: {
-            "mean score": np.nanmean(one.scores),
-            "smallest": np.nanmin(one.scores),
-            "largest": np.nanmax(one.scores),
-            "largest change": np.nanmax(np.abs(one.scores - first)),
-        }
-        for name, one in signatures.items()
-    }
-    return pd.DataFrame(rows).T
-
-
-of_resnet = compared(
-    {
-        title: trained_networks(*choice)["resnet56"]
-        for title, choice in zip(titles, choices, strict=True)
-    }
-)
-table(of_resnet.rename_axis("resnet56"))
+# %%
+table = choices.pivot_table("score", "index", ["reduction", "order"])
+table.sub(table["mean", "activate-first"], axis=0).abs().max().round(2)
 
 # %% [markdown]
-# The last column says how far a single score moves against the default. **Signatures compare only under the same
-# reduction and order**; the library stores both with every result, and {doc}`10_every_choice_at_once` makes all choices.
-#
-# One more disagreement concerns networks that keep their channels last. The published code always averages over the
-# axes behind the second: for a vision transformer's {cite}`dosovitskiy2021image` $(n, \text{tokens}, c)$ that is the
-# channels, for Swin {cite}`liu2021swin` and ConvNeXt {cite}`liu2022convnet` the width and the channels. Here the channel
-# axis is followed from the layer that makes it, and a ViT-B/16 has twelve activations of width 3072.
-# `reduction="published"` does as the published code does.
-#
+# The last numbers say how far a single score moves against the default. **Signatures compare only under the same reduction
+# and order.** The library stores both with every result, and {doc}`10_every_choice_at_once` makes all choices.
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Other images, and zeros under other choices", "code_prompt_hide": "How sure? Other images, and zeros under other choices"}
+from companion.shipped import shipped_signature
+
+for name in ("resnet56", "plainnet56"):
+    deviation = shipped_signature(name).summary["score_std"].mean()
+    print(f"{name}: a score's deviation over 19 batches is {deviation:.3f}")
+
+chosen = pd.concat(map(real_multiverses, ["photographs", "CIFAR-10"]))
+zeros = activations[["network", "index", "zeros"]]
+chosen = chosen.merge(zeros, on=["network", "index"])
+words = ["reduction", "order", "covariance", "coupling"]
+rho = chosen.groupby([*words, "network"])[["score", "zeros"]].apply(
+    lambda rows: rows["score"].corr(rows["zeros"], "spearman")
+)
+negative = (rho < 0).groupby(words).sum()
+print(f"negative in {negative.min()} to {negative.max()} networks")
+
+# %% [markdown]
 # (reading-one)=
 # ## Reading one
 #
-# You have measured a network, and the list says 0.62, 0.97, 0.48. Is that much? The score is one minus a distance, and distances are roots. Where each input is coupled with its own output, as in
-# most layers, a score $\rho$ belongs to the correlation $\kappa = 1 - (1 - \rho)^2$ between the outputs and the
-# affine image of the inputs ({prf:ref}`pairing <prop-paired>`). The scale is not linear: much of the interesting
-# range lies between 0.5 and 0.9, and 0.9 already means a correlation of 0.99. Beside each score stands the share of the
-# activations of networks trained on photographs (CIFAR-10 and ImageNet) that score lower.
+# You have measured a network, and the list says 0.62, 0.97, 0.48. Is that much? Where each input is coupled with its own
+# output, as in most layers, a score $\rho$ belongs to the correlation $\kappa = 1 - (1 - \rho)^2$ between the outputs and
+# the affine image of the inputs ({prf:ref}`pairing <prop-paired>`). So 0.9 already means a correlation of 0.99. The last
+# column says how many activations of the 26 networks score lower.
 
-# %% tags=["hide-input"]
-shipped = affscore.load_results(RESULTS)
-rows = shipped[
-    (shipped["units"] == "activations")
-    & (shipped["reduction"] == "mean")
-    & (shipped["order"] == "activate-first")
-    & (shipped["weights"] != "random")
-]
-seen = rows["dataset"].str.extract("(digits|cifar|imagenet)")[0]
-WORDS = {"cifar": "CIFAR-10", "imagenet": "ImageNet"}
-rows = rows.assign(images=seen.replace(WORDS))
-PLACES = {
-    "first": "first in a block",
-    "second": "second in a block",
-    "after-sum": "after a sum",
-    "hidden": "outside of blocks",
-    "gate": "gate",
-    "squeeze": "before a gate",
-}
-
-levels = [0.99, 0.97, 0.95, 0.9, 0.8, 0.7, 0.62, 0.5, 0.3, 0.0]
-scale = pd.DataFrame({"score": levels})
+# %%
+scale = pd.DataFrame({"score": [0.97, 0.9, 0.8, 0.7, 0.62, 0.5]})
 scale["correlation"] = 1 - (1 - scale["score"]) ** 2
-photographs = rows[rows["images"] != "digits"]
-photographs = photographs.groupby(["images", "model", "index", "kind"])[
-    "score"
-].mean()
-scale["below"] = [(photographs < score).mean() for score in levels]
-scale["reading"] = [
-    "affine for most purposes, or saturated: look which",
-    "nearly affine: few score more, nearly all of them after a sum",
-    "nearly affine: after a sum, a gate",
-    "bends little",
-    "a usual ReLU of a trained network",
-    "a usual ReLU within a block",
-    "a ReLU of a wide standard normal cloud: half of it is cut off",
-    "a ReLU most of whose outputs are zero",
-    "few networks have one; rare activity, or heavy tails",
-    "no affine map is better than an independent cloud; not reached",
-]
-table(
-    scale,
-    {
-        "score": "score",
-        "correlation": "correlation κ",
-        "below": "lower on photographs (%)",
-        "reading": "reading",
-    },
-    digits={"correlation": 4, "below": 0},
-).set_index("score")
+scores = activations["score"].dropna().to_numpy()
+scale["lower"] = [(scores < score).mean() for score in scale["score"]]
+scale.set_index("score").round(3)
 
 # %% [markdown]
-# ## Reference ranges
-#
-# Where do trained networks lie? The ranges below hold the middle nine tenths of the scores, for one specification (reduction
-# `mean`, order `activate-first`, Ledoit–Wolf, exact coupling, $n = 512$). The kinds are those of {doc}`../book/activations`.
+# (0.62 is a ReLU of standard normal inputs, half of which it cuts off.) What is usual depends on the place. The middle nine
+# tenths, and how many there are:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-ranges", "caption": "Scores after a sum are near 1, and those within blocks spread widely. A row for each place and activation with at least eight scores; the number of activations stands behind its name. Drawn by `companion.chapter_04.score_ranges`."}, "image": {"alt": "Horizontal bars, one for each place and activation, for networks on digits, CIFAR-10 and ImageNet. Bars after a sum end near 1; those of the first and second activation of a block reach from about 0.5 to 0.9."}}
-ranges = reference_ranges(
-    rows, ["images", "kind", "activation"]
-).reset_index()
-ranges = ranges[ranges["activations"] >= 8].assign(
-    place=lambda t: t["kind"].map(PLACES).fillna(t["kind"])
-)
-largest_first = {"ImageNet": 0, "CIFAR-10": 1}
-shown = ranges.sort_values(
-    ["images", "place", "activation"],
-    key=lambda c: c.map(largest_first).fillna(2) if c.name == "images" else c,
-    ignore_index=True,
-)
-companion.chapter_04.score_ranges(
-    shown,
-    [
-        f"{one.activation} {one.place} ({one.activations})"
-        for one in shown.itertuples()
-    ],
-    shown["images"],
-)
-plt.show()
+# %%
+ranges = activations.groupby(["images", "kind"])["score"]
+middle = ranges.describe(percentiles=[0.05, 0.5, 0.95])
+middle[["count", "5%", "50%", "95%"]].round(2)
 
 # %% [markdown]
-# ```{admonition} How far to trust these ranges
-# :class: caution
-# They describe few networks: eight on CIFAR-10, three on ImageNet (512 images each) and the small ones on digits. The
-# activations of a network depend on each other. A score outside is a reason to look, not an error. Under another reduction
-# or order the ranges are others ({doc}`10_every_choice_at_once`).
-# ```
+# (`hidden` are activations outside of blocks. `second` of a block is rarely comparable between designs.) Activations of one
+# network depend on each other, so these are descriptions. A score outside is a reason to look:
 #
-# ### What you see, and what to do
+# * **0.6 after a sum** is unusual. Is the shortcut alive, does the activation stand before the sum, is the network trained?
+# * **0.99** is one of three: *affine*, with inputs on one side of the kink (`r2` is near 1, too); *constant*, which the column
+#   `flag` says; or *averaged away*: measure again with `reduction="sample"`.
+# * **Nearly everything above 0.9**: the network may be untrained. Look at `signature.metadata["weights"]` and the accuracy.
+# * **A dead channel** lowers the score under the default covariance, which gives every channel some variance.
 #
-# **0.6 after a sum.** Unusual: sums of a shortcut and a branch are mostly above zero, where ReLU is the identity. Look whether
-# the shortcut is alive (its share of the variance), whether the activation stands before the sum instead (pre-activation
-# blocks), and whether the network is trained. In a block, before the sum, 0.6 is usual.
+# `print(signature)` and `signature.notes` say what is wrong with a number; {ref}`comparing` compares two networks.
 #
-# **0.99.** Three different things score near 1. *Affine*: inputs mostly on one side of the kink; `cka` and `r2` are near 1, too.
-# *Saturated or dead*: the output is constant, the score is 1 by definition, and the column `flag` says `constant output`.
-# *Averaged away*: with the reduction `mean` the average over hundreds of positions can be affine while the activation bends
-# every single one. Measure again with `reduction="sample"`: if the score falls, it was the averaging
-# ({doc}`03_estimating_it_well`).
-#
-# **Nearly everything above 0.9.** The network may be untrained, above all if it has SiLUs and gates. Check the weights
-# (`signature.metadata["weights"]`) and the accuracy.
-#
-# **Dead channels.** A channel that is always zero adds nothing to the variance of the output. With the empirical covariance the
-# score is that of the other channels. Ledoit–Wolf, though, gives every channel some variance, also a dead one, and the score
-# falls.
-#
-# | first look at | because |
-# |---|---|
-# | `print(signature)` and `signature.notes` | what is wrong with a number is said there |
-# | `signature.metadata` | weights, images, $n$, reduction, order: compare only like with like |
-# | `kind` beside each score | ranges differ by place |
-# | `score_std` | what another batch does |
-# | `affscore.multiverse(...)` | whether a conclusion depends on the specification |
-#
-# Whether one network is more non-linear than another is a question with an interval: {ref}`comparing`.
-#
-# ## What we found
-
-# %% tags=["remove-input", "findings"]
-plain, residual = (of_eleven.loc[name] for name in ("plainnet56", "resnet56"))
-moved = of_resnet["largest change"].iloc[1:]
-each = photographs.reset_index()
-after = each.loc[each["kind"] == "after-sum", "score"]
-inside = each.loc[each["kind"].isin(["first", "second"]), "score"]
-explained = {
-    name: 100
-    * each.groupby(name)["score"].transform("mean").var()
-    / each["score"].var()
-    for name in ("kind", "model")
-}
-Markdown(f"""
-* A residual network alternates: of the 55 ReLUs of a trained ResNet-56 those \
-after a sum score **{residual["after a sum"]:.2f}** on average and those inside \
-the blocks **{residual["elsewhere"]:.2f}**. The same network without \
-shortcuts has a mean of {plain["elsewhere"]:.2f} and no such bands.
-* How feature maps become vectors is part of the measurement: on ResNet-56 it \
-moves single scores by up to {moved.max():.2f}, where batches of images move \
-them by {residual["± between batches"]:.3f}.
-* On photographs the median score is {after.median():.2f} after a sum and \
-{inside.median():.2f} within blocks. The place explains \
-{explained["kind"]:.0f} % of the variance of scores, the network \
-{explained["model"]:.0f} %.
-""")
-
-# %% [markdown]
 # ## Takeaways
 #
-# * A signature has one score for each activation **call**; depth is counted along the longest path.
-# * After a residual sum a ReLU is nearly affine; inside a block it is strongly non-linear.
-# * The reduction and its order move scores by more than the noise does: signatures compare only where they agree.
-# * With a few hundred images the second decimal is noise.
+# * A signature has one score for each activation call. Look at place and zeros before you look at depth.
+# * The reduction and its order move scores by more than other images do: compare only where they agree.
+# * A score of 0.9 is a correlation of 0.99: most of the scale's meaning lies between 0.5 and 0.9.
 #
 # ## Exercises
 #
@@ -503,47 +299,5 @@ answer = Inception()
 companion.exercises.check("4.2", answer)
 
 # %% [markdown]
-# ```{solution-end}
-# ```
-#
-# ```{exercise} 4.3 More or less non-linear?
-# :label: ex-4-3
-# :nonumber:
-#
-# *Argue · 15 minutes · medium.* Aim: not to reduce a signature to one number without a question.
-#
-# Look at {numref}`fig-two-signatures` and its table. One student says: "The residual network is more non-linear: its lowest score is 0.47, that of the
-# plain one 0.63." Another one: "It is less non-linear: more than a third of its activations score above 0.9." Which claim does the data support? Say what a third
-# student would have to compute to compare the two networks *as functions*, and why no statistic of the signature does that.
-# ```
-#
-# ```{admonition} Hint for 4.3
-# :class: dropdown hint
-# A score belongs to one activation on its data. What happens to the output of a block that is added to a much larger signal?
-# ```
-
-# %% [markdown]
-# *Your answer:*
-
-# %% [markdown]
-# ```{solution-start} ex-4-3
-# :class: dropdown
-# ```
-#
-# Both statements are true of the signatures, and neither is a statement about the networks. The minimum looks at one activation and the share above 0.9 at one kind of
-# activations; the means (0.77 and 0.82) are close. A strongly non-linear activation inside a residual block acts on a branch whose output is added to
-# the shortcut: how much of it arrives depends on the sizes of both, which the score of that activation does not know. So a signature does not add up to the
-# non-linearity of the whole map.
-#
-# To compare the functions, measure the map itself: score the input of the network against its logits, or count linear regions along paths
-# between images ({doc}`15_linear_regions`), or replace activations by linear ones and see how many predictions
-# change ({doc}`16_nonlinear_advantage`).
-#
-# **Rubric** (5 points)
-# * 1: both sentences describe the signature correctly
-# * 2: why neither transfers to the network: scores per activation, and a branch that is added to a shortcut
-# * 1: a measurement of the whole map, or an intervention
-# * 1: says what outcome of it would support which student
-#
 # ```{solution-end}
 # ```

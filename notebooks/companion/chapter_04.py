@@ -1,8 +1,7 @@
-"""Chapter 4: the ranges that scores have in trained networks."""
+"""Chapter 4: the signature of a network."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,89 +10,39 @@ import torchvision
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError
-from affscore.plots.style import house_style, legend_below, name_rows, page, series_style
+from affscore.plots.signature import in_words
+from affscore.plots.style import house_style, kind_style, legend_below, page, score_axis
 from affscore.recorder import ActivationCall, recording
 from affscore.recorder.model_state import prepared, unwrapped
 from companion.answers import NotAnAnswerError, as_function, as_number, matching, raised
 from companion.exercises import Hints, exercise, right
 
-RANGE = {"lowest": 0.0, "low": 0.05, "median": 0.5, "high": 0.95, "highest": 1.0}
-"""The columns of a reference range, and the quantiles that they are."""
-
-_ACTIVATION = ("model", "weights", "dataset", "reduction", "order", "covariance", "coupling", "index")
-
-
-def reference_ranges(results: pd.DataFrame, by: Sequence[str] = ("kind", "activation")) -> pd.DataFrame:
-    """Quantiles of the scores of many networks, by what an activation is or where it stands.
-
-    Each activation counts once, with its mean score over the batches. The activations of a network are not independent,
-    so these are descriptions and no intervals of confidence: see ``networks`` for how many there are.
-
-    Args:
-        results: Rows as :func:`affscore.load_results` returns them, of one specification.
-        by: Columns that make groups.
-
-    Returns:
-        A row for each group, the largest first: ``networks``, ``activations``, and the columns of :data:`RANGE`.
-
-    Raises:
-        AffscoreError: A column is missing, there is no score, or the scores are of several specifications, which cannot
-            be compared.
-
-    >>> rows = pd.DataFrame({"model": "a", "index": range(21), "kind": "hidden", "score": [i / 20 for i in range(21)]})
-    >>> reference_ranges(rows, ["kind"]).loc["hidden", ["activations", "low", "median", "high"]].tolist()
-    [21.0, 0.05, 0.5, 0.95]
-    """
-    for name in ("reduction", "order", "covariance", "coupling"):
-        found = sorted(map(str, set(results[name]))) if name in results else []
-        if len(found) > 1:
-            words = ", ".join(found)
-            raise AffscoreError(f"the scores are of several specifications ({name}: {words}); choose one of them")
-    each = [name for name in _ACTIVATION if name in results and name not in by]
-    scores = results.dropna(subset="score").groupby([*each, *by], sort=False)["score"].mean().reset_index()
-    if scores.empty:
-        raise AffscoreError("there is no score in these results")
-    groups = scores.groupby(list(by), sort=False)
-    table = groups.agg(networks=("model", "nunique"), activations=("score", "size"))
-    table = table.assign(**{name: groups["score"].quantile(share) for name, share in RANGE.items()})
-    return table.sort_values("activations", ascending=False, kind="stable")
-
 
 @house_style()
-def score_ranges(ranges: pd.DataFrame, names: Sequence[str], groups: Sequence[str]) -> Figure:
-    """Draw reference ranges as bars with their medians, a row for each.
+def scores_and_zeros(rows: pd.DataFrame) -> Figure:
+    """Draw the score of each activation over the share of zeros in its output, a panel for each value of ``images``.
 
     Args:
-        ranges: Rows of :func:`companion.chapter_04.reference_ranges`, from the top.
-        names: What to call each row.
-        groups: The group of each row (what the networks saw, say), which has a colour and a marker.
+        rows: ``images``, ``kind``, ``zeros`` and ``score``.
 
     Returns:
-        The figure, as wide as a page: a line from the lowest to the highest score, a bar over the middle nine tenths,
-        the median as a marker. The axis is fitted to the scores.
+        The figure, as wide as a page.
 
-    Raises:
-        AffscoreError: No rows, or not a name and a group for each.
-
-    >>> rows = pd.DataFrame({"lowest": [0.5], "low": [0.6], "median": [0.7], "high": [0.8], "highest": [0.9]})
-    >>> score_ranges(rows, ["after a sum"], ["CIFAR-10"]).axes[0].get_yticklabels()[0].get_text()
-    'after a sum'
+    >>> rows = pd.DataFrame({"images": "", "kind": ["first", "hidden"], "zeros": [0.8, 0.2], "score": [0.6, 0.9]})
+    >>> [text.get_text() for text in scores_and_zeros(rows).legends[0].get_texts()]
+    ['first of a block', 'outside of blocks']
     """
-    if ranges.empty or not len(ranges) == len(names) == len(groups):
-        raise AffscoreError(f"expected a name and a group for each of {len(ranges)} ranges")
-    looks = {name: series_style(number) for number, name in enumerate(dict.fromkeys(groups))}
-    figure, (axes,) = page(1, 0.9 + 0.24 * len(ranges))
-    values = ranges[["lowest", "low", "median", "high", "highest"]].to_numpy(dtype=float)
-    for row, ((lowest, low, median, high, highest), group) in enumerate(zip(values, groups, strict=True)):
-        colour = looks[group]["color"]
-        axes.hlines(row, lowest, highest, color=colour, linewidth=1.0)
-        axes.hlines(row, low, high, color=colour, linewidth=6.0, alpha=0.45)
-        axes.plot(median, row, label=group, linestyle="", markersize=6, **looks[group])
-    name_rows(axes, names)
-    axes.set(xlabel="affinity score (axis fitted; 1 is affine)", xlim=(None, 1.005))
-    axes.grid(axis="x", linewidth=0.4, alpha=0.5)
-    legend_below(figure, len(looks), title="median, middle nine tenths, and whole range, on")
+    panels = dict(list(rows.groupby("images", sort=False)))
+    labels = {"xlabel": "share of zeros in the output", "ylabel": "affinity score"}
+    figure, grid = page(len(panels), 3.0, sharey=True, **labels)
+    for axes, (images, some) in zip(grid, panels.items(), strict=True):
+        for kind, own in some.groupby("kind"):
+            colour, marker = kind_style(str(kind))
+            label = in_words("relu", str(kind)).removeprefix("ReLU").strip(" ,") or "outside of blocks"
+            axes.scatter(own["zeros"], own["score"], 14, color=colour, marker=marker, linewidths=0, label=label)
+        axes.set_title(str(images))
+    score_axis(grid, rows["score"])
+    legend_below(figure, 4)
     return figure
 
 

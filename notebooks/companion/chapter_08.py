@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
-from sklearn.metrics import adjusted_rand_score
 
 from affscore.comparison import signature_distance
-from affscore.plots.style import PALETTE, house_style, literal, page, score_axis
-from companion.answers import as_array, as_function, close, matching, numbers_of
+from companion.answers import as_function, close, matching, numbers_of
 from companion.claims import FIRST, PAPER, STUDY_ON_IMAGENET, Decision, Verdict, above, claim, difference_of_groups
 from companion.clustering import family_agreement, family_lead, nearest_neighbour_accuracy
 from companion.exercises import Hints, exercise, right
 from companion.permutation import p_value_text
 from companion.results import LEAST_FAMILIES, Results
 from companion.statistics import CHANCE, Estimate, require
-from companion.style import family_styles
 
 
 def length_distances(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
@@ -39,82 +33,9 @@ def length_distances(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
     >>> length_distances({"a": [0.5], "b": [0.5, 0.6, 0.7]}).to_numpy().tolist()
     [[0.0, 2.0], [2.0, 0.0]]
     """
-    lengths, names = _lengths(signatures), list(signatures)
-    return pd.DataFrame(np.abs(lengths[:, None] - lengths), index=names, columns=names)
-
-
-def per_step(distances: pd.DataFrame, signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
-    r"""DTW distances as a root mean square over the steps of the alignment.
-
-    The distance is the root of a **sum** over aligned pairs, of which there are at least as many as the longer of the
-    two signatures has scores. Dividing by the root of that number takes the length out, up to the steps in which both
-    signatures wait in turn:
-
-    .. math:: D'(a, b) = D(a, b) / \sqrt{\max(|a|, |b|)}
-
-    Args:
-        distances: As :func:`distance_matrix` makes it.
-        signatures: The scores, with the same names.
-
-    Returns:
-        The matrix of D'.
-
-    >>> from affscore.comparison import distance_matrix
-    >>> signatures = {"a": [0.5] * 4, "b": [0.75] * 100}
-    >>> distances = distance_matrix(signatures)
-    >>> distances.to_numpy().tolist(), per_step(distances, signatures).to_numpy().tolist()
-    ([[0.0, 2.5], [2.5, 0.0]], [[0.0, 0.25], [0.25, 0.0]])
-    """
-    lengths = _lengths(signatures)
-    return distances.div(np.sqrt(np.maximum(lengths[:, None], lengths)))
-
-
-def _lengths(signatures: Mapping[str, ArrayLike]) -> NDArray[np.float64]:
-    return np.array([len(np.asarray(scores)) for scores in signatures.values()], dtype=float)
-
-
-_ENOUGH = 15
-"""A density estimate of fewer scores says nothing; these are drawn as points alone."""
-
-
-@house_style()
-def score_distributions(signatures: Mapping[str, ArrayLike], families: Sequence[str]) -> Figure:
-    """Draw the distribution of the scores of each network.
-
-    Args:
-        signatures: Scores by name.
-        families: The family of each network, in the same order.
-
-    Returns:
-        The figure, as wide as a page: for each network all scores as points, and around them a density estimate (where
-        there are at least 15 scores), cut off at the smallest and the largest.
-
-    Source: figure 5 C of the paper.
-
-    >>> figure = score_distributions({"alexnet": [0.6, 0.7, 0.65], "vit_b_16": [0.3, 0.5]}, ["Pure convnets", "ViTs"])
-    >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
-    ['alexnet', 'vit_b_16']
-    """
-    import seaborn as sns  # slow to load
-
     names = list(signatures)
-    styles = family_styles(families)
-    generator = np.random.default_rng(0)
-    violin: Any = {"native_scale": True, "cut": 0, "inner": None, "density_norm": "width", "width": 0.8}
-    figure, (axes,) = page(1, 4.0)
-    for place, (name, family) in enumerate(zip(names, families, strict=True)):
-        scores = np.asarray(signatures[name], dtype=float)
-        colour, marker = styles[family]
-        if len(scores) >= _ENOUGH and np.ptp(scores) > 0:
-            places = np.full(len(scores), place)
-            sns.violinplot(x=places, y=scores, ax=axes, color=PALETTE["grey"], alpha=0.45, linewidth=0.6, **violin)
-        spread = generator.uniform(-0.12, 0.12, len(scores))
-        axes.scatter(place + spread, scores, s=9, color=colour, marker=marker, linewidths=0, zorder=3)
-    turned: Any = {"rotation": 90, "ha": "center"} if len(names) > 12 else {"rotation": 30, "ha": "right"}
-    axes.set_xticks(range(len(names)), [literal(name) for name in names], **turned)
-    axes.set(xlabel="", ylabel="")
-    score_axis(axes, np.concatenate([np.asarray(scores, dtype=float) for scores in signatures.values()]))
-    return figure
+    lengths = np.array([len(np.asarray(scores)) for scores in signatures.values()], dtype=float)
+    return pd.DataFrame(np.abs(lengths[:, None] - lengths), index=names, columns=names)
 
 
 def _families(results: Results) -> pd.Series:
@@ -179,11 +100,6 @@ def back_to_convnets(results: Results) -> Verdict:
 
 Values = NDArray[np.float64]
 
-FAMILIES = ("VGG",) * 3 + ("ResNet",) * 3 + ("ViT",) * 3 + ("Swin",) * 3
-
-BY_CHANCE = 0.1
-"""The families of exercise 8.2, and the largest adjusted Rand index that passes."""
-
 
 @exercise("8.1", as_function, "a function distance(a, b)")
 def warping_function(function: Callable[..., object]) -> Hints:
@@ -222,19 +138,3 @@ _WARPINGS = (
     (lambda a, b: np.sqrt(_table(a, b, np.square, False)), "May both go on in the same step? That way is missing."),
     (lambda a, b: np.sqrt(_table(a, b, np.square) / max(len(a), len(b))), _PER_STEP),
 )
-
-
-@exercise("8.2", as_array, "a list of clusters,", 1)
-def pure_and_useless(clusters: Values) -> Hints:
-    """Twelve cluster numbers with purity 1 and an adjusted Rand index of at most 0.1."""
-    expected = f"Expected a cluster number for each of {len(FAMILIES)} networks, got {len(clusters)}."
-    yield len(clusters) != len(FAMILIES), expected
-    yield (clusters != np.round(clusters)).any(), "The number of a cluster is an integer: 0, 1, 2 and so on."
-    counts = [Counter(np.array(FAMILIES)[clusters == cluster]) for cluster in np.unique(clusters)]
-    purity = sum(max(count.values()) for count in counts) / len(FAMILIES)
-    index = float(adjusted_rand_score(FAMILIES, np.unique(clusters, return_inverse=True)[1]))
-    nothing = f"Purity 1, adjusted Rand index {index:.2f}: {len(counts)} clusters say nothing."
-    yield purity == 1 and index <= BY_CHANCE, right(nothing)
-    yield purity < 1, f"The purity is {purity:.2f}: some cluster holds more than one family."
-    yield index == 1, "These are the families themselves, and both measures are 1. Tear them apart."
-    yield True, f"Pure, but the adjusted Rand index is {index:.2f}: some members of a family are still together."

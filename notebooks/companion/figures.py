@@ -17,7 +17,7 @@ from scipy.cluster import hierarchy
 from affscore.errors import AffscoreError
 from affscore.plots.signature import draw_signature, relative_positions
 from affscore.plots.style import PALETTE, house_style, legend_below, literal, name_rows, page, score_axis, series_style
-from companion.style import family_styles
+from companion.style import FAMILY_LOOKS, family_styles
 
 
 @house_style()
@@ -138,21 +138,21 @@ def dendrogram(
     axes.spines["left"].set_visible(False)
     if signatures:
         chosen = {names[leaf]: families[leaf] for leaf in order.tolist()}
-        _signatures(beside[0], {name: signatures[name] for name in chosen}, chosen)
+        looks = family_styles(families)
+        _signatures(beside[0], {name: signatures[name] for name in chosen}, {n: looks[f][0] for n, f in chosen.items()})
         axes.set_xlabel(f"{label}\nat which two clusters are joined")
     legend_below(figure, 5)
     return figure
 
 
-def _signatures(axes: Axes, signatures: Mapping[str, ArrayLike], families: Mapping[str, str]) -> None:
+def _signatures(axes: Axes, signatures: Mapping[str, ArrayLike], colours: Mapping[str, str]) -> None:
     """A line for each signature in the row of its network."""
-    looks = family_styles(families.values())
     rows = {name: np.asarray(values, dtype=float) for name, values in signatures.items()}
     everything = np.concatenate(list(rows.values()))
     low, high = np.floor(20 * np.nanmin(everything)) / 20, np.ceil(20 * np.nanmax(everything)) / 20
     for row, (name, scores) in enumerate(rows.items()):
         height = 10 * row + 0.5 + 9 * (scores - low) / (high - low)
-        axes.plot(relative_positions(scores), height, "-", color=looks[families[name]][0], linewidth=0.7)
+        axes.plot(relative_positions(scores), height, "-", color=colours[name], linewidth=0.7)
     scale = f"signatures: in each row scores from {low:.2f} to {high:.2f}"
     axes.set(xlabel=f"{scale},\nover the relative position of the activation", ylim=(0, 10 * len(rows)), yticks=[])
     axes.spines["left"].set_visible(False)
@@ -185,7 +185,11 @@ def two_measures(
     """
     names = list(dict.fromkeys(table[panels]))
     figure, grid = page(len(names), 0.8, each=2.6, columns=columns, xlabel=labels[0], ylabel=labels[1])
-    looks = {name: series_style(number) for number, name in enumerate(dict.fromkeys(table[series]))}
+    looks: dict[Any, dict[str, Any]] = {
+        name: series_style(number) for number, name in enumerate(dict.fromkeys(table[series]))
+    }
+    if set(looks) <= set(FAMILY_LOOKS):
+        looks = {name: {"color": look[0], "marker": look[1]} for name, look in family_styles(looks).items()}
     for axes, name in zip(grid, names, strict=True):
         for group, rows in table[table[panels] == name].groupby(series, sort=False):
             look: Any = {"linestyle": "", "markersize": 5, **looks[group]}

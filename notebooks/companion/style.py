@@ -25,6 +25,10 @@ FAMILY_LOOKS = {
     "Swins": ("wine", "p"), "ConvNeXts": ("brown", "h"), "SqueezeNets": ("orange", "8"),
     "MobileNets": ("vermilion", "*"), "ShuffleNets": ("blue", "<"),
     "Wide ResNets": ("green", ">"), "ResNeXts": ("green", "d"),
+    "ResNet": ("green", "o"), "SqueezeNet": ("purple", "o"), "MobileNetV1": ("vermilion", "v"),
+    "MobileNetV2": ("vermilion", "s"), "MobileNetV3": ("wine", "P"), "MobileNet-EdgeTPU": ("brown", "X"),
+    "EfficientNet-Lite": ("sky", "o"), "residual": ("blue", "^"), "plain": ("orange", "s"), "VGG-like": ("green", "D"),
+    "DenseNet": ("black", "o"),
 }  # fmt: skip
 """Colour and marker of a family, the same over the whole book: the nine of the paper's study, oldest first, which have
 a colour each, and further ones."""

@@ -51,7 +51,7 @@ def downloads(tmp_path_factory):
     """What torchvision would have downloaded: a file with the right name and shapes for each network."""
     home = tmp_path_factory.mktemp("torch")
     (home / "hub" / "checkpoints").mkdir(parents=True)
-    for spec in {*SMALL, *PAPER["efficient"], PAPER["model"]}:
+    for spec in {*SMALL, PAPER["model"]}:
         name, _, weights = spec.partition("@")
         enum = torchvision.models.get_model_weights(name)
         torch.manual_seed(0)
@@ -100,7 +100,7 @@ def of_networks(store):
 @pytest.mark.slow
 def test_the_profile_names_the_networks_of_the_study_and_weights_that_torchvision_has():
     assert [spec.partition("@")[0] for spec in PAPER["models"]] == study_models("")
-    for spec in [*PAPER["models"], *PAPER["efficient"]]:
+    for spec in PAPER["models"]:
         name, _, weights = spec.partition("@")
         assert torchvision.models.get_model_weights(name)[weights]
     assert len(SMALL) == 13

@@ -5,18 +5,14 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import titles
 from scipy.stats import pearsonr, permutation_test
-from sklearn.linear_model import LinearRegression
 
 from affscore.errors import AffscoreError
 from companion.chapter_07.claims import common_characteristics_again
-from companion.chapter_07.figures import accuracy_fits
-from companion.chapter_07.measurements import best_explained, between_families, explained_accuracy, panel_fits
+from companion.chapter_07.measurements import explained_accuracy
 from companion.chapter_07.selection import (
     best_fit_lead,
     best_fit_test,
-    best_fit_tests,
     independent_best,
     independent_lead,
     independent_p_value,
@@ -76,22 +72,6 @@ class TestExplained:
         assert np.isnan(rows.loc[("A", "depth"), "r2"])
         assert rows.loc["B", ["r2", "adjusted_r2", "correlation"]].isna().all(axis=None)
         assert (rows.loc["B", "points"] == 4).all()
-
-    def test_the_best_is_the_largest_and_a_group_without_any_is_there(self):
-        rows = explained_accuracy(networks(), ["mean", "max"])
-        assert rows.set_index(["group", "characteristic"]).loc[("A", "max"), "correlation"] == pytest.approx(-1)
-        found = best_explained(rows).set_index("group")
-        assert found["characteristic"].to_dict() == {"A": "max", "B": "mean"}
-        assert np.isnan(found.loc["B", "r2"])
-
-    def test_the_share_between_families_is_the_r2_of_their_names(self):
-        table = two_families()
-        dummies = pd.get_dummies(table["family"]).to_numpy(dtype=float)
-        expected = LinearRegression().fit(dummies, table["accuracy"]).score(dummies, table["accuracy"])
-        missing = pd.concat([table, table.iloc[:1].assign(accuracy=np.nan)], ignore_index=True)
-        assert between_families(table) == between_families(missing) == pytest.approx(expected)
-        assert between_families(table.assign(family=range(7))) == pytest.approx(1.0)
-        assert np.isnan(between_families(table.assign(accuracy=1.0)))
 
 
 class TestFigure4:
@@ -199,6 +179,11 @@ class TestBestFit:
         assert np.mean(np.array(p_values) <= 0.2) == pytest.approx(0.2, abs=0.09)
         assert np.mean(p_values) == pytest.approx(0.5, abs=0.1)
 
+    def test_what_only_tells_families_apart_is_evidence_in_the_free_shuffle_alone(self):
+        table = two_families(gap=30.0)
+        free, inside = (best_fit_test(table, ["mean", "max"], strata=of).p_value for of in (None, "family"))
+        assert free < 0.05 < inside
+
     def test_what_cannot_compete_is_left_out(self):
         table = group(6).assign(b=0.5, c=np.nan)
         table.loc[0, "d"] = 0.0
@@ -220,18 +205,6 @@ class TestBestFit:
     def test_what_cannot_be_shuffled_is_refused(self, table, options, complaint):
         with pytest.raises(AffscoreError, match=complaint):
             best_fit_test(table, STATISTICS, **options)
-
-    def test_what_only_tells_families_apart_is_evidence_in_the_free_shuffle_alone(self):
-        groups = [two_families(gap=30.0), two_families().assign(group="one", family="u")]
-        table = pd.concat([*groups, two_families().iloc[:3].assign(group="few")], ignore_index=True)
-        found = best_fit_tests(table, ["mean", "max"])
-        assert list(found.index) == ["G", "one", "few"]
-        row = found.loc["G"]
-        assert row[["best_statistic", "networks", "families"]].tolist() == ["mean", 7, 2]
-        assert row["between_families"] > 0.95
-        assert row["p_value"] < 0.05 < row["p_within"]
-        assert found["p_within"].isna().tolist() == [False, True, True]
-        assert found["p_value"].isna().tolist() == [False, False, True]
 
 
 class TestLead:
@@ -266,35 +239,3 @@ class TestLead:
         row = best_fit_lead(group(6).assign(x=np.nan), STATISTICS, COMMON)
         assert row["points"] == 6
         assert row["best_common"] in "yz"
-
-
-class TestFigure:
-    def drawn(self, table, names):
-        panels = explained_accuracy(table, names, kind="logarithm")
-        return accuracy_fits(table, panels, panel_fits(table, panels))
-
-    def test_a_row_of_panels_for_each_group_and_a_point_with_its_errors_for_each_network(self):
-        table = networks().assign(mean_standard_error=0.05)
-        table.loc[0, "accuracy"] = np.nan
-        figure = self.drawn(table, ["gflops", "mean"])
-        members = table[1:6]
-        found = fit(members["gflops"], members["accuracy"], "logarithm")
-        assert titles(figure)[0] == f"A\n$R^2$ = {found.r2:.2f}"
-        assert titles(figure)[2:] == ["B\nno $R^2$ of 4 networks"] * 2
-        assert [axes.get_xlabel() for axes in figure.axes[:2]] == ["GFLOPs of an image", "mean of the scores"]
-        assert {text.get_text() for text in figure.legends[0].get_texts()} >= {"F", "G", "H"}
-        axes, beside = figure.axes[:2]
-        points = np.concatenate([bars.lines[0].get_xydata() for bars in axes.containers])
-        assert sorted(map(tuple, points)) == sorted(map(tuple, members[["gflops", "accuracy"]].to_numpy()))
-        curve = next(line for line in axes.lines if len(line.get_xdata()) == 100)
-        assert curve.get_ydata() == pytest.approx(found(curve.get_xdata()))
-        for of, which, axis, length in ((axes, 0, 1, 2.0), (beside, 0, 0, 0.1), (beside, 1, 1, 2.0)):
-            ends = [part[:, axis] for bars in of.containers for part in bars.lines[2][which].get_segments()]
-            assert np.diff(ends).ravel() == pytest.approx(np.full(5, length))
-
-    def test_groups_of_one_panel_stand_three_side_by_side(self):
-        table = pd.concat([networks()[:6].assign(group=name) for name in "ABCD"])
-        figure = self.drawn(table, ["mean"])
-        grid = figure.axes[0].get_gridspec()
-        assert (grid.nrows, grid.ncols) == (2, 3)
-        assert [axes.get_title()[:1] for axes in figure.axes if axes.get_visible()] == list("ABCD")

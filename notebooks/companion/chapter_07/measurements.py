@@ -44,61 +44,6 @@ def explained_accuracy(table: pd.DataFrame, columns: Sequence[str], kind: str = 
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
-def best_explained(explained: pd.DataFrame) -> pd.DataFrame:
-    """The row of each group with the largest R2; of a group without any R2 its first row.
-
-    Args:
-        explained: What :func:`explained_accuracy` returns.
-
-    >>> rows = {"group": ["A", "A"], "characteristic": ["mean", "max"], "r2": [0.2, 0.7]}
-    >>> best_explained(pd.DataFrame(rows))["characteristic"].tolist()
-    ['max']
-    """
-    least = np.finfo(float).min  # pandas 2.2 finds no maximum among minus infinities
-    best = explained["r2"].astype(float).fillna(least).groupby(explained["group"], sort=False).idxmax()
-    return explained.loc[best].reset_index(drop=True)
-
-
-def panel_fits(table: pd.DataFrame, panels: pd.DataFrame) -> list[Fit | None]:
-    """The fits behind the panels of a figure.
-
-    Args:
-        table: A row for each network, with ``group``, ``accuracy`` and the characteristics.
-        panels: A row for each fit: ``group``, ``characteristic`` and ``fit``, as of :func:`best_explained`.
-
-    Returns:
-        The fit of each row; None where there is none.
-
-    >>> nets = pd.DataFrame({"group": ["A"] * 5, "accuracy": range(5), "depth": range(5)})
-    >>> [found.r2 for found in panel_fits(nets, best_explained(explained_accuracy(nets, ["depth"])))]
-    [1.0]
-    """
-    wanted = panels[["group", "characteristic", "fit"]].itertuples(index=False)
-    return [_fit(table.loc[table["group"] == group, [name, "accuracy"]].dropna(), kind) for group, name, kind in wanted]
-
-
-def between_families(table: pd.DataFrame) -> float:
-    r"""The share of the variance of accuracy that lies between families.
-
-    .. math:: 1 - \frac{\sum_i (y_i - \bar y_{f(i)})^2}{\sum_i (y_i - \bar y)^2}
-
-    It is the R2 of a baseline that knows the name of each network's family and nothing else.
-
-    Args:
-        table: A row for each network, with ``family`` and ``accuracy``; networks without an accuracy are left out.
-
-    Returns:
-        The share, in [0, 1]; NaN where all accuracies are the same, and 1 where no family has two members.
-
-    >>> between_families(pd.DataFrame({"family": ["a", "a", "b", "b"], "accuracy": [1.0, 2.0, 8.0, 9.0]}))
-    0.98
-    """
-    values = table["accuracy"].astype(float).dropna()
-    means = values.groupby(table.loc[values.index, "family"], sort=False).transform("mean")
-    whole = np.square(values - values.mean()).sum()
-    return float(1 - np.square(values - means).sum() / whole) if whole > 0 else np.nan
-
-
 def _fit(complete: pd.DataFrame, kind: str) -> Fit | None:
     """A fit of the second column on the first, where there is one."""
     try:

@@ -12,11 +12,8 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from affscore.errors import AffscoreError
-from companion.chapter_07.measurements import between_families
 from companion.permutation import PERMUTATIONS, ROUNDING, PermutationTest, permutation_test
 from companion.regression import LEAST_POINTS
-
-_COLUMNS = ["networks", "families", "between_families", "best_statistic", "statistic_r2", "p_value", "p_within"]
 
 
 @dataclass(frozen=True)
@@ -136,50 +133,6 @@ def best_fit_lead(
         "wins_if_nothing_matters": float((leads > 0).mean()),
         "lead_p_value": ours.share_of(leads >= ours.observed - theirs.observed - ROUNDING),
     }
-
-
-def best_fit_tests(table: pd.DataFrame, statistics: Sequence[str], **options: Any) -> pd.DataFrame:
-    """Tests of the best of several statistics in each group: accuracies permuted freely, and stratified by family.
-
-    A group of two families is in good part two points: whatever differs between the families goes with accuracy. The
-    free permutation takes that for evidence; the stratified one does not.
-
-    Args:
-        table: A row for each network, with ``group``, ``family``, ``accuracy`` and statistics; rows without a group are
-            left out.
-        statistics: Columns that compete.
-        options: ``kind``, ``permutations`` and ``seed``, as in :func:`best_fit_test`.
-
-    Returns:
-        A row for each group, by its name: ``networks``, ``families``, ``between_families``
-        (:func:`companion.chapter_07.between_families`), ``best_statistic``, ``statistic_r2``, ``p_value``, ``p_within``
-        (stratified by family; missing for a single one). Those of fits are missing where there is none.
-
-    Source: the restricted permutation test; the paper has no test. Two families, and a statistic that knows which is
-    which and nothing of their members:
-
-    >>> x = [1.0, 1.1, 1.2, 1.3, 3.0, 3.1, 3.2, 3.3]
-    >>> y = [12, 10, 13, 11, 62, 60, 63, 61]
-    >>> two = pd.DataFrame({"group": "G", "family": ["a"] * 4 + ["b"] * 4, "mean": x, "accuracy": y})
-    >>> row = best_fit_tests(two, ["mean"]).loc["G"]
-    >>> bool(row["between_families"] > 0.99), round(float(row["p_value"]), 3), round(float(row["p_within"]), 3)
-    (True, 0.016, 0.557)
-    """
-    rows = {}
-    named = table.assign(family=table["family"].astype(object).fillna("none"))
-    for name, members in named.groupby("group", sort=False):
-        families = members["family"].nunique()
-        row: dict[str, object] = {"networks": len(members), "families": families}
-        row["between_families"] = between_families(members)
-        try:
-            free = best_fit_test(members, statistics, **options)
-            row |= {"best_statistic": free.best, "statistic_r2": free.observed, "p_value": free.p_value}
-            if families > 1:
-                row["p_within"] = best_fit_test(members, statistics, strata="family", **options).p_value
-        except AffscoreError:
-            pass  # too few networks to fit
-        rows[name] = row
-    return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=_COLUMNS)
 
 
 _LEVELS = 10_000
