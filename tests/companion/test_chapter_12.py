@@ -1,71 +1,13 @@
-"""How far signatures move on other data and in classes, against formulas and simulation; and their panels."""
+"""How far signatures move in classes, against formulas and simulation; and the panels of distances."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from drawn import legend_entries, words
 
-from affscore import AffscoreError, signature
-from affscore.comparison import signature_distance
+from affscore import AffscoreError
 from companion.chapter_12.figures import deviation_panels
-from companion.chapter_12.measurements import class_effects, data_deviations, deviations
-from companion.studies import study_of
-
-
-def study(scores, n=512, batches=1, stds=None, model="net"):
-    """Rows of a network: scores by data set, and the standard deviations of those of the first."""
-    rows = [
-        (model, data, n, batches, index, score, stds[index] if stds else np.nan)
-        for data, some in scores.items()
-        for index, score in enumerate(some)
-    ]
-    return pd.DataFrame(rows, columns=["model", "dataset", "n", "batches", "index", "score", "score_std"])
-
-
-class TestOtherData:
-    def test_distances_are_those_of_the_signatures(self):
-        measured = [signature("mini:alexnet", data, n=64, images=64, criteria=False) for data in ("digits", "random")]
-        (found,) = data_deviations(study_of(measured)).itertuples()
-        here, there = (one.scores for one in measured)
-        assert found.euclidean == pytest.approx(deviations({"a": here}, {"a": there})["a"])
-        assert found.dtw == pytest.approx(signature_distance(here, there))
-        assert found.mean_change == pytest.approx(there.mean() - here.mean())
-        assert (found.dataset, found.activations, found.lost) == ("random", 7, 0)
-        assert np.isnan(found.chance)
-
-    def test_each_network_is_compared_with_itself_on_the_first_data_set(self):
-        scores = {"a": [0.5, 0.5], "b": [0.5, 0.8], "c": [0.9, 0.5]}
-        deep, other = study({"a": [0.1] * 9, "b": [0.3] * 9}, model="deep"), study({"b": [0.6]}, model="other")
-        found = data_deviations(pd.concat([study(scores), deep, other])).set_index(["model", "dataset"])["euclidean"]
-        assert found.to_dict() == pytest.approx({("net", "b"): 0.3, ("net", "c"): 0.4, ("deep", "b"): 0.6})
-        turned = data_deviations(study({"b": scores["b"], "a": scores["a"]}))
-        assert turned["dataset"].tolist() == ["a"]
-        assert turned["mean_change"].tolist() == pytest.approx([-0.15])
-
-    def test_chance_is_the_distance_of_two_means_of_independent_batches(self):
-        """Against a simulation: scores that vary by a known deviation, measured in four batches each."""
-        generator = np.random.default_rng(0)
-        spread, batches = np.array([0.02, 0.05, 0.01]), 4
-        drawn = generator.normal(0.5, spread, (2000, 2, batches, 3))
-        distances = np.linalg.norm(np.subtract(*drawn.mean(axis=2).swapaxes(0, 1)), axis=1)
-        rows = study({"a": [0.5] * 3}, batches=batches, stds=list(spread))
-        chance = data_deviations(pd.concat([rows, study({"b": [0.6] * 3})]))["chance"].item()
-        assert chance == pytest.approx(np.sqrt((distances**2).mean()), rel=0.05)
-
-    def test_the_largest_of_smaller_batches_says_what_chance_makes_of_the_whole(self):
-        whole = study({"a": [0.5, 0.5], "b": [0.7, 0.5]}, n=1024)
-        halves = study({"a": [0.9, 0.9]}, n=512, batches=2, stds=[0.03, 0.04])
-        quarters = study({"a": [0.9, 0.9]}, n=256, batches=4, stds=[0.3, 0.3])
-        (found,) = data_deviations(pd.concat([whole, halves, quarters])).itertuples()
-        assert found.euclidean == pytest.approx(0.2)  # of the largest n
-        assert found.chance == pytest.approx(0.05)
-
-    def test_activations_without_a_score_are_left_out_and_counted(self):
-        (found,) = data_deviations(study({"a": [0.5, np.nan, 0.5], "b": [0.8, 0.1, np.nan]})).itertuples()
-        assert (found.activations, found.lost, found.euclidean) == (1, 2, pytest.approx(0.3))
-        (found,) = data_deviations(study({"a": [np.nan], "b": [0.8]})).itertuples()
-        assert found.lost == 1
-        assert np.isnan([found.euclidean, found.dtw, found.mean_change]).all()
+from companion.chapter_12.measurements import class_effects
 
 
 def in_classes(classes, draws, model="net"):

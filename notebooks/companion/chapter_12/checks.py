@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from affscore.transport import affinity_score
-from companion.answers import as_clouds, as_number, matching
-from companion.clustering import nearest_neighbour_accuracy
+from companion.answers import as_clouds
 from companion.exercises import Hints, exercise, right
 
 Values = NDArray[np.float64]
@@ -30,22 +28,3 @@ def affine_on_each_class(one: Values, other: Values) -> Hints:
     yield min(of_class) < STRAIGHT, f"{found}. On which inputs is ReLU affine? Let a class have no others."
     yield (together > BENT, f"{found}: together they are too straight. How do they lie on the two sides of the bend?")
     yield True, right(f"{found}. The bend separates the classes, and none of them sees it.")
-
-
-@exercise("12.2", as_number)
-def smallest_p_value(number: float) -> Hints:
-    """The smallest p-value that four networks of two methods can have."""
-    names = list("abcd")
-    distances = pd.DataFrame(9.0 * (1 - np.kron(np.eye(2), np.ones((2, 2)))), names, names)
-    smallest = nearest_neighbour_accuracy(distances, ["u", "u", "v", "v"]).p_value
-    answers = (
-        (smallest, right("However clear the groups are, four networks cannot reject at 5 %.")),
-        (1 / 24, "Of the 24 orders of four labels many give the same groups."),
-        (1 / 6, "Six ways to give out the methods. Which of the two is which makes no difference to the neighbours."),
-        (0.05, "That is the level, not what can be reached."),
-        (
-            True,
-            "Count in how many ways four networks can be divided into two pairs, and in how many of them all is right.",
-        ),
-    )
-    return matching(number, answers, 1e-3)

@@ -18,7 +18,7 @@ def deviation_panels(table: pd.DataFrame, values: Sequence[str] = ("euclidean", 
     """Draw how far the signature of each network on other data is from that on the data of reference.
 
     Args:
-        table: A row for each network and data set (:func:`companion.chapter_12.data_deviations`).
+        table: A row for each network (``model``) and ``dataset``, with the distances.
         values: The distances to draw, a panel for each.
         chance: What the column ``chance`` is called, which is drawn as bars behind the Euclidean distances.
 

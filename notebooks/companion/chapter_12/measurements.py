@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
-from affscore.comparison.distances import signature_distance
 from affscore.errors import AffscoreError
 from companion.statistics import Estimate, jackknife_error
 
@@ -38,80 +36,6 @@ def deviations(here: Mapping[str, ArrayLike], there: Mapping[str, ArrayLike]) ->
         {name: float(np.linalg.norm(one - other)) for name, (one, other) in pairs.items() if len(one) == len(other)},
         dtype=float,
     )
-
-
-_FOUND = ["model", "dataset", "euclidean", "dtw", "mean_change", "activations", "lost", "chance"]
-
-
-def data_deviations(study: pd.DataFrame) -> pd.DataFrame:
-    r"""How far the signature of each network on each data set is from that on the first one.
-
-    Two signatures on the first data set differ, too, where each is of other images. With :math:`s_l` the standard
-    deviation of the score of activation l over B batches of that data set, the distance that this chance makes is
-    about
-
-    .. math:: \sqrt{\textstyle\sum_l 2 s_l^2 / B}
-
-    between two signatures of as many images in all: a score of twice the images varies by half as much.
-
-    Args:
-        study: Scores under one specification with the columns of :func:`companion.studies.study_of`. The data set
-            of the first row is that of reference; a network that was not measured on it is left out. Where there are
-            several n, distances are those of the largest; chance is that of the largest with two batches or more.
-
-    Returns:
-        A row for each network and other data set: ``model``, ``dataset``, ``euclidean`` and ``dtw``, the two distances,
-        ``mean_change``, the mean change of the scores, ``activations``, how many of these there are, ``lost``, how many
-        have no score on one of the two and are left out, and ``chance`` (missing where nothing was measured in two
-        batches or more).
-
-    Raises:
-        AffscoreError: Another table, or one without other data.
-
-    Source: figure 15; its caption says Euclidean distance, the text dynamic time warping. Chance is not in the papers.
-
-    >>> rows = [("net", data, 64, 1, index, score) for data, scores in (("digits", [0.5, 0.5]), ("random", [0.8, 0.9]))
-    ...         for index, score in enumerate(scores)]
-    >>> columns = ["model", "dataset", "n", "batches", "index", "score"]
-    >>> found = data_deviations(pd.DataFrame(rows, columns=columns).assign(score_std=float("nan")))
-    >>> found[["dataset", "euclidean", "dtw", "mean_change"]].round(2).values.tolist()
-    [['random', 0.5, 0.5, 0.35]]
-    """
-    reference, *others = study["dataset"].unique().tolist() or [None]
-    if not others:
-        raise AffscoreError("expected scores on a data set of reference and on another one at least")
-    rows = []
-    for model, own in study.groupby("model", sort=False):
-        scores = _scores(own[own["n"] == own["n"].max()])
-        if reference not in scores:
-            continue
-        chance = _chance(own[own["dataset"] == reference])
-        for data in (data for data in others if data in scores):
-            both = scores[[reference, data]].dropna()
-            rows.append((model, data, *_apart(*both.to_numpy().T), len(both), len(scores) - len(both), chance))
-    return pd.DataFrame(rows, columns=_FOUND)
-
-
-def _scores(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row for each activation, a column for each data set."""
-    scores = rows[["index", "dataset"]].assign(score=rows["score"].astype(float))
-    return scores.pivot(index="index", columns="dataset", values="score")  # noqa: PD010 - a value for each pair
-
-
-def _apart(here: NDArray[np.float64], there: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Both distances, and the mean change."""
-    if not len(here):
-        return np.nan, np.nan, np.nan
-    change = there - here
-    return float(np.linalg.norm(change)), signature_distance(here, there), float(change.mean())
-
-
-def _chance(rows: pd.DataFrame) -> float:
-    several = rows[rows["batches"] > 1]
-    several = several[several["n"] == several["n"].max()]
-    if several.empty:
-        return np.nan
-    return float(np.sqrt((2 * several["score_std"].astype(float) ** 2 / several["batches"]).sum()))
 
 
 Array = NDArray[np.float64]
@@ -245,49 +169,11 @@ def _p_value(permuted: Array, observed: float) -> float:
     return float((np.sum(permuted >= observed * (1 - 1e-9)) + 1) / (len(permuted) + 1))
 
 
-def spread_over_methods(values: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
-    r"""How far criteria differ over networks of one architecture, and how far by their seeds alone.
-
-    With a mean square :math:`s_w^2` within methods and one :math:`s_b^2` between them, F is
-    :math:`s_b^2 / s_w^2` (one-way analysis of variance).
-
-    Args:
-        values: A row for each network, a column for each criterion.
-        methods: How each network was trained; one method at least has several networks.
-
-    Returns:
-        A row for each criterion: ``mean`` and ``std`` over all networks, as in table 3 but with n - 1 in the
-        denominator; ``seeds``, the standard deviation within methods; their ``ratio``; ``F`` and its
-        ``p_value``: small where methods differ by more than seeds do.
-
-    Raises:
-        AffscoreError: Not a method for each network, or no method with several, or only one.
-
-    >>> values = pd.DataFrame({"score": [0.5, 0.6, 0.8, 0.9], "norm": [1.0, 2.0, 1.0, 2.0]})
-    >>> spread_over_methods(values, ["a", "a", "b", "b"])["F"].round(3).tolist()
-    [18.0, 0.0]
-    """
-    if len(methods) != len(values) or not 1 < len(set(methods)) < len(methods):
-        raise AffscoreError(
-            f"expected a method for each of {len(values)} networks, two methods at least, one of them of several; "
-            f"got {len(methods)} of {len(set(methods))}"
-        )
-    labels = pd.Series(list(methods), index=values.index)
-    groups = [values[labels == method] for method in labels.unique()]
-    within = sum(((group - group.mean()) ** 2).sum() for group in groups) / (len(values) - len(groups))
-    between = sum(len(group) * (group.mean() - values.mean()) ** 2 for group in groups) / (len(groups) - 1)
-    f = between / within
-    return pd.DataFrame({
-        "mean": values.mean(), "std": values.std(), "seeds": within**0.5, "ratio": values.std() / within**0.5,
-        "F": f, "p_value": stats.f.sf(f, len(groups) - 1, len(values) - len(groups)),
-    })  # fmt: skip
-
-
 def leads_of_variation(values: pd.DataFrame, methods: Sequence[str], of: str) -> dict[str, Estimate]:
     """How much less a number varies over networks than others do, with the jackknife's error over methods.
 
     Args:
-        values: As of :func:`spread_over_methods`.
+        values: A row for each network, a column for each number.
         methods: How each network was trained.
         of: The column that is compared with the others.
 

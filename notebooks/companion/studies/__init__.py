@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,6 @@ from affscore.network.multiverse import Multiverse
 from affscore.network.parquet import read_parquet
 from affscore.network.result import Signature
 from affscore.options import DEFAULT, Specification
-from affscore.survey.survey import load_or_measure
-from companion.shipped import RESULTS
 
 STUDIES = Path(__file__).parents[1] / "data" / "studies"
 """The folder of the studies that come with the companion."""
@@ -52,48 +50,6 @@ def study_of(results: Iterable[Multiverse | Signature]) -> pd.DataFrame:
     """
     tables = [_rows(one) for result in results for one in _signatures(result)]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(COLUMNS))
-
-
-def study_on_data(
-    models: Iterable[str], datasets: Sequence[str], store: str | Path, *, n: int, images: int = 0,
-    other_images: int = 0, **options: Any,
-) -> pd.DataFrame:  # fmt: skip
-    """A study of networks on several data sets; what is missing in a store is measured.
-
-    Where the images of the first data set make one batch, they are measured in two halves, too, so that there is a
-    spread over other images of it (:func:`companion.chapter_12.data_deviations`).
-
-    Args:
-        models: MODEL[@WEIGHTS], each; they are called so in the table.
-        datasets: The data set of reference, and others.
-        store: The folder of the store.
-        n: Images in a batch.
-        images: How many images of reference; 0 for all.
-        other_images: How many of each other data set; 0 for all.
-        options: Further options of :func:`affscore.survey.load_or_measure`.
-
-    Raises:
-        AffscoreError: Two data sets of one name, or batches of several sizes, as scores depend on it; what measuring
-            raises.
-    """
-    asked = list(models)
-
-    def measured(data: str, size: int, count: int) -> pd.DataFrame:
-        results = load_or_measure(asked, data, store, also=[RESULTS], n=size, images=count or None, **options)
-        return pd.concat([study_of([one]).assign(model=name) for name, one in results.items()])
-
-    first, *others = datasets
-    parts = [measured(first, n, images), *(measured(data, n, other_images) for data in others)]
-    names = [part["dataset"].iloc[0] for part in parts]
-    if twice := [name for number, name in enumerate(names) if name in names[:number]]:
-        raise AffscoreError(f"two data sets are called {twice[0]}: rename a folder")
-    if len(sizes := {part["images"].iloc[0] // part["batches"].iloc[0] for part in parts}) > 1:
-        raise AffscoreError(
-            f"scores depend on the size of a batch, which is {sorted(sizes)} here: lower n, or bring more images"
-        )
-    if parts[0]["batches"].min() < 2:
-        parts.append(measured(first, n // 2, images))
-    return pd.concat(parts, ignore_index=True)
 
 
 def load_study(name: str) -> pd.DataFrame:

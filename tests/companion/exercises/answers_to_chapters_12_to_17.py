@@ -14,18 +14,14 @@ BELOW, ABOVE = -1 - RNG.exponential(size=(256, 1)), RNG.exponential(size=(256, 1
 CLOUD = RNG.standard_normal((256, 1))
 
 
-RIGHT |= {
-    "12.2": [1 / 3, np.float64(1 / 3), torch.tensor(1 / 3)],
-    "12.1": [(BELOW, ABOVE), (ABOVE, BELOW), [torch.tensor(BELOW), torch.tensor(ABOVE)]],
-}
+RIGHT |= {"12.1": [(BELOW, ABOVE), (ABOVE, BELOW), [torch.tensor(BELOW), torch.tensor(ABOVE)]]}
 WRONG |= {
-    "12.2": [(1 / 24, "the same groups"), (1 / 6, "no difference"), (0.05, "the level"), (0.5, "two pairs")],
     "12.1": [
         ((CLOUD, ABOVE), "On which inputs"), ((ABOVE, ABOVE + 1), "too straight"), ((BELOW, BELOW - 1), "too straight"),
         ((BELOW[:9], ABOVE[:9]), "64 to 512"), ((np.ones((64, 2)), np.ones((64, 2))), "the same"),
     ],
 }  # fmt: skip
-SECRETS |= {"12.2": [1 / 3], "12.1": ["exponential"]}
+SECRETS |= {"12.1": ["exponential"]}
 
 
 # Chapter 13

@@ -8,7 +8,7 @@ import affscore
 from affscore.errors import AffscoreError
 from affscore.options import DEFAULT, Specification
 from companion import studies
-from companion.studies import COLUMNS, load_studies, load_study, signatures_of, study_of, study_on_data, under
+from companion.studies import COLUMNS, load_studies, load_study, signatures_of, study_of, under
 
 
 @pytest.fixture(scope="module")
@@ -91,17 +91,3 @@ def test_a_study_is_a_plain_table(tmp_path, monkeypatch):
     assert list(load_studies()) == ["mine"]
     with pytest.raises(AffscoreError, match=r"no study .* is called 'mind'; there are: mine"):
         load_study("mind")
-
-
-def test_a_study_on_data_measures_one_batch_in_halves_too(tmp_path):
-    options = {"n": 64, "images": 64, "other_images": 64, "progress": False, "criteria": False}
-    table = study_on_data(["mini:digitsnet"], ["digits", "random"], tmp_path, **options)
-    assert list(table["dataset"].unique()) == ["digits", "random"]
-    batches = table.groupby(["dataset", "n"])["batches"].first()
-    assert batches.to_dict() == {("digits", 64): 1, ("digits", 32): 2, ("random", 64): 1}
-    assert set(table["model"]) == {"mini:digitsnet"}
-    assert not table.duplicated(["dataset", "n", "index"]).any()
-    for data, other_images, complaint in ((["digits"] * 2, 64, "two data sets are called digits"),
-                                          (["digits", "random"], 32, "size of a batch")):  # fmt: skip
-        with pytest.raises(AffscoreError, match=complaint):
-            study_on_data(["mini:digitsnet"], data, tmp_path, **options | {"other_images": other_images})
