@@ -2,74 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 import torch
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
+from affscore.plots.style import house_style, legend_below, literal, page, score_axis, series_style
 from affscore.transport import differentiable_affinity
 from companion.answers import as_number
 from companion.exercises import Hints, exercise, right
-from companion.statistics import Estimate, mean_of
 
-FREE = "free"
-"""The target of the trainings without a penalty."""
-
-PULLED = ("low", "high")
-"""The targets that chapters compare: a mean score below and above that of free training."""
-
-CELL = ["network", "task", "target"]
-
-_TRAINING = [*CELL, "seed"]
+SMALL = {"vgg8": "mini VGG", "resnet8": "mini ResNet"}
+"""What the networks of the study are called on the page."""
 
 
-def outcomes(study: pd.DataFrame) -> pd.DataFrame:
-    """A row for each training: what was measured of it, and ``mean_score``.
+@house_style()
+def accuracy_by_score(trainings: pd.DataFrame) -> Figure:
+    """Draw accuracy against the mean score, a panel for each network and task; all have the same axes.
 
     Args:
-        study: A row for each training and activation, under one specification.
+        trainings: A row for each: ``network``, ``task``, ``target``, ``mean_score`` and ``accuracy``, in per cent.
+
+    >>> rows = pd.DataFrame({"network": "vgg8", "task": ["digits", "hard"], "target": ["free", "low"],
+    ...     "mean_score": [0.8, 0.6], "accuracy": [95, 80]})
+    >>> [axes.get_title() for axes in accuracy_by_score(rows).axes]
+    ['mini VGG, digits', 'mini VGG, hard']
     """
-    trainings = study.groupby(_TRAINING, sort=False)
-    return trainings.first().assign(mean_score=trainings["score"].mean()).reset_index()
+    looks = {name: series_style(number) for number, name in enumerate(("low", "free", "high"))}
+    panels = list(trainings.groupby(["network", "task"], sort=False))
+    labels = {"xlabel": "mean score", "ylabel": "accuracy (%)"}
+    figure, grid = page(len(panels), 0.6, each=2.0, columns=2, sharex=True, sharey=True, **labels)
+    for axes, ((network, task), rows) in zip(grid, panels, strict=True):
+        for target, look in looks.items():
+            some = rows[rows["target"] == target]
+            axes.plot(some["mean_score"], some["accuracy"], linestyle="", markersize=5, label=target, **look)
+        axes.set(title=f"{SMALL[network]}, {task}", ylim=(50, 100))
+    legend_below(figure, 3)
+    return figure
 
 
-def differences(study: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """What pulled trainings have more of than the free one of the same network, task and seed.
-
-    Both begin with the same weights and see the same images in the same order.
+@house_style()
+def towards(goals: pd.DataFrame, reached: pd.DataFrame) -> Figure:
+    """Draw signatures that were targets, and those of the networks that were trained towards them.
 
     Args:
-        study: As in :func:`outcomes`.
-        columns: Numbers of a training, ``mean_score`` among them.
-
-    Returns:
-        A row for each pulled training that has a free one.
-
-    >>> rows = pd.DataFrame({"target": ["free", "low"], "seed": 1, "score": [0.8, 0.6], "accuracy": [0.9, 0.7]})
-    >>> differences(rows.assign(network="vgg8", task="digits"), ["accuracy"]).round(2).values.tolist()
-    [['vgg8', 'digits', 'low', 1, -0.2]]
+        goals: A row for each target, a column for each depth.
+        reached: Likewise a row for each ``target``, ``network`` and ``seed``.
     """
-    table, one = outcomes(study), ["network", "task", "seed"]
-    free = table.loc[table["target"] == FREE, [*one, *columns]]
-    both = table[table["target"] != FREE].merge(free, on=one, suffixes=("", "_free"))
-    found = both[_TRAINING].copy()
-    for column in columns:
-        found[column] = both[column] - both[f"{column}_free"]
-    return found.reset_index(drop=True)
-
-
-def by_cell(found: pd.DataFrame, column: str) -> dict[tuple[str, ...], Estimate]:
-    """The mean difference for each network, task and target, with its interval over seeds."""
-    return {tuple(map(str, cell)): mean_of(rows[column]) for cell, rows in found.groupby(CELL, sort=False)}
-
-
-def over_all(found: pd.DataFrame, column: str) -> dict[str, Estimate]:
-    """The mean difference for each target, over networks and tasks, with its interval over seeds.
-
-    The networks and tasks of one seed are averaged first: those of the hard task share their images.
-    """
-    means = found.groupby(["target", "seed"], sort=False)[column].mean()
-    return {str(target): mean_of(rows) for target, rows in means.groupby(level="target", sort=False)}
+    figure, grid = page(len(goals), 3.2, sharey=True, xlabel="activation, in order", ylabel="affinity score")
+    for axes, (name, goal) in zip(grid, goals.iterrows(), strict=True):
+        axes.plot(goal, "-", color="black", linewidth=2.5, label="target")
+        for number, (network, rows) in enumerate(reached.loc[name].groupby("network", sort=False)):
+            look = series_style(number)
+            axes.plot(rows.T, "-", color=look["color"], linewidth=0.7, alpha=0.45)
+            axes.plot(rows.mean(), "-", **look, markersize=5, label=SMALL[network])
+        axes.set_title({"as-vit": "towards a mini ViT", "as-resnet": "towards a mini ResNet-18"}[literal(name)])
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    score_axis(grid, [*goals.to_numpy().ravel(), *reached.to_numpy().ravel()])
+    legend_below(figure, 3)
+    return figure
 
 
 @exercise("17.1", as_number)
