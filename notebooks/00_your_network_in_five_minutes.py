@@ -199,7 +199,7 @@ Markdown(
 # ```
 #
 # and this page by `-p model ../my_file.py:my_function@../my_weights.pt`. Further: {doc}`../book/how_to_run_with_your_model` for all names of networks
-# and data, {doc}`../book/surveys` for many of them.
+# and data, {ref}`surveys` for many of them.
 #
 # ## What we found
 

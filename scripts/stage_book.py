@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+import api_pages
 import nbformat
 import syllabus
 import yaml
@@ -50,9 +51,11 @@ def main() -> None:
     files[Path("_config.yml")] = configuration(Path("_config.yml"))
     files[Path("book/status.md")] = status_page(arguments.params, executed).encode()
     files[syllabus.PAGE] = syllabus.filled(files[syllabus.PAGE].decode()).encode()
+    documented = api_pages.in_full([files[page].decode() for page in api_pages.PAGES])
+    for page in api_pages.PAGES:
+        files[page] = api_pages.filled(files[page].decode(), documented).encode()
     files[COLUMNS] = columns_page(files[COLUMNS].decode()).encode()
     files[Path("book/_static/explorer/data.js")] = explorer_data()
-    files[Path("book/changelog.md")] = Path("CHANGELOG.md").read_bytes()
     for notebook in executed.values():
         set_numbers(notebook)
     files |= front_page(files[INTRODUCTION].decode(), executed)
@@ -60,6 +63,10 @@ def main() -> None:
         show_parameters_once(name, notebook)
         move_to_the_top(name, notebook)
         files[name] = nbformat.writes(notebook).encode()
+    address = yaml.safe_load(files[Path("_config.yml")])["repository"]
+    for path in files:
+        if path.suffix == ".md":
+            files[path] = with_repository(files[path].decode(), **address).encode()
     write_tree(arguments.stage, files)
     (arguments.stage / INTRODUCTION).touch()  # Sphinx copies style sheets only when it reads some page
 
@@ -73,6 +80,22 @@ def configuration(path: Path) -> bytes:
         settings["launch_buttons"]["colab_url"] = "https://colab.research.google.com"
         text = yaml.safe_dump(settings, sort_keys=False)
     return text.encode()
+
+
+def with_repository(page: str, url: str, branch: str) -> str:
+    r"""A page with the address of the repository; without the lines that name it, while there is none.
+
+    >>> with_repository("a\npip install git+REPOSITORY\nb REPOSITORY/blob/BRANCH/c", "https://x.org", "main")
+    'a\npip install git+https://x.org\nb https://x.org/blob/main/c'
+    >>> with_repository("a\npip install git+REPOSITORY\nb", "", "main")
+    'a\nb'
+    """
+    lines = page.split("\n")
+    return "\n".join(
+        line.replace("REPOSITORY/blob/BRANCH", f"{url}/blob/{branch}").replace("REPOSITORY", url)
+        for line in lines
+        if url or "REPOSITORY" not in line
+    )
 
 
 def show_parameters_once(name: Path, notebook: NotebookNode) -> None:
