@@ -7,7 +7,6 @@ reads only these again, and files that are gone from the repository are deleted.
 from __future__ import annotations
 
 import argparse
-import math
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,9 +19,9 @@ from explorer_data import explorer_data
 from findings import move_to_the_top
 from front_page import INTRODUCTION, front_page
 from nbformat import NotebookNode
-from notebook_files import book_notebooks, declared_parameters, read_profile
+from notebook_files import book_notebooks, declared_parameters
 
-from affscore.network.columns import ANYWHERE, EXTRAPOLATED, Column
+from affscore.network.columns import EXTRAPOLATED, Column
 from affscore.network.criteria import CRITERIA, SCHEMA
 from affscore.options import OF_THE_PAPERS
 
@@ -148,13 +147,8 @@ def columns_page(page: str) -> str:
 
 
 def described(column: Column) -> tuple[str, str, str]:
-    """The row of a column: its name, its type, what it says."""
-    words = " or ".join(f"`{word}`" for word in column.words if word)
-    ends = zip(("at least", "at most"), column.within, strict=True)
-    within = " and ".join(f"{which} {end:g}" for which, end in ends if math.isfinite(end))
-    flags = " or ".join(f"`{flag}`" for flag in column.missing if flag != ANYWHERE)
-    parts = [column.description, words, within, flags and f"missing with the flag {flags}"]
-    return f"`{column.name}`", column.kind, "; ".join(part for part in parts if part)
+    """The row of a column: its name, its type, and the first part of what it says."""
+    return f"`{column.name}`", column.kind, re.split(r"[;:,] ", column.description)[0]
 
 
 def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:
@@ -165,29 +159,22 @@ def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:
         page = f"{{doc}}`../{name.with_suffix('')}`"
         given = ", ".join(f"`{key}={value}`" for key, value in ran["parameters"].items()) or "its defaults"
         started = ran["started"].replace("T", " ").removesuffix("+00:00")
-        runs.append((page, given, started, f"{ran['seconds']:.1f}", str(ran["peak_mb"]), ran["device"]))
+        runs.append((page, given, started, f"{ran['seconds']:.1f}"))
         for package, number in ({"platform": ran["platform"]} | ran["versions"]).items():
             versions.setdefault(package, {})[number] = None  # notebooks that ran at other times may have had others
     total = sum(notebook.metadata["affscore"]["seconds"] for notebook in executed.values())
-    profile = [(f"`{key}`", f"`{value}`") for key, value in read_profile(params).items()]
     return f"""# What ran
 
 Every notebook of this book was executed as it is, from a fresh kernel, with the profile `{params.stem}`:
 {len(runs)} notebooks in {total:.0f} seconds.
 
-{table(("page", "parameters", "started (UTC)", "seconds", "peak memory (MB)", "device"), runs)}
+{table(("page", "parameters", "started (UTC)", "seconds"), runs)}
 
 ## With which versions
 
 {table(("package", "version"), [(package, ", ".join(numbers)) for package, numbers in versions.items()])}
 
 All versions are pinned in `requirements.lock`, also those of what made the pages.
-
-## The profile
-
-{table(("parameter", "value"), profile)}
-
-A notebook takes the parameters that it has; the others keep the defaults on its page.
 """
 
 
