@@ -16,10 +16,17 @@
 # %% [markdown]
 # # What is reproduced
 #
-# Papers report numbers and make claims. This page compares each of them with ours: every number that is printed in
-# {cite:t}`bouniot2025alexnet` and in the poster of {cite:t}`gamba2022linear`, and the claims in words, also those in the abstracts of
-# {cite:t}`mehmetigopel2023nonlinear`, each with a test that decides it. No verdict is written down; they are computed while the page is built.
-# Findings of our own are in the chapters, and not counted here.
+# *Of what the papers print and claim, what did we find again?* Papers report numbers and make claims. Every number that is
+# printed in {cite:t}`bouniot2025alexnet` and in the poster of {cite:t}`gamba2022linear`, and every claim that we could test,
+# also of {cite:t}`mehmetigopel2023nonlinear`, has a row beside ours. The verdicts are computed when this page is built.
+#
+# :::{admonition} What we found
+# :class: findings
+# **No printed score of a network could be checked: for {glue:text}`measured-needs data` of them the weights or images are
+# missing.** Of the others, {glue:text}`simulated-reproduced` scores of activation functions are reproduced. That a further
+# {glue:text}`computed-reproduced` follow from public metadata and {glue:text}`looked up-reproduced` can be looked up
+# reproduces no experiment. {bdg-secondary}`open`
+# :::
 
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the book's code, or not.
@@ -46,184 +53,105 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
-# %% tags=["remove-cell"]
-from base64 import b64encode
+# %%
 from pathlib import Path
 
 import pandas as pd
-from IPython.display import HTML, Markdown
+from IPython.display import HTML
 
 from companion.all_results import AllResults, measure_as_printed
-from companion.ledger import ALL, Ledger
-from companion.style import table
+from companion.ledger import Ledger
+from companion.style import download, say, table
 
 if models:
-    options = {
-        "n": n,
-        "images": images or None,
-        "device": device,
-        "seed": seed,
-        "progress": False,
-    }
+    options = {"n": n, "images": images or None, "device": device}
+    options |= {"seed": seed, "progress": False}
     measure_as_printed(models, dataset, store, jobs=jobs, **options)
-results_of_yours = store if list(Path(store).glob("*.parquet")) else None
-book = Ledger(AllResults.gather(results_of_yours))
+own = store if list(Path(store).glob("*.parquet")) else None
+book = Ledger(AllResults.gather(own))
 numbers, claims = book.table, book.claim_table
-
-
-def download(frame, name):
-    """A link to a table that is in the page itself."""
-    data = b64encode(frame.to_csv(index=False).encode()).decode()
-    link = (
-        f'<a download="{name}" href="data:text/csv;base64,{data}">{name}</a>'
-    )
-    return f"{link} ({len(frame)} rows)"
-
+len(numbers), len(claims)
 
 # %% [markdown]
 # ## The printed numbers
 #
-# They are counted by the way in which ours was found, since the ways do not weigh the same: scores of *functions* on synthetic
-# samples, scores *measured* on networks, numbers *computed* from public metadata (sizes, depths, accuracies), and years and names
-# that were *looked up*, which reproduce no experiment.
+# They are counted by the way in which ours was found, since the ways do not weigh the same: *simulated* scores of functions on
+# synthetic samples, scores *measured* on networks, numbers *computed* from public metadata (sizes, depths, accuracies), and
+# years and names that were *looked up*.
 
-# %% tags=["hide-input"]
-table(book.counts.xs(ALL, level="source").rename_axis(None))
+# %%
+verdict = numbers["verdict"].str.extract("^(reproduced|differs|needs data)")
+counts = pd.crosstab(numbers["way"], verdict[0])
+counts
 
-# %% tags=["remove-input"]
-Markdown(f"In all {book}.")
-
-# %% [markdown]
-# **reproduced**: ours differs from the printed number by at most half a unit of its last digit, which is what rounding does, plus
-# two standard errors of sampling. **needs data**: nobody measured the same thing, or the standard error of ours is larger than one
-# unit of the last printed digit. Without that rule the least data would reproduce the most. **differs**, with what we know of the reason:
-
-# %% tags=["hide-input"]
-differ = numbers[numbers["verdict"].str.startswith("differs")]
-shown = {"published": "printed", "ours": "ours", "verdict": "verdict"}
-table(differ.set_index("item").rename_axis(None), shown)
+# %% tags=["remove-cell"]
+say(counts, "{:.0f}")
 
 # %% [markdown]
-# Most numbers come from trained networks on the 50,000 validation images of ImageNet. Neither is part of this package. Where there are
-# other networks, weights or data for the same quantity, their number stands in the column *analogue*. It shows what to expect, and no
-# verdict rests on it. Nor is a number ever reproduced that depends on a choice which the paper does not print: those of figure 7
-# with the sample covariance lie on our curve, and so would any number between its ends ({doc}`03_estimating_it_well`).
+# **reproduced**: ours differs by at most half a unit of the last printed digit, plus two standard errors of sampling.
+# **needs data**: nobody measured the same thing, or the standard error is larger than one unit of the last digit. Most of the numbers
+# come from trained networks on the 50,000 validation images of ImageNet; neither is part of this package. The same quantity on
+# other networks is an *analogue*: the file has it, and no verdict rests on it. **differs**:
 
-# %% tags=["hide-input"]
-HTML(f"All numbers: {download(numbers, 'ledger.csv')}.")
+# %%
+differ = numbers[verdict[0] == "differs"].set_index("item")
+differ["why"] = differ["verdict"].str.extract(r"\((.*?)[;)]")
+differ["ours"] = differ["ours"].map("{:.4g}".format)
+table(differ[["published", "ours", "why"]].rename_axis(None))
 
 # %% [markdown]
 # ## The claims in words
 #
-# Each claim is in our words. What "very low" or "consistently" means is our choice, and stands in the column *test* of the file. It is tested on
-# everything that has something to say of it, and counted by what that is:
+# Each claim is in our words, and what "very low" or "consistently" means is our choice; both stand in the file, with the test.
+# It is tested on all that has something to say of it, and these do not weigh the same either.
 
-# %% tags=["hide-input"]
-table(book.claim_counts)
+# %%
+material = claims["material"].replace("", "nothing at hand")
+by_material = pd.crosstab(material, claims["verdict"])
+table(by_material.rename_axis(None).rename_axis(None, axis=1))
 
-# %% [markdown]
-# One rule decides all of them.
-#
-# * A number decides where its 95 % interval excludes the limit, or where its two-sided p-value is below 0.05.
-# * A claim of several parts **holds** where each part is decided at 5 %. It **does not hold** where one of $k$ parts is decided the other
-#   way at 5 % over $k$, since some part of many may fail by chance.
-# * "No different" is no missing difference: the whole interval must lie within a margin.
-# * The units are designs (networks) for a claim about designs, and trainings or samples only where it is about one network or function.
-# * A claim that **cannot be decided** says which effect would have been seen.
-#
-# Twenty-five of them, chosen for what the papers say first, and not for their verdicts. *Elsewhere* has the other results that they were tested on.
-
-# %% tags=["hide-input"]
-MATTER = """
-signature-explains-accuracy transformers-better-when-bent
-no-criterion-says-the-same table-1-sums-up-table-2 pure-convnets-low-spread
-spread-grows-until-2020 vits-most-non-linear shortcuts-make-two-modes
-resnets-bimodal families-are-found no-outliers relu-and-gelu-near-zero
-modern-functions-lower shrinkage-is-constant seeds-change-little
-training-bends squeeze-layers-linearise after-sums-more-linear
-deeper-approaches-one noise-is-further-than-cifar
-nearer-data-are-like-the-first methods-are-found
-wide-networks-are-locally-linear linear-early-costs-more
-gap-vanishes-on-easy-tasks
-"""
-of_claims = {
-    name: rows.to_dict("records") for name, rows in claims.groupby("name")
-}
-for first, *others in of_claims.values():
-    first["on"] += f" ({first['units']})" * bool(first["units"])
-    first["elsewhere"] = "; ".join(
-        f"{one['on']}: {one['verdict']}" for one in others
-    )
-matter = pd.DataFrame([of_claims[name][0] for name in MATTER.split()])
-shown = {
-    "on": "tested on",
-    "verdict": "verdict",
-    "found": "found",
-    "elsewhere": "elsewhere",
-}
-table(matter.set_index("claim").rename_axis(None), shown)
-
-# %% tags=["hide-input"]
-HTML(f"All claims, with their tests: {download(claims, 'claims.csv')}.")
+# %% tags=["remove-cell"]
+say(by_material, "{:.0f}")
 
 # %% [markdown]
-# ### Under other specifications
-#
-# The papers' text and code leave choices open: the average over positions or one position of each image (*reduction*), the
-# activation before or after the average (*order*), the shrunk or the empirical *covariance*, the exact coupling or the pairing
-# of each image with itself (*coupling*). That makes 12 specifications, each as defensible as the papers' own. A claim about scores
-# is decided again under every one that was measured on the same networks. It **depends on a choice** where one of them finds the
-# opposite. The columns *holds*, *does not hold* and *cannot be decided* of the file count them; *not asked again* are claims about
-# repeated trainings and about other criteria, which were measured under the papers' choice alone. These hold in some specifications and not in all:
+# On the papers' own networks no claim is shown and none refuted, since none of them is at hand. *Other networks* are those of the mini
+# zoo, of CIFAR-10 and of ImageNet with other weights: {glue:text}`other networks-holds` tests hold there,
+# {glue:text}`other networks-does not hold` fail and {glue:text}`other networks-cannot be decided` are open, and at 5 % chance alone
+# would decide one in twenty. Several of those that hold could hardly fail (two architectures differ; one input of a ReLU lies below another's). The claims that
+# were decided somewhere:
 
-# %% tags=["hide-input"]
-again = claims.dropna(subset="holds").set_index("claim").rename_axis(None)
-asked = ["holds", "does not hold", "cannot be decided"]
-partly = again[
-    (again["holds"] > 0) & (again["holds"] < again[asked].sum(axis=1))
-]
-table(partly[["on", *asked]].astype(dict.fromkeys(asked, int)))
+# %%
+decided = claims[claims["verdict"] != "cannot be decided"]
+by_claim = decided.groupby(["claim", "material"], sort=False)["verdict"]
+by_claim = by_claim.agg(lambda some: ", ".join(some.unique())).unstack()
+table(by_claim.rename_axis(None).rename_axis(None, axis=1))
 
 # %% [markdown]
-# ## Fill it in
+# One rule decides all of them. A number decides where its 95 % interval excludes the limit, or its two-sided p-value is below
+# 0.05. A claim of several parts holds where each part is decided at 5 %; it does not hold where one of $k$ parts is decided the
+# other way at 5 % over $k$. The units are designs for a claim about designs, and trainings or samples only where it is about one
+# network. A claim about scores is decided again under every combination of reduction, order, covariance and coupling that was
+# measured; it *depends on a choice* where one of them finds the opposite.
 #
-# With ImageNet's validation images at hand the rows fill up by themselves. In the shell, for one network, for all of them, and
-# for those you name (papermill's `-y` takes lists):
+# ## The whole ledger
+#
+# All rows, with tests, units and what would fill each gap:
+
+# %%
+HTML(f"{download(numbers, 'ledger.csv')}, {download(claims, 'claims.csv')}")
+
+# %% [markdown]
+# The same from the shell, with your own results; `--specifications FILE` asks the claims again under every choice:
 #
 # ```sh
 # affscore survey --models resnet18 \
 #   --datasets imagenet:data/imagenet --store results
 # python -m companion.ledger --results results \
 #   --csv ledger.csv --claims claims.csv
-# make book PROFILE=paper   # measures the study's networks
-# papermill notebooks/18_what_is_reproduced.ipynb ledger.ipynb --cwd notebooks \
-#   -y "models: [resnet18, swin_t]"
+# papermill notebooks/18_what_is_reproduced.ipynb ledger.ipynb \
+#   --cwd notebooks -y "models: [resnet18, swin_t]"
 # ```
 #
-# What counts as the same measurement: torchvision's *default* weights (the accuracies of figure 4 are theirs), batches of 512
-# images and at least two of them, activations before averages, Ledoit and Wolf's covariance, and the reduction that gave the
-# printed numbers. For most networks that is `mean`. For ViTs, Swins, ConvNeXts and MaxViTs the published code averages over
-# other axes than the text says: there only results of `--reductions published` count as ours, and the other reduction gives an
-# analogue. The error of a number comes from leaving out one batch at a time (the jackknife). `--specifications verdicts.csv` asks
-# the claims under every choice again, with your own results, too.
-#
-# ## What we found
-
-# %% tags=["remove-input", "findings"]
-total = book.counts.xs(ALL, level="source")
-same, other = total["reproduced"], total["differs"]
-counts = book.claim_counts
-functions, printed, own, others = (counts.loc[name] for name in counts.index)
-turned = counts["depends on a choice"].sum()
-Markdown(f"""
-* **Of the papers' {total["numbers"].sum()} printed numbers {same.sum()} are reproduced and {other.sum()} differ; \
-{same["measured"] or "none"} of those reproduced {"is" if same["measured"] < 2 else "are"} measured on a network.** \
-{same["simulated"]} are scores of functions on synthetic samples, {same["computed"]} are computed from public metadata, \
-{same["looked up"]} are looked up. {total["needs data"].sum()} need data that are not in this package.
-* **Of the claims in words {own["holds"] or "none"} {"is" if own["holds"] < 2 else "are"} shown on the papers' own networks, {own["does not hold"] or "none"} refuted.** \
-On activation functions with synthetic inputs {functions["holds"]} hold and {functions["does not hold"]} do not; by the papers' own printed numbers \
-{printed["holds"]} hold and {printed["does not hold"]} do not.
-* **On other networks, trained on photographs, CIFAR-10 and digits, {others["holds"]} tests hold, {others["does not hold"]} fail and \
-{others["cannot be decided"]} cannot be decided.** Of so many at 5 % chance alone could decide {0.05 * others.sum():.0f}. Other \
-choices of reduction, order, covariance or coupling turn {turned or "none"} of these verdicts round.
-""")
+# The same measurement is: torchvision's default weights, at least two batches of 512 images, activations before averages, Ledoit
+# and Wolf's covariance, and the reduction that gave the printed numbers (`mean`; for ViTs, Swins, ConvNeXts and MaxViTs, whose
+# activations the published code averages over other axes, `published`). The error of a number comes from leaving out one batch at a time.

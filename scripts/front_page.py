@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from nbformat import NotebookNode
 from notebook_files import error
 
-from affscore.plots.style import PALETTE, house_style, kind_style, legend_below, page
+from affscore.plots.style import KIND_LOOKS, PALETTE, house_style, kind_style, legend_below, page
 from companion.shipped import shipped_signature
 
 INTRODUCTION = Path("book/intro.md")
@@ -23,7 +23,7 @@ SHOWN = {"plainnet56": "plain, 56 layers", "resnet56": "residual, 56 layers"}
 
 
 def front_page(introduction: str, executed: dict[Path, NotebookNode]) -> dict[Path, bytes]:
-    """The introduction with the numbers of the chapters, and the picture that it shows."""
+    """The introduction with the numbers of the chapters, and the pictures of it and of the page after it."""
     numbers = {(name.name[:2], key): shown for name, one in executed.items() for key, shown in glued(one).items()}
 
     def number(found: re.Match[str]) -> str:
@@ -34,7 +34,12 @@ def front_page(introduction: str, executed: dict[Path, NotebookNode]) -> dict[Pa
         return numbers[found[1], found[2]]
 
     text = NUMBER.sub(number, introduction)
-    return {INTRODUCTION: text.encode(), Path("book/_static/front_page.svg"): as_svg(two_signatures())}
+    static = Path("book/_static")
+    return {
+        INTRODUCTION: text.encode(),
+        static / "front_page.svg": as_svg(two_signatures()),
+        static / "places.svg": as_svg(legend_of_places()),
+    }
 
 
 def glued(notebook: NotebookNode) -> dict[str, str]:
@@ -59,6 +64,20 @@ def two_signatures() -> Figure:
             panel.plot(places[of], summary["score"][of], marker, color=colour, label=label)
         panel.set(title=title, ylim=(0.35, 1.02), ylabel="affinity score")
     legend_below(figure, 4, handletextpad=0.1)
+    return figure
+
+
+@house_style()
+def legend_of_places() -> Figure:
+    """The colour and marker of each place of an activation."""
+    figure, (panel,) = page(1, 1.1)
+    for number, kind in enumerate(KIND_LOOKS):
+        colour, marker = kind_style(kind)
+        column, row = divmod(number, 4)
+        panel.plot(column, -row, marker, color=colour, markersize=8)
+        panel.annotate(kind, (column, -row), (10, 0), textcoords="offset points", va="center")
+    panel.set(xlim=(-0.1, 2.9), ylim=(-3.6, 0.6))
+    panel.axis("off")
     return figure
 
 

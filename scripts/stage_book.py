@@ -7,11 +7,11 @@ reads only these again, and files that are gone from the repository are deleted.
 from __future__ import annotations
 
 import argparse
-import math
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
+import api_pages
 import nbformat
 import syllabus
 import yaml
@@ -19,9 +19,9 @@ from explorer_data import explorer_data
 from findings import move_to_the_top
 from front_page import INTRODUCTION, front_page
 from nbformat import NotebookNode
-from notebook_files import book_notebooks, declared_parameters, read_profile
+from notebook_files import book_notebooks, declared_parameters
 
-from affscore.network.columns import ANYWHERE, EXTRAPOLATED, Column
+from affscore.network.columns import EXTRAPOLATED, Column
 from affscore.network.criteria import CRITERIA, SCHEMA
 from affscore.options import OF_THE_PAPERS
 
@@ -50,9 +50,11 @@ def main() -> None:
     files[Path("_config.yml")] = configuration(Path("_config.yml"))
     files[Path("book/status.md")] = status_page(arguments.params, executed).encode()
     files[syllabus.PAGE] = syllabus.filled(files[syllabus.PAGE].decode()).encode()
+    documented = api_pages.in_full([files[page].decode() for page in api_pages.PAGES])
+    for page in api_pages.PAGES:
+        files[page] = api_pages.filled(files[page].decode(), documented).encode()
     files[COLUMNS] = columns_page(files[COLUMNS].decode()).encode()
     files[Path("book/_static/explorer/data.js")] = explorer_data()
-    files[Path("book/changelog.md")] = Path("CHANGELOG.md").read_bytes()
     for notebook in executed.values():
         set_numbers(notebook)
     files |= front_page(files[INTRODUCTION].decode(), executed)
@@ -60,6 +62,10 @@ def main() -> None:
         show_parameters_once(name, notebook)
         move_to_the_top(name, notebook)
         files[name] = nbformat.writes(notebook).encode()
+    address = yaml.safe_load(files[Path("_config.yml")])["repository"]
+    for path in files:
+        if path.suffix == ".md":
+            files[path] = with_repository(files[path].decode(), **address).encode()
     write_tree(arguments.stage, files)
     (arguments.stage / INTRODUCTION).touch()  # Sphinx copies style sheets only when it reads some page
 
@@ -73,6 +79,22 @@ def configuration(path: Path) -> bytes:
         settings["launch_buttons"]["colab_url"] = "https://colab.research.google.com"
         text = yaml.safe_dump(settings, sort_keys=False)
     return text.encode()
+
+
+def with_repository(page: str, url: str, branch: str) -> str:
+    r"""A page with the address of the repository; without the lines that name it, while there is none.
+
+    >>> with_repository("a\npip install git+REPOSITORY\nb REPOSITORY/blob/BRANCH/c", "https://x.org", "main")
+    'a\npip install git+https://x.org\nb https://x.org/blob/main/c'
+    >>> with_repository("a\npip install git+REPOSITORY\nb", "", "main")
+    'a\nb'
+    """
+    lines = page.split("\n")
+    return "\n".join(
+        line.replace("REPOSITORY/blob/BRANCH", f"{url}/blob/{branch}").replace("REPOSITORY", url)
+        for line in lines
+        if url or "REPOSITORY" not in line
+    )
 
 
 def show_parameters_once(name: Path, notebook: NotebookNode) -> None:
@@ -125,13 +147,8 @@ def columns_page(page: str) -> str:
 
 
 def described(column: Column) -> tuple[str, str, str]:
-    """The row of a column: its name, its type, what it says."""
-    words = " or ".join(f"`{word}`" for word in column.words if word)
-    ends = zip(("at least", "at most"), column.within, strict=True)
-    within = " and ".join(f"{which} {end:g}" for which, end in ends if math.isfinite(end))
-    flags = " or ".join(f"`{flag}`" for flag in column.missing if flag != ANYWHERE)
-    parts = [column.description, words, within, flags and f"missing with the flag {flags}"]
-    return f"`{column.name}`", column.kind, "; ".join(part for part in parts if part)
+    """The row of a column: its name, its type, and the first part of what it says."""
+    return f"`{column.name}`", column.kind, re.split(r"[;:,] ", column.description)[0]
 
 
 def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:
@@ -142,29 +159,22 @@ def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:
         page = f"{{doc}}`../{name.with_suffix('')}`"
         given = ", ".join(f"`{key}={value}`" for key, value in ran["parameters"].items()) or "its defaults"
         started = ran["started"].replace("T", " ").removesuffix("+00:00")
-        runs.append((page, given, started, f"{ran['seconds']:.1f}", str(ran["peak_mb"]), ran["device"]))
+        runs.append((page, given, started, f"{ran['seconds']:.1f}"))
         for package, number in ({"platform": ran["platform"]} | ran["versions"]).items():
             versions.setdefault(package, {})[number] = None  # notebooks that ran at other times may have had others
     total = sum(notebook.metadata["affscore"]["seconds"] for notebook in executed.values())
-    profile = [(f"`{key}`", f"`{value}`") for key, value in read_profile(params).items()]
     return f"""# What ran
 
 Every notebook of this book was executed as it is, from a fresh kernel, with the profile `{params.stem}`:
 {len(runs)} notebooks in {total:.0f} seconds.
 
-{table(("page", "parameters", "started (UTC)", "seconds", "peak memory (MB)", "device"), runs)}
+{table(("page", "parameters", "started (UTC)", "seconds"), runs)}
 
 ## With which versions
 
 {table(("package", "version"), [(package, ", ".join(numbers)) for package, numbers in versions.items()])}
 
 All versions are pinned in `requirements.lock`, also those of what made the pages.
-
-## The profile
-
-{table(("parameter", "value"), profile)}
-
-A notebook takes the parameters that it has; the others keep the defaults on its page.
 """
 
 

@@ -1,4 +1,4 @@
-"""``stage_book`` makes the page of the syllabus with it: the exercises of each week with their times."""
+"""``stage_book`` makes the page of the syllabus with it: how many exercises a week has, and their time."""
 
 from __future__ import annotations
 
@@ -13,16 +13,13 @@ WEEK = re.compile(r"<!-- exercises: ([\d ]+) -->")
 
 
 def filled(page: str) -> str:
-    """The page with a table in each week's place, and the sum of its minutes."""
+    """The page with the exercises of each week, counted."""
     chapters = {int(script.name[:2]): read_exercises(script.with_suffix(".ipynb")) for script in book_notebooks()}
     return WEEK.sub(lambda match: week([one for k in match[1].split() for one in chapters[int(k)]]), page)
 
 
 def week(exercises: list[Exercise]) -> str:
-    """A table of exercises, and their time."""
-    rows = ["| exercise | kind | minutes | difficulty | aim |", "|---|---|--:|---|---|"]
-    for one in exercises:
-        rows.append(f"| {one.name} | {one.kind} | {one.minutes} | {one.difficulty} | {one.aim} |")
+    """How many exercises there are, and their time."""
     minutes = sum(one.minutes for one in exercises)
     checked = sum(one.checked for one in exercises)
-    return "\n".join([f"{len(exercises)} exercises, {checked} with a check: {minutes / 60:.1f} hours.", "", *rows])
+    return f"{len(exercises)}, {checked} with a check: {minutes / 60:.1f} hours"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
@@ -184,3 +185,14 @@ def window(name: str, numbers: pd.DataFrame) -> HTML:
     data = numbers.to_json(orient="split", double_precision=3)
     instead = "Here the built site has a window to touch; it needs JavaScript."
     return HTML(f'<div class="window" id="{name}"><script type="application/json">{data}</script>{instead}</div>')
+
+
+def download(frame: pd.DataFrame, name: str) -> str:
+    """A link to a table that is in the page itself, as a file.
+
+    >>> download(pd.DataFrame({"a": [1]}), "a.csv")
+    '<a download="a.csv" href="data:text/csv;base64,YQoxCg==">a.csv</a> (1 row)'
+    """
+    data = b64encode(frame.to_csv(index=False).encode()).decode()
+    rows = f"{len(frame)} row{'s' * (len(frame) != 1)}"
+    return f'<a download="{name}" href="data:text/csv;base64,{data}">{name}</a> ({rows})'

@@ -23,7 +23,7 @@ from tests.book.built_site import CHAPTERS, PAGES, TOC, missing, site
 SCREEN, PHONE = 1280, 390
 LEDGER = "notebooks/18_what_is_reproduced"
 CHAPTER = next(page for page in CHAPTERS if page.startswith("notebooks/01_"))
-TEMPLATES = [TOC["root"], CHAPTER, LEDGER, "book/api/transport", "book/explorer", "book/glossary"]
+TEMPLATES = [TOC["root"], CHAPTER, LEDGER, "book/api/more", "book/explorer", "book/glossary"]
 """A page of each kind: what all of a kind share, is looked at once."""
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import json
 import pydoc
 import re
@@ -12,13 +11,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
+import api_pages
 import pytest
 
 from tests.book.built_site import PAGES, site
 from tests.book.small_book import REPOSITORY
 
-API = [REPOSITORY / "book" / "api.md", *sorted((REPOSITORY / "book" / "api").glob("*.md"))]
-PACKAGES = re.findall(r"automodule:: (\S+)", "".join(page.read_text() for page in API))
 NOTEBOOKS = [page for page in PAGES if page.startswith("notebooks/")]
 
 
@@ -67,27 +65,19 @@ def test_a_notebook_fits_a_small_machine(name: str) -> None:
     assert 200 < executed["metadata"]["affscore"]["peak_mb"] < 3000
 
 
-def public_names(package: str) -> list[str]:
-    """The functions and classes that a package has of the library; of a module, its own."""
-    module = importlib.import_module(package)
-    inside = f"{package.partition('.')[0]}." if hasattr(module, "__path__") else package
-    found = []
-    for name in dir(module):
-        thing = getattr(module, name)
-        if callable(thing) and not inspect.ismodule(thing) and str(thing.__module__).startswith(inside):
-            found.append(name)
-    return [name for name in found if not name.startswith("_") and name != "lazy_names"]
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("package", PACKAGES)
-def test_every_public_name_is_on_a_page(package: str) -> None:
-    pages = [site() / page.relative_to(REPOSITORY).with_suffix(".html") for page in API]
-    text = "".join(page.read_text() for page in pages)
-    documented = set(re.findall(r'id="(?:affscore|companion)\.(?:\w+\.)?(\w+)"', text))
-    assert public_names(package)
-    assert [name for name in public_names(package) if name not in documented] == []
-    assert ">Type<span" not in text, "Napoleon takes the words before a colon in a property's first line for its type"
+def test_every_public_name_is_on_a_page() -> None:
+    texts = [(REPOSITORY / page).read_text() for page in api_pages.PAGES]
+    text = "".join(api_pages.filled(page, api_pages.in_full(texts)) for page in texts)
+    listed = re.findall(r"^\| `([\w.]+)` \| (.+) \|$", text, re.MULTILINE)
+    assert [name for name, sentence in listed if not name.startswith(".") and not sentence.endswith(".")] == []
+    documented = {id(pydoc.locate(name)) for name in (*api_pages.in_full(texts), *dict(listed))}
+    for package in api_pages.NAMES.findall("".join(texts))[0].split():
+        names = api_pages.public_names(package)
+        assert names
+        home = importlib.import_module(package)
+        assert [name for name in names if id(getattr(home, name)) not in documented] == []
+    assert "`.mean_interval` |" in text
+    assert "`affscore.signature` |" not in text
 
 
 def test_what_docstrings_name_exists() -> None:
