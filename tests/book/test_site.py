@@ -18,12 +18,18 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, ViewportSize, sync_playwright
 
 from affscore import affinity_score
+from companion.real_networks import real_multiverses
 from tests.book.built_site import CHAPTERS, PAGES, TOC, missing, site
 
 SCREEN, PHONE = 1280, 390
 LEDGER = "notebooks/18_what_is_reproduced"
 CHAPTER = next(page for page in CHAPTERS if page.startswith("notebooks/01_"))
+<<<<<<< HEAD
 TEMPLATES = [TOC["root"], CHAPTER, LEDGER, "book/api/more", "book/explorer", "book/glossary"]
+=======
+BIAS, CHOICES = "notebooks/03_estimating_it_well", "notebooks/10_every_choice_at_once"
+TEMPLATES = [TOC["root"], CHAPTER, BIAS, CHOICES, LEDGER, "book/api/transport", "book/explorer", "book/glossary"]
+>>>>>>> book-2
 """A page of each kind: what all of a kind share, is looked at once."""
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -255,6 +261,59 @@ def test_a_reader_slides_the_window_of_relu(visit: Visit, name: str, width: int)
     check(-4.5, -0.5)
     middle.press("End")
     assert check(8, 12) == "1.00"
+
+
+@each_width
+@pytest.mark.parametrize("name", [BIAS])
+def test_a_reader_slides_the_number_of_images(visit: Visit, name: str, width: int) -> None:
+    window = visit.page.locator("#bias-window")
+    slider = window.get_by_role("slider", name="Images")
+
+    def bias() -> tuple[float, ...]:
+        """By which the scores with the empirical covariance, and with shrinkage, are above their limit."""
+        label = window.locator("svg").get_attribute("aria-label") or ""
+        empirical, shrunk, limit = map(float, re.findall(r"0\.\d\d", label))
+        return round(empirical - limit, 2), round(shrunk - limit, 2)
+
+    slider.press("Home")
+    assert slider.get_attribute("aria-valuetext") == "32 images"
+    assert bias()[0] > 0.2
+    slider.press("End")
+    assert max(bias()) <= 0.02
+    for _ in range(3):
+        slider.press("ArrowLeft")
+    empirical, shrunk = bias()
+    assert shrunk < 0.02 < 0.05 < empirical
+    window.get_by_role("combobox").select_option(label="most variance in few directions")
+    empirical, shrunk = bias()
+    assert 0.05 < empirical < shrunk
+    assert visit.errors == []
+
+
+@each_width
+@pytest.mark.parametrize("name", [CHOICES])
+def test_a_reader_chooses_how_a_signature_is_measured(visit: Visit, name: str, width: int) -> None:
+    window = visit.page.locator("#choices-window")
+    every = real_multiverses("CIFAR-10").query("network == 'ResNet-56'")
+    means = every.groupby(["reduction", "order", "covariance", "coupling"])["score"].mean()
+
+    def check(*words: str) -> None:
+        said = window.locator(".window-says").inner_text()
+        assert said.startswith(f"Mean score {means[words]:.2f};"), said
+
+    def choose(name: str) -> None:
+        window.get_by_role("radio", name=name, exact=True).check()
+
+    check("mean", "activate-first", "ledoit-wolf", "exact")
+    choose("reduce first")
+    check("mean", "reduce-first", "ledoit-wolf", "exact")
+    window.get_by_role("radio", name="exact", exact=True).press("ArrowDown")
+    check("mean", "reduce-first", "ledoit-wolf", "paired")
+    choose("empirical")
+    choose("one position")
+    check("sample", "activate-first", "empirical", "paired")
+    assert window.get_by_role("radio", name="reduce first").is_disabled()
+    assert visit.errors == []
 
 
 def test_without_a_script_the_front_page_says_what_is_missing(browser: Browser, address: str) -> None:
