@@ -24,12 +24,8 @@ from tests.book.built_site import CHAPTERS, PAGES, TOC, missing, site
 SCREEN, PHONE = 1280, 390
 LEDGER = "notebooks/18_what_is_reproduced"
 CHAPTER = next(page for page in CHAPTERS if page.startswith("notebooks/01_"))
-<<<<<<< HEAD
-TEMPLATES = [TOC["root"], CHAPTER, LEDGER, "book/api/more", "book/explorer", "book/glossary"]
-=======
 BIAS, CHOICES = "notebooks/03_estimating_it_well", "notebooks/10_every_choice_at_once"
-TEMPLATES = [TOC["root"], CHAPTER, BIAS, CHOICES, LEDGER, "book/api/transport", "book/explorer", "book/glossary"]
->>>>>>> book-2
+TEMPLATES = [TOC["root"], CHAPTER, BIAS, CHOICES, LEDGER, "book/api/more", "book/explorer", "book/glossary"]
 """A page of each kind: what all of a kind share, is looked at once."""
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
