@@ -81,8 +81,7 @@ two = two.sort_values("family", kind="stable")
 bundles_of_signatures(two, panels="network", columns=2)
 
 # %% [markdown]
-# Which activations change? Means over the networks of a kind (`hidden` is the stem, `second` the second ReLU of a block
-# without shortcut):
+# Which activations change? Means by their place (`hidden` is the stem):
 
 # %%
 places = scores.pivot_table("score", ["family", "kind"], "stage")
@@ -94,9 +93,8 @@ places.round(2)
 say(places)
 
 # %% [markdown]
-# With shortcuts, a block bends what it computes and the sum is left alone: {doc}`05_residual_connections` says why a ReLU
-# after a sum has little to do. Without shortcuts both ReLUs of a block fall, by the same amount. But that depends on the
-# measure: where positions are not averaged after the activation, training makes plain networks *more* linear (last fold of
+# {doc}`05_residual_connections` says why a ReLU after a sum has little to do. Without shortcuts both ReLUs of a block fall
+# here. But where positions are not averaged after the activation, training makes plain networks *more* linear (last fold of
 # this page). {bdg-warning}`depends`
 #
 # A pair of your own (parameters `before` and `after`) is compared here:
@@ -115,8 +113,8 @@ if before and after:
 # ## Is an untrained network nearly linear?
 #
 # The paper says of its untrained VGG-16 that "the signature is increasing, reaching almost a perfectly linear pattern in the
-# last layers". The last three activations of untrained networks that we measured (VGG-11 and VGG-13 with torchvision's
-# initial weights on images of noise, nine small VGG-16s on 8 x 8 digits) score, on average:
+# last layers". Mean scores of the last three activations (VGG-11 and VGG-13 with torchvision's initial weights on images of
+# noise, mini VGG-16 on digits, nine seeds):
 
 
 # %%
@@ -140,16 +138,15 @@ ends.round(2)
 say(ends)
 
 # %% [markdown]
-# So the networks for CIFAR-10 become nearly linear with depth *while their norms are off*. Our VGGs, the kind of network that
-# the paper measured, have no norms and do not become so: those of full size end at {glue:text}`VGG-11-VGG` and
-# {glue:text}`VGG-13-VGG`. The small ones fall to 0.70, and their last two, fully connected layers alone are near 0.9. We have
-# no untrained VGG-16 on photographs, so the paper's figure is neither confirmed nor refuted. {bdg-secondary}`open`
+# The networks for CIFAR-10 become nearly linear *while their norms are off*. VGGs, which the paper measured, have no norms and
+# do not: those of full size end at {glue:text}`VGG-11-VGG` and {glue:text}`VGG-13-VGG`, and in the small ones only the last two,
+# fully connected layers are near 0.9. We have no untrained VGG-16 on photographs, to test the paper's. {bdg-secondary}`open`
 #
 # ## On the way
 #
-# When do the scores fall? Nine trainings of a small VGG-16 (34,000 parameters) on digits were measured every 19 steps, on 512
-# images that it did not train on. In a training the score is that of the *pairing*, each input with its own output, a
-# lower bound of the exact score. Move the slider through the first of them:
+# When do the scores fall? Nine trainings of a mini VGG-16 (34,000 parameters) were measured every 19 steps, on 512 held-out
+# digits. In a training the score is that of the *pairing*, each input with its own output, a lower bound of the exact score.
+# Move the slider through the first of them:
 
 # %%
 import json
@@ -189,7 +186,7 @@ say(means, "{:.0f} %")
 #
 # `affscore.track` measures a network while it trains. One line makes the tracker, one line a step feeds it:
 
-# %% mystnb={"figure": {"name": "fig-own", "caption": "Sixty steps of a small network with batch norms, from the tracker's record: its scores fall with the first steps. (The small VGG-16 above has no norms, and its scores fell later.)"}, "image": {"alt": "Affinity scores of nine activations over sixty optimisation steps, coloured by depth, with their mean, which falls, and the accuracy below, which rises."}}
+# %% mystnb={"figure": {"name": "fig-own", "caption": "Sixty steps of a small network with batch norms: its scores fall with the first steps."}, "image": {"alt": "Affinity scores of nine activations over sixty optimisation steps, coloured by depth, with their mean, which falls, and the accuracy below, which rises."}}
 import torch
 from torch.nn.functional import cross_entropy
 
@@ -213,9 +210,8 @@ with affscore.track(network, "digits", every=20, n=256) as tracker:
 tracker.plot()
 
 # %% [markdown]
-# `tracker.table` has a row for each measured step and activation. The training is not changed: with and without a tracker
-# the weights are the same to the last bit. For Lightning and Hugging Face's Trainer there are callbacks:
-# {doc}`../book/how_to_run_with_your_model`.
+# `tracker.table` has a row for each measured step and activation. The training is not changed, to the last bit of the
+# weights. There are callbacks for Lightning and Hugging Face's Trainer: {doc}`../book/how_to_run_with_your_model`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure, and the exact score", "code_prompt_hide": "How sure? Every choice of the measure, and the exact score"}
 from companion.real_networks import real_multiverses
@@ -229,7 +225,8 @@ change = (done - fresh).dropna().unstack(["family", "kind"])
 exact = [under(load_study(name)) for name in ("untrained", "seeds")]
 exact = [rows.groupby("seed")["score"].mean().mean() for rows in exact]
 print("nine small VGG-16s, exact score before and after:", np.round(exact, 2))
-change.drop(columns="hidden", level="kind").round(2)
+change = change.drop(columns="hidden", level="kind")
+change.groupby(["reduction", "order"]).agg(["min", "max"]).round(2)
 
 # %% [markdown]
 # ## Takeaways
@@ -323,9 +320,8 @@ companion.exercises.check("11.1", biases[np.argmax(enough)])
 # also the variance, as the square of the mean is of the order $\varphi(t)^2$. So $r^2 \sim (\varphi^2 / t^2) / (2 \varphi /
 # t^3) = t\, \varphi(t) / 2 \to 0$: the score tends to 0.
 #
-# The score is relative to the variance of the output. What is left of it comes from a few inputs that pass the bend, and
-# no increasing affine map of a normal distribution looks like many equal values and a few large ones. Only where the
-# output is exactly constant the score is 1, by definition: the limit is not continuous.
+# The score is relative to the variance of the output, and what is left of it comes from a few inputs that pass the bend. Only
+# where the output is exactly constant the score is 1, by definition: the limit is not continuous.
 #
 # **Rubric** (8 points)
 #

@@ -19,13 +19,15 @@ from playwright.sync_api import Browser, Page, Request, ViewportSize, sync_playw
 
 from affscore import affinity_score
 from companion.real_networks import real_multiverses
+from companion.studies import load_study
 from tests.book.built_site import CHAPTERS, PAGES, TOC, missing, site
 
 SCREEN, PHONE = 1280, 390
 LEDGER = "notebooks/18_what_is_reproduced"
 CHAPTER = next(page for page in CHAPTERS if page.startswith("notebooks/01_"))
 BIAS, CHOICES = "notebooks/03_estimating_it_well", "notebooks/10_every_choice_at_once"
-TEMPLATES = [TOC["root"], CHAPTER, BIAS, CHOICES, LEDGER, "book/api/more", "book/explorer", "book/glossary"]
+TRAINING = next(page for page in CHAPTERS if page.startswith("notebooks/11_"))
+TEMPLATES = [TOC["root"], CHAPTER, BIAS, CHOICES, TRAINING, LEDGER, "book/api/more", "book/explorer", "book/glossary"]
 """A page of each kind: what all of a kind share, is looked at once."""
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -309,6 +311,33 @@ def test_a_reader_chooses_how_a_signature_is_measured(visit: Visit, name: str, w
     choose("one position")
     check("sample", "activate-first", "empirical", "paired")
     assert window.get_by_role("radio", name="reduce first").is_disabled()
+    assert visit.errors == []
+
+
+@each_width
+@pytest.mark.parametrize("name", [TRAINING])
+def test_a_reader_slides_through_a_training(visit: Visit, name: str, width: int) -> None:
+    window = visit.page.locator("#training-window")
+    course = load_study("seeds-course").query("seed == 1")
+    slider = window.get_by_role("slider")
+
+    def check(step: int) -> None:
+        """The signature shown is that of the step."""
+        rows = course[course["step"] == step]
+        assert float(window.get_attribute("data-score") or "nan") == pytest.approx(rows["score"].mean(), abs=1e-3)
+        said = f"step {step} of 570: mean score {rows['score'].mean():.2f}, accuracy {rows['accuracy'].iloc[0]:.0%}"
+        said = said.replace("%", " %")
+        assert said in (window.locator("svg").get_attribute("aria-label") or "")
+        assert slider.get_attribute("aria-valuetext") == said
+        assert window.locator("circle").count() == len(rows)
+
+    check(0)
+    slider.focus()
+    for _ in range(3):
+        visit.page.keyboard.press("ArrowRight")
+    check(57)
+    slider.press("End")
+    check(570)
     assert visit.errors == []
 
 
