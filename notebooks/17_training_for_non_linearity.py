@@ -50,6 +50,67 @@ from companion.parameters import check_parameters
 check_parameters(globals())
 
 # %% [markdown]
+# ## Sixty trainings
+#
+# To the loss a penalty $\omega\,(\text{mean score} - t)^2$ is added, with a weight $\omega$ and a target $t$. A mini VGG and a
+# mini ResNet learn two tasks in equally many epochs: *digits* (1,200 images, moved at random) and *hard* (200 images, turned,
+# scaled, moved and noisy). Targets are 0.6 (*low*), 0.95 (*high*), or none (*free*), with five seeds each. Networks of one
+# seed begin alike and see the same images.
+
+# %% mystnb={"figure": {"name": "fig-17-accuracy", "caption": "Accuracy and mean score on held-out digits, a point for each training. All networks are moved away from the score that free training gives. Where accuracy changes, it falls: most in mini ResNets that are pulled low."}, "image": {"alt": "Four panels, one for each network and task, with accuracy over the mean score in three groups of points: pulled low, free and pulled high. Free ones are as high as the others or higher."}}
+import pandas as pd
+
+import companion
+from companion.chapter_17 import accuracy_by_score
+from companion.studies import load_study, under
+from companion.style import say
+
+MEASURES = {
+    "test_accuracy": "accuracy",
+    "accuracy_noise_1": "under_noise",
+    "transfer": "transfer",
+    "calibration_error": "calibration",
+}
+study = under(load_study("steered")).drop(columns="accuracy")
+study = study.rename(columns=MEASURES)
+one = ["network", "task", "target", "seed"]
+outcome = study.groupby(one)[list(MEASURES.values())].first()
+outcome = 100 * outcome.astype(float)
+outcome["mean_score"] = study.groupby(one)["score"].mean()
+accuracy_by_score(outcome.reset_index())
+
+# %% [markdown]
+# Other measures may tell more: accuracy under noise of one standard deviation, accuracy of a logistic regression on the last
+# features for the other task (*transfer*), and the distance of confidence and accuracy (*calibration*, the smaller the better):
+
+# %%
+means = outcome.groupby("target").mean().loc[["low", "free", "high"]]
+means.round({"mean_score": 2} | dict.fromkeys(MEASURES.values(), 1))
+
+# %% tags=["remove-cell"]
+shown = means.assign(accuracy=means["accuracy"].map("{:.0f} %".format))
+say(shown[["accuracy", "mean_score"]])
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Differences from free training", "code_prompt_hide": "How sure? Differences from free training"}
+from companion.statistics import mean_of
+
+free = outcome.xs("free", level="target")
+sure = {}
+for way in ("low", "high"):
+    change = outcome.xs(way, level="target") - free
+    by_seed = change.groupby("seed").mean()  # tasks share their images
+    sure["all", "", way] = by_seed.apply(lambda some: f"{mean_of(some):+.1f}")
+    for cell, some in change["accuracy"].groupby(["network", "task"]):
+        sure[(*cell, way)] = {"accuracy": f"{mean_of(some):+.1f}"}
+pd.DataFrame(sure).T.drop(columns="mean_score").fillna("")
+
+# %% [markdown]
+# (In points, with intervals of 95 % over five seeds.)
+#
+# Only under noise are networks that were pulled high ahead, most of all mini ResNets on digits. What the changes come from is {bdg-secondary}`open`. A penalty is also a regulariser, whatever it penalises, and one weight
+# was tried for each target. Exercise 17.2 designs the control.
+
+# %% [markdown]
 # ## The gradient of a score
 #
 # `affscore.transport.differentiable_affinity` is the score as a function that PyTorch can differentiate
@@ -57,14 +118,11 @@ check_parameters(globals())
 # bias of zero. Up, it moves the kink out of the data; down, into the part where few inputs pass.
 
 # %%
-import pandas as pd
 import torch
 import torch.nn.functional as F
 
 import affscore
-import companion
 from affscore.transport import differentiable_affinity
-from companion.style import say
 
 draw = torch.Generator().manual_seed(seed)
 inputs = torch.randn(512, 1, generator=draw, dtype=torch.float64)
@@ -83,9 +141,8 @@ steps[steps["step"] % 30 == 0].set_index(["way", "step"]).round(2)
 # %% [markdown]
 # ## One training
 #
-# `affscore.AffinityPenalty` does this for all activations of a network. To the loss it adds
-# $\omega\,(\text{mean score} - t)^2$, with a weight $\omega$ and a target $t$. A network learns the digits twice from the
-# same weights, without the penalty and with it.
+# `affscore.AffinityPenalty` computes the penalty over all activations. A network learns the digits twice from the same
+# weights, without it and with it.
 
 # %%
 card = affscore.models.card_of(affscore.load_model(model))
@@ -137,61 +194,6 @@ pd.DataFrame(
 ).loc[["mean score", "accuracy"]].astype(float).round(2)
 
 # %% [markdown]
-# ## Sixty trainings
-#
-# A mini VGG and a mini ResNet learn two tasks in equally many epochs: *digits* (1,200 images, moved at random) and *hard* (200
-# images, turned, scaled, moved and noisy). Their mean score is pulled to 0.6 (*low*), to 0.95 (*high*), or not at all
-# (*free*), from five seeds each. Networks of one seed begin alike and see the same images.
-
-# %% mystnb={"figure": {"name": "fig-17-accuracy", "caption": "Accuracy and mean score on held-out digits, a point for each training. All networks are moved away from the score that free training gives. Where accuracy changes, it falls: most in mini ResNets that are pulled low."}, "image": {"alt": "Four panels, one for each network and task, with accuracy over the mean score in three groups of points: pulled low, free and pulled high. Free ones are as high as the others or higher."}}
-from companion.chapter_17 import accuracy_by_score
-from companion.studies import load_study, under
-
-MEASURES = {
-    "test_accuracy": "accuracy",
-    "accuracy_noise_1": "under_noise",
-    "transfer": "transfer",
-    "calibration_error": "calibration_error",
-}
-study = under(load_study("steered")).drop(columns="accuracy")
-study = study.rename(columns=MEASURES)
-one = ["network", "task", "target", "seed"]
-outcome = study.groupby(one)[list(MEASURES.values())].first()
-outcome = 100 * outcome.astype(float)
-outcome["mean_score"] = study.groupby(one)["score"].mean()
-accuracy_by_score(outcome.reset_index())
-
-# %% [markdown]
-# Other measures may tell more: accuracy under noise of one standard deviation, accuracy of a logistic regression on the last
-# features for the other task (*transfer*), and the distance of confidence and accuracy (*calibration error*):
-
-# %%
-means = outcome.groupby("target").mean().loc[["low", "free", "high"]]
-means.round({"mean_score": 2} | dict.fromkeys(MEASURES.values(), 1))
-
-# %% tags=["remove-cell"]
-shown = means.assign(accuracy=means["accuracy"].map("{:.0f} %".format))
-say(shown[["accuracy", "mean_score"]])
-
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Differences from free training", "code_prompt_hide": "How sure? Differences from free training"}
-from companion.statistics import mean_of
-
-free = outcome.xs("free", level="target")
-sure = {}
-for way in ("low", "high"):
-    change = outcome.xs(way, level="target") - free
-    by_seed = change.groupby("seed").mean()  # tasks share their images
-    sure["all", "", way] = by_seed.apply(lambda some: f"{mean_of(some):+.1f}")
-    for cell, some in change["accuracy"].groupby(["network", "task"]):
-        sure[(*cell, way)] = {"accuracy": f"{mean_of(some):+.1f}"}
-pd.DataFrame(sure).T.drop(columns="mean_score").fillna("")
-
-# %% [markdown]
-# (In points, with intervals of 95 % over five seeds.)
-#
-# Only under noise are networks that were pulled high ahead, most of all mini ResNets on digits. What the changes come from is {bdg-secondary}`open`. A penalty is also a regulariser, whatever it penalises, and one weight
-# was tried for each target. Exercise 17.2 designs the control.
-#
 # (which-score)=
 # ## Which score to train with
 #
