@@ -31,7 +31,7 @@ def front_page(introduction: str, executed: dict[Path, NotebookNode]) -> dict[Pa
             raise error(
                 f"{INTRODUCTION} asks for a number {found[2]!r} of chapter {found[1]}, which has none so called"
             )
-        return numbers[found[1], found[2]]
+        return re.sub(r"\s*%$", "\N{NO-BREAK SPACE}%", numbers[found[1], found[2]])
 
     text = NUMBER.sub(number, introduction)
     static = Path("book/_static")

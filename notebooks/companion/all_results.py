@@ -274,7 +274,7 @@ def not_as_printed(
     """Why a result is not the same measurement as the printed ones: nothing where it is.
 
     The same are torchvision's networks with their default weights, since the accuracies in figure 4 are theirs
-    (:func:`companion.chapter_07.claims.common_characteristics_again`), batches of 512 images, at least two of them, and the
+    (:func:`companion.chapter_07.claims.common_characteristics_again`), batches of 512 images, at least two, and the
     reduction that gave the printed numbers: another one moves scores by 0.1 to 0.3.
 
     Args:

@@ -36,7 +36,7 @@ def accuracy_by_score(trainings: pd.DataFrame) -> Figure:
         for target, look in looks.items():
             some = rows[rows["target"] == target]
             axes.plot(some["mean_score"], some["accuracy"], linestyle="", markersize=5, label=target, **look)
-        axes.set(title=f"{SMALL[network]}, {task}", ylim=(50, 100))
+        axes.set(title=f"{SMALL[str(network)]}, {task}", ylim=(50, 100))
     legend_below(figure, 3)
     return figure
 
@@ -52,10 +52,11 @@ def towards(goals: pd.DataFrame, reached: pd.DataFrame) -> Figure:
     figure, grid = page(len(goals), 3.2, sharey=True, xlabel="activation, in order", ylabel="affinity score")
     for axes, (name, goal) in zip(grid, goals.iterrows(), strict=True):
         axes.plot(goal, "-", color="black", linewidth=2.5, label="target")
-        for number, (network, rows) in enumerate(reached.loc[name].groupby("network", sort=False)):
+        towards_it = reached[reached.index.get_level_values("target") == name]
+        for number, (network, rows) in enumerate(towards_it.groupby("network", sort=False)):
             look = series_style(number)
             axes.plot(rows.T, "-", color=look["color"], linewidth=0.7, alpha=0.45)
-            axes.plot(rows.mean(), "-", **look, markersize=5, label=SMALL[network])
+            axes.plot(rows.mean(), "-", **look, markersize=5, label=SMALL[str(network)])
         axes.set_title({"as-vit": "towards a mini ViT", "as-resnet": "towards a mini ResNet-18"}[literal(name)])
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     score_axis(grid, [*goals.to_numpy().ravel(), *reached.to_numpy().ravel()])

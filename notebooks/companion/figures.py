@@ -35,7 +35,11 @@ def signatures(rows: pd.DataFrame, columns: int = 1) -> Figure:
     >>> [axes.get_title() for axes in figure.axes]
     ['ResNet-20', 'plain-20']
     """
-    plain = {"activation": "activation", "flag": "", "score_std": np.nan}  # one legend, whatever the functions
+    plain: dict[str, Any] = {
+        "activation": "activation",
+        "flag": "",
+        "score_std": np.nan,
+    }  # one legend, whatever the functions
     panels = dict(list(rows.assign(**plain).groupby("network", sort=False)))
     labels = {"xlabel": "depth (activations before it)", "ylabel": "score"}
     figure, grid = page(len(panels), 0.7, each=1.9, columns=columns, sharey=True, **labels)

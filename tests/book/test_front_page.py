@@ -29,7 +29,7 @@ def executed(**numbers: str) -> dict[Path, nbformat.NotebookNode]:
 def test_numbers_of_the_chapters() -> None:
     ran = executed(share="99 %", networks="19")
     text = front_page("In {glue:text}`05::share` of {glue:text}`05::networks` networks.", ran)[INTRODUCTION]
-    assert text.decode() == "In 99 % of 19 networks."
+    assert text.decode() == "In 99\N{NO-BREAK SPACE}% of 19 networks."
     with pytest.raises(SystemExit, match="asks for a number 'mean' of chapter 05, which has none so called"):
         front_page("{glue:text}`05::mean`", ran)
 

@@ -89,8 +89,10 @@ def steps_of_a_score(x: Cloud, y: Cloud, image: Cloud, partner: Cloud, distance:
     >>> [axes.get_title() for axes in figure.axes][2]
     '3. optimal coupling: $W_2$ = 0.00'
     """
-    titles = ("1. input and output", "2. affine image of the input", f"3. optimal coupling: $W_2$ = {distance:.2f}")
-    titles = (*titles, f"4. size of the output: {size:.2f}")
+    titles = [
+        "1. input and output", "2. affine image of the input",
+        f"3. optimal coupling: $W_2$ = {distance:.2f}", f"4. size of the output: {size:.2f}",
+    ]  # fmt: skip
     figure, (first, second, third, fourth) = page(4, 0.6, each=2.6, columns=2, sharex=True, sharey=True)
     _scatter(first, x, INPUT, "o", "input $X$")
     _scatter(first, y, OUTPUT, "^", "output $Y$")
