@@ -42,7 +42,7 @@ def activation_panels(
     """
     columns = min(columns, len(panels))
     look: Any = {"xlabel": "$x$", "ylabel": r"$y = \sigma(x)$", "width_ratios": [1.0, 0.24] * columns}
-    figure, grid = page(2 * len(panels), 0.7, each=1.75, columns=2 * columns, **look)
+    figure, grid = page(2 * len(panels), 0.7, each=1.55, columns=2 * columns, **look)
     figure.set_layout_engine("constrained", wspace=0.06, hspace=0.06)
     every = np.concatenate([x for x, _, _ in panels.values()])
     line = np.linspace(every.min(), every.max(), 400)
@@ -91,7 +91,7 @@ def steps_of_a_score(x: Cloud, y: Cloud, image: Cloud, partner: Cloud, distance:
     """
     titles = ("1. input and output", "2. affine image of the input", f"3. optimal coupling: $W_2$ = {distance:.2f}")
     titles = (*titles, f"4. size of the output: {size:.2f}")
-    figure, (first, second, third, fourth) = page(4, 0.6, each=2.6, columns=2, sharex=True, sharey=True)
+    figure, (first, second, third, fourth) = page(4, 0.6, each=2.2, columns=2, sharex=True, sharey=True)
     _scatter(first, x, INPUT, "o", "input $X$")
     _scatter(first, y, OUTPUT, "^", "output $Y$")
     _scatter(second, x, INPUT, "o", alpha=0.25)
