@@ -216,9 +216,9 @@ say(table)
 # * **The score depends on $n$ and $d$.** The normal distribution is symmetric, so $-x$ has the distribution of $x$, and with
 #   infinitely many samples it scores 1. In the plane 512 samples show that, in 300 dimensions they do not. Compare
 #   scores at the same $n$ ({doc}`03_estimating_it_well`).
-# * **The default covariance lowers it.** For networks wider than $n$ the default is the estimate of {cite:t}`ledoit2004well`,
-#   which mixes the cloud's covariance with a multiple of the identity, for each cloud by another amount. The last row shows
-#   the price: even a positive definite map scores less than 1.
+# * **The default covariance lowers it.** Networks wider than $n$ need the estimate of {cite:t}`ledoit2004well`, the default. It
+#   mixes the cloud's covariance with a multiple of the identity, for each cloud by another amount. The last row shows the
+#   price: even a positive definite map scores less than 1.
 #
 # ## A closed form
 #
