@@ -113,10 +113,9 @@ costs = [
     np.mean(np.sum((six_x - six_y[list(order)]) ** 2, axis=1))
     for order in permutations(range(6))
 ]
+library = transport.wasserstein(six_x, six_y)
 print(f"cheapest of the {len(costs)} plans {min(costs):.4f}")
-print(
-    f"W2², by the library       {transport.wasserstein(six_x, six_y) ** 2:.4f}"
-)
+print(f"W2², by the library       {library**2:.4f}")
 
 # %% [markdown]
 # ## The affine map
@@ -179,7 +178,7 @@ steps_of_a_score(x, y, image.numpy(), partner, distance, size)
 # %%
 library = affinity_score(x, y, covariance="empirical").value
 print(f"1 - {distance:.3f} / {size:.3f} = {1 - distance / size:.4f}")
-print(f"affinity_score        {library:.4f}")
+print(f"by the library    {library:.4f}")
 
 # %% [markdown]
 # ## What the score is, and what it is not
@@ -211,16 +210,15 @@ say(table)
 # * **A rotation, a sign or a general matrix scores low**, the lower the more channels: an optimal plan does not turn a cloud
 #   round. For an activation, which acts on each coordinate, this is the right comparison, with one exception: where it
 #   falls, it acts like $-x$ and scores low, however straight it is ({doc}`02_activation_functions`).
-# * **The score compares distributions, not pairs.** A shuffled copy scores 1, though nothing predicts $y_i$ from $x_i$. So a
-#   high score does not allow us to replace an activation by an affine map. The paper says that the score is 0 where $T X$ and
-#   $\sigma(X)$ are independent. That is the limit of many channels, not of many samples: there an independent copy of
-#   $X$ scores 1, and no score is 0 ({prf:ref}`proof <prop-range>`).
+# * **The score compares distributions, not pairs.** A shuffled copy scores 1, though nothing predicts $y_i$ from $x_i$. The
+#   paper says that the score is 0 where $T X$ and $\sigma(X)$ are independent. That is the limit of many channels, not of
+#   many samples: there an independent copy of $X$ scores 1, and no score is 0 ({prf:ref}`proof <prop-range>`).
 # * **The score depends on $n$ and $d$.** The normal distribution is symmetric, so $-x$ has the distribution of $x$, and with
 #   infinitely many samples it scores 1. In the plane 512 samples show that, in 300 dimensions they do not. Compare
-#   scores at the same $n$, and report it ({doc}`03_estimating_it_well`).
-# * **The default covariance lowers it.** Where a network is wider than $n$, the covariance must be estimated better than by
-#   the cloud's own. The default, that of {cite:t}`ledoit2004well`, mixes it with a multiple of the identity, and does so more
-#   for one cloud than for the other. The last row shows the price: even a positive definite map scores less than 1.
+#   scores at the same $n$ ({doc}`03_estimating_it_well`).
+# * **The default covariance lowers it.** Networks wider than $n$ need the estimate of {cite:t}`ledoit2004well`, the default. It
+#   mixes the cloud's covariance with a multiple of the identity, for each cloud by another amount. The last row shows the
+#   price: even a positive definite map scores less than 1.
 #
 # ## A closed form
 #
@@ -235,8 +233,7 @@ say(table)
 #   \operatorname{corr})$; divide by 2 and take the root.
 # * **With very many independent coordinates**, for any $\sigma$ with $\operatorname{corr} \ge 0$. There all points of a cloud
 #   are nearly equally far from each other, and $\sigma(x_i)$ is no closer to any other $T(x_j)$ than to $T(x_i)$. Pairing them
-#   is the best that the plan can do, and the same calculation applies. (It takes the shrunk covariance: with fewer points
-#   than coordinates the empirical one fits $T$ to the points themselves.)
+#   is the best that the plan can do, and the same calculation applies.
 
 # %%
 functions = {"ReLU": torch.relu, "Tanh": torch.tanh}
@@ -252,16 +249,14 @@ columns = ["corr", "predicted", "1 coordinate", f"{width} coordinates"]
 pd.DataFrame(rows, index=columns).T.round(3)
 
 # %% [markdown]
-# Remember the first number: pre-activations of a wide random network look normal, and a ReLU of them scores 0.62. SiLU is not
-# increasing: it dips below zero, and on a line the transport profits from that. The square has no correlation with its
-# input. On a line its score is above one half, as the squares are distributed nearly as an affine image of the inputs would
-# be; in 300 dimensions it goes to 0. **The dimension decides what the transport can get away with.**
+# Remember 0.62: pre-activations of a wide random network look normal. The square has no correlation with its input. On a
+# line its score is above one half, as some affine image of the inputs is distributed much like the squares; with more
+# coordinates it goes to 0. **The dimension decides what the transport can get away with.**
 #
 # ## Takeaways
 #
 # * A score belongs to an activation *on its data*, and to $n$, $d$ and the covariance that it was measured with.
-# * It asks whether the cloud $Y$ is a positive affine image of the cloud $X$: means and covariances give $T$, an assignment
-#   problem the distance, the trace of $\Sigma_Y$ the scale.
+# * It asks whether the cloud $Y$ is a positive affine image of the cloud $X$.
 # * Low does not mean "not affine" (a rotation), and high does not mean "predictable" (a shuffle).
 #
 # ## Exercises

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import threading
@@ -18,6 +19,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, ViewportSize, sync_playwright
 
 from affscore import affinity_score
+from affscore.transport import wasserstein
 from companion.real_networks import real_multiverses
 from companion.studies import load_study
 from tests.book.built_site import CHAPTERS, PAGES, TOC, missing, site
@@ -338,6 +340,43 @@ def test_a_reader_slides_through_a_training(visit: Visit, name: str, width: int)
     check(57)
     slider.press("End")
     check(570)
+    assert visit.errors == []
+
+
+@each_width
+@pytest.mark.parametrize("name", [CHAPTER])
+def test_a_reader_moves_the_points_of_a_coupling(visit: Visit, name: str, width: int) -> None:
+    page, window = visit.page, visit.page.locator("#coupling-window")
+
+    def costs() -> tuple[float, float]:
+        """What is shown is the cost of the pairs, and that of the optimal coupling by the library."""
+        points = np.array(json.loads(window.get_attribute("data-points") or "[]"))
+        x, y = points[:6], points[6:]
+        shown = [float(window.get_attribute(f"data-{plan}") or "nan") for plan in ("pairs", "optimal")]
+        assert shown == pytest.approx([((x - y) ** 2).sum(axis=1).mean(), wasserstein(x, y) ** 2])
+        assert window.locator("strong").all_inner_texts() == [f"{cost:.2f}" for cost in shown]
+        return shown[0], shown[1]
+
+    for name, alike in {"scattered": False, "turned": False, "shuffled": False, "stretched": True}.items():
+        window.get_by_role("button", name=name).click()
+        pairs, optimal = costs()
+        assert (pairs == pytest.approx(optimal)) is alike
+    first = window.get_by_role("button", name="input 1 at 1.0 across")
+    first.focus()
+    for key in ["ArrowRight", "ArrowDown"]:
+        page.keyboard.press(key)
+    assert costs() != (pairs, optimal)
+    assert window.get_by_role("button", name="input 1 at 1.2 across, 3.8 up").is_visible()
+    last = window.get_by_role("button", name="output 6")
+    last.scroll_into_view_if_needed()
+    box = last.bounding_box()
+    assert box
+    before = costs()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] - 60, box["y"], steps=3)
+    page.mouse.up()
+    assert costs() != before
     assert visit.errors == []
 
 

@@ -93,7 +93,7 @@ def steps_of_a_score(x: Cloud, y: Cloud, image: Cloud, partner: Cloud, distance:
         "1. input and output", "2. affine image of the input",
         f"3. optimal coupling: $W_2$ = {distance:.2f}", f"4. size of the output: {size:.2f}",
     ]  # fmt: skip
-    figure, (first, second, third, fourth) = page(4, 0.6, each=2.6, columns=2, sharex=True, sharey=True)
+    figure, (first, second, third, fourth) = page(4, 0.6, each=2.2, columns=2, sharex=True, sharey=True)
     _scatter(first, x, INPUT, "o", "input $X$")
     _scatter(first, y, OUTPUT, "^", "output $Y$")
     _scatter(second, x, INPUT, "o", alpha=0.25)
