@@ -38,7 +38,7 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
 
     curves = table.assign(ratio=table["width"] / table["points"])
     labels: Any = {"xlabel": "width over points, $d / n$", "ylabel": r"score $\rho$"}
-    figure, grid = page(table["covariance"].nunique(), 3.9, sharey=True, **labels)
+    figure, grid = page(table["covariance"].nunique(), 3.3, sharey=True, **labels)
     for axes, (covariance, rows) in zip(grid, curves.groupby("covariance", sort=False), strict=True):
         for k, (name, scores) in enumerate(rows.groupby("activation", sort=False)):
             style = series_style(k)
