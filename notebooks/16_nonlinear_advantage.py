@@ -16,8 +16,8 @@
 # %% [markdown]
 # # Nonlinear advantage
 #
-# *How much of its non-linearity does a network need?* The affinity score measures a network as it is.
-# {cite:t}`mehmetigopel2023nonlinear` take its non-linearity away instead, channel by channel, and see when it breaks.
+# *How much of its non-linearity does a network need?* {cite:t}`mehmetigopel2023nonlinear` take it
+# away, channel by channel, and see when the network breaks.
 #
 # :::{admonition} What we found
 # :class: findings
@@ -151,7 +151,7 @@ say(table, "{:.0f} %")
 # %% [markdown]
 # * **Sum**: an affine network cannot do it, and early is behind at equal path length. {bdg-warning}`depends`
 # * **Larger**: an affine network loses 20 points, too, and yet early networks are not behind.
-# * **Noise**: the fewer channels, the fewer wrong labels are fitted. Late networks are ahead; we do not know why.
+# * **Noise**: fewer wrong labels are fitted. Late networks are ahead; we do not know why.
 # * **Digits** and **few**: an affine network is about as good.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Late less early, in points", "code_prompt_hide": "How sure? Late less early, in points"}
@@ -230,7 +230,7 @@ if model:
 
 # %% [markdown]
 # The score chooses no better than chance. A high score says that *an* affine map comes close to ReLU, not that the identity
-# does: where inputs are mostly negative ReLU is nearly constant, and a slope of 1 lets through all that it blocked.
+# does: where ReLU blocks nearly all, a slope of 1 lets it through.
 #
 # ## Three measures on the same networks
 #
@@ -258,7 +258,7 @@ measures = ["score", "crossings", "absolute_deviation", "changed"]
 three[measures].rename({"vanilla": "right", "noise-1.0": "wrong"}).round(2)
 
 # %% [markdown]
-# All find the network with wrong labels the more non-linear one. They ask different things:
+# All find wrong labels more non-linear. They ask different things:
 #
 # | | looks at | does not see |
 # |---|---|---|
@@ -299,8 +299,8 @@ answer = None  # your answer here: a pair (NAPL, APL)
 # :class: dropdown
 # ```
 #
-# A slope of 0.25 still bends. A path along the skip meets 1/2 unit on average, one through the branch 1/2 + 3/4. For NAPL
-# the skip counts as much as the branch. For APL it is one path, beside 4 · 4 through $B$ and $C$ to the same channel.
+# A path along the skip meets 1/2 unit, one through the branch 1/2 + 3/4 (0.25 still bends). For NAPL they count alike. For
+# APL the skip is one path beside 4 · 4.
 
 # %%
 skip, branch = 2 / 4, 2 / 4 + 3 / 4
