@@ -16,8 +16,8 @@
 # %% [markdown]
 # # Nonlinear advantage
 #
-# *How much of its non-linearity does a network need?* The affinity score measures a network as it is.
-# {cite:t}`mehmetigopel2023nonlinear` take its non-linearity away instead, channel by channel, and see when it breaks.
+# *How much of its non-linearity does a network need?* {cite:t}`mehmetigopel2023nonlinear` take it
+# away, channel by channel, and see when the network breaks.
 #
 # :::{admonition} What we found
 # :class: findings
@@ -110,7 +110,7 @@ record.loc[9::5, ["accuracy", *names.values()]].round(2)
 #
 # Weights $\omega$ from small to large make a curve, from the untouched network to an affine one.
 
-# %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "Accuracy against the path length that is left: a point for each training, lines through the means for each weight of the penalty. The sum of two digits breaks down early below three units, late only below one; on the larger of two digits early and late fall together."}, "image": {"alt": "Two panels with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below three units, the late one only below one. On the larger of two digits both fall a little below one unit."}}
+# %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "Accuracy against the path length that is left: a point for each training, lines through means. The sum of two digits breaks down early below three units, late only below one; on the larger of two digits early and late fall together."}, "image": {"alt": "Two panels with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below three units, the late one only below one. On the larger of two digits both fall a little below one unit."}}
 from companion.chapter_16 import accuracy_curves
 from companion.studies import load_study, under
 
@@ -151,7 +151,7 @@ say(table, "{:.0f} %")
 # %% [markdown]
 # * **Sum**: an affine network cannot do it, and early is behind at equal path length. {bdg-warning}`depends`
 # * **Larger**: an affine network loses 20 points, too, and yet early networks are not behind.
-# * **Noise**: the fewer channels, the fewer wrong labels are fitted. Late networks are ahead; we do not know why.
+# * **Noise**: fewer wrong labels are fitted. Late networks are ahead; we do not know why.
 # * **Digits** and **few**: an affine network is about as good.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Late less early, in points", "code_prompt_hide": "How sure? Late less early, in points"}
@@ -172,7 +172,7 @@ pd.DataFrame(sure).T
 #
 # ## What stays
 
-# %% mystnb={"figure": {"name": "fig-advantage-core", "caption": "The channels of each activation (grey) and those that are not linear (blue, with their number; means over seeds), late, where about three units are left on a path. Digits are told apart by the early activations; the sum of two needs the last one but one, too."}, "image": {"alt": "Two panels with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels."}}
+# %% mystnb={"figure": {"name": "fig-advantage-core", "caption": "The channels of each activation (grey) and those that are not linear (blue, with their number; means over seeds), late, where about three units are left on a path. Digits need early activations; the sum needs the last but one, too."}, "image": {"alt": "Two panels with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels."}}
 from companion.chapter_16 import core_network
 
 late = study[study["when"] == "late"]
@@ -188,7 +188,7 @@ core_network(core)
 #
 # Do activations with a low score before, the more non-linear ones, keep their channels?
 
-# %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The share of channels that stays non-linear, by place and by affinity score before; a point for each of the 13 activations, means over five tasks, five seeds and the weights of the penalty. The place says almost all. Activations after a sum score higher and keep less."}, "image": {"alt": "Two panels. On the left the share that stays falls with the place in the network. On the right it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
+# %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The share of channels that stays non-linear, by place and by affinity score before; 13 activations, means over tasks, seeds and weights of the penalty. The place says almost all; activations after a sum score higher and keep less."}, "image": {"alt": "Two panels. On the left the share that stays falls with the place in the network. On the right it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
 from companion.chapter_16 import by_kind
 
 key = ["task", "seed", "layer", "call"]
@@ -201,11 +201,10 @@ stays["place"] = stays["index"] + 1
 by_kind(stays, {"place": "activation, in order", "score": "affinity score"})
 
 # %% [markdown]
-# Hardly: the place in the network says more, and with place and kind held fixed nothing clear is left (rank correlations from
-# −0.16 to 0.22 over the tasks).
+# Hardly: with place and kind held fixed nothing clear is left (rank correlations from −0.16 to 0.22 over the tasks).
 #
-# **Choosing by it.** `affscore.linearize` makes channels linear at once, random ones or those with the highest scores. Half
-# of the channels of the same networks, in per cent: accuracy `before`, `at_once`, and `after` five more epochs of training:
+# **Choosing by it.** `affscore.linearize` makes channels linear at once, random ones or those with the highest scores. With half
+# of the channels, accuracy in per cent `before`, `at_once`, and `after` five more epochs of training:
 
 # %%
 named = {
@@ -231,7 +230,7 @@ if model:
 
 # %% [markdown]
 # The score chooses no better than chance. A high score says that *an* affine map comes close to ReLU, not that the identity
-# does: where inputs are mostly negative ReLU is nearly constant, and a slope of 1 lets through all that it blocked.
+# does: where ReLU blocks nearly all, a slope of 1 lets it through.
 #
 # ## Three measures on the same networks
 #
@@ -259,7 +258,7 @@ measures = ["score", "crossings", "absolute_deviation", "changed"]
 three[measures].rename({"vanilla": "right", "noise-1.0": "wrong"}).round(2)
 
 # %% [markdown]
-# All find the network with wrong labels the more non-linear one. They ask different things:
+# All find wrong labels more non-linear. They ask different things:
 #
 # | | looks at | does not see |
 # |---|---|---|
@@ -270,7 +269,7 @@ three[measures].rename({"vanilla": "right", "noise-1.0": "wrong"}).round(2)
 # ## Takeaways
 #
 # * Most non-linearity of a trained network can go if the weights may adapt, and not half of it without.
-# * When it goes matters on some tasks that need it, and not on all.
+# * On some tasks it matters when it goes.
 #
 # ## Exercises
 #
@@ -288,7 +287,7 @@ three[measures].rename({"vanilla": "right", "noise-1.0": "wrong"}).round(2)
 #
 # ```{admonition} Hint for 16.1
 # :class: dropdown hint
-# Note for each channel of $h$ how many units its paths have met. Then follow skip and branch to $y$.
+# Note for each channel of $h$ how many units its paths met.
 # ```
 
 # %%
@@ -300,8 +299,8 @@ answer = None  # your answer here: a pair (NAPL, APL)
 # :class: dropdown
 # ```
 #
-# A slope of 0.25 still bends. A path along the skip meets 1/2 unit on average, one through the branch 1/2 + 3/4. For NAPL
-# the skip counts as much as the branch. For APL it is one path, beside 4 · 4 through $B$ and $C$ to the same channel.
+# A path along the skip meets 1/2 unit, one through the branch 1/2 + 3/4 (0.25 still bends). For NAPL they count alike. For
+# APL the skip is one path beside 4 · 4.
 
 # %%
 skip, branch = 2 / 4, 2 / 4 + 3 / 4
@@ -349,9 +348,8 @@ companion.exercises.check("16.1", (napl, apl))
 #
 # **Rubric** (6 points)
 #
-# * 2: the decomposition, and that $x$ and $|x|$ are uncorrelated.
-# * 2: variance with $\kappa$, and the quotient.
-# * 2: both scores, no change of the path length, and what each of them sees.
+# * 3: the decomposition, the variance with $\kappa$, the quotient.
+# * 3: both scores, no change of the path length, and why.
 #
 # ```{solution-end}
 # ```
