@@ -25,6 +25,7 @@ from affscore.plots.signature import in_words
 from affscore.plots.style import kind_style, series_style
 from affscore.survey import stored_multiverses, stored_signatures
 from companion.networks import network_table
+from companion.real_networks import FOLDER, real_networks
 from companion.regression import CRITERIA_OF_TABLE_1, criterion_correlations, criterion_values
 from companion.shipped import MULTIVERSES, RESULTS
 
@@ -46,17 +47,23 @@ def explorer_data() -> bytes:
     """The script."""
     signatures = {
         name_of(result): result
-        for result in stored_signatures(RESULTS)
+        for folder in (RESULTS, FOLDER / "results")
+        for result in stored_signatures(folder)
         if (result.metadata["reduction"], result.metadata["order"]) == DEFAULT[:2]
     }
-    multiverses = {name_of(result): result for result in stored_multiverses(MULTIVERSES)}
+    folders = (MULTIVERSES, FOLDER / "multiverses")
+    multiverses = {name_of(result): result for folder in folders for result in stored_multiverses(folder)}
     order = sorted(
         signatures, key=lambda name: (list(GROUPS).index(signatures[name].metadata["dataset"]), _natural(name))
     )
     summaries = {name: signatures[name].summary for name in order}
     scores = {name: one["score"].dropna().to_numpy() for name, one in summaries.items()}
     correlations = criterion_correlations(summaries).set_index(["model", "criterion"])["correlation"]
-    families = network_table(order)["family"]
+    families = network_table(order)["family"].to_dict() | {
+        name: real_networks().set_index("model")["family"][signatures[name].metadata["model"]]
+        for name in order
+        if _is_real(signatures[name])
+    }
     looks = list(dict.fromkeys(pair for one in summaries.values() for pair in _pairs(one)))
     choices = list(
         dict.fromkeys(choice for name in order if name in multiverses for choice in multiverses[name].choices)
@@ -128,8 +135,17 @@ def _network(
     }
 
 
+def _is_real(result: Signature | Multiverse) -> bool:
+    """Whether it is of one of the networks that others trained."""
+    return result.metadata["model"] in set(real_networks()["model"]) and result.metadata["weights"] != "random"
+
+
 def _accuracy(*results: Signature | Multiverse | None) -> float | None:
-    """In per cent, where one of the results has it."""
+    """In per cent: of a network that others trained the published one, of another what one of the results has."""
+    real = next(result for result in results if result is not None)
+    if _is_real(real):
+        accuracy = real_networks().set_index("model")["accuracy"][real.metadata["model"]]
+        return None if pd.isna(accuracy) else float(accuracy)
     found = (result.metadata.get("accuracy") for result in results if result is not None)
     return next((round(100 * accuracy, 1) for accuracy in found if accuracy is not None), None)
 

@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from affscore.comparison import signature_distance
 from affscore.network.result import Signature
 from affscore.survey import stored_multiverses
+from companion.real_networks import FOLDER, real_networks
 from companion.regression import criterion_correlations
 from companion.shipped import MULTIVERSES, shipped_signature
 from tests.book.built_site import SITE
@@ -57,7 +58,8 @@ class TestData:
             np.testing.assert_allclose(np.array(network["correlations"], float), r[titles], atol=5.1e-4)
 
     def test_means_under_each_specification(self, numbers: dict[str, Any]) -> None:
-        by_name = {explorer_data.name_of(one): one for one in stored_multiverses(MULTIVERSES)}
+        every = [one for folder in (MULTIVERSES, FOLDER / "multiverses") for one in stored_multiverses(folder)]
+        by_name = {explorer_data.name_of(one): one for one in every}
         for network in numbers["networks"]:
             summary = by_name[network["name"]].summary
             words = summary[["reduction", "order", "covariance", "coupling"]].agg(", ".join, axis=1)
@@ -65,6 +67,12 @@ class TestData:
             assert {word for word, mean in found.items() if mean is not None} == set(words)
             np.testing.assert_allclose([found[word] for word in words], summary["mean"], atol=5.1e-4)
         assert numbers["specifications"][numbers["default"]] == "mean, activate-first, ledoit-wolf, exact"
+
+    def test_the_accuracy_of_a_network_that_others_trained_is_the_published_one(self, numbers: dict[str, Any]) -> None:
+        accuracies = {network["name"]: network["accuracy"] for network in numbers["networks"]}
+        published = real_networks().set_index("model")["accuracy"]
+        found = [accuracies[model.rpartition(":")[2]] for model in published.index]
+        np.testing.assert_array_equal(np.array(found, float), published)
 
     def test_distances_between_two_networks(self, numbers: dict[str, Any]) -> None:
         names = [network["name"] for network in numbers["networks"]]
