@@ -106,7 +106,8 @@ correlations.round(2)
 # less accurate, as they train badly, and have higher mean scores, too. So in both families the mean goes with depth, and
 # what depth does to accuracy differs. A correlation over all twelve mixes this with differences between families.
 #
-# How much do the families alone explain? Predict each accuracy by the mean of its family:
+# How much do the families alone explain? Predict each accuracy by the mean of its family. (Of noise, five families explain
+# 4/11 on average.)
 
 # %%
 by_family = families["accuracy"].transform("mean")
@@ -181,7 +182,7 @@ signs = {
     name: rows[name]
     .groupby(words)[["score", "accuracy"]]
     .apply(lambda some: some["score"].corr(some["accuracy"]))
-    for name in ["all", *["plain", "residual"]]
+    for name in ["all", "plain", "residual"]
 }
 pd.DataFrame(signs).agg(["min", "max"]).round(2)  # of twelve choices
 

@@ -33,8 +33,8 @@ def scores_and_zeros(rows: pd.DataFrame) -> Figure:
     ['first of a block', 'outside of blocks']
     """
     panels = dict(list(rows.groupby("images", sort=False)))
-    labels = {"xlabel": "share of zeros in the output", "ylabel": "affinity score"}
-    figure, grid = page(len(panels), 3.0, sharey=True, **labels)
+    what = "share of zeros in the output"
+    figure, grid = page(len(panels), 3.0, sharey=True, xlabel=what, ylabel="affinity score")
     for axes, (images, some) in zip(grid, panels.items(), strict=True):
         for kind, own in some.groupby("kind"):
             colour, marker = kind_style(str(kind))
