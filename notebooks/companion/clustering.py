@@ -39,26 +39,6 @@ def linkage(distances: pd.DataFrame, method: Method = "average") -> NDArray[np.f
     return hierarchy.linkage(condensed(distances), method)
 
 
-def leaf_order(distances: pd.DataFrame, tree: NDArray[np.float64]) -> list[str]:
-    """The names in the order of a dendrogram's leaves, turned so that neighbours are alike.
-
-    Args:
-        distances: What was clustered.
-        tree: Its clustering (:func:`linkage`).
-
-    Raises:
-        AffscoreError: What is no distance, or the tree of other networks.
-
-    >>> names = ["a", "b", "c"]
-    >>> distances = pd.DataFrame([[0, 4, 1], [4, 0, 3], [1, 3, 0]], names, names)
-    >>> leaf_order(distances, linkage(distances))
-    ['a', 'c', 'b']
-    """
-    turned = hierarchy.optimal_leaf_ordering(tree, condensed(distances))
-    order = [str(distances.index[int(leaf)]) for leaf in hierarchy.leaves_list(turned)]
-    return order if order[0] <= order[-1] else order[::-1]
-
-
 def condensed(distances: pd.DataFrame) -> NDArray[np.float64]:
     """The distances of all pairs, (k (k - 1) / 2,), in the order of SciPy.
 

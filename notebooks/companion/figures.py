@@ -52,44 +52,6 @@ def signatures(rows: pd.DataFrame, columns: int = 1) -> Figure:
 
 
 @house_style()
-def distance_heatmap(
-    distances: pd.DataFrame, order: Sequence[str] | None = None, label: str = "DTW distance"
-) -> Figure:
-    """Draw a matrix of distances between networks.
-
-    Args:
-        distances: As :func:`affscore.comparison.distance_matrix` makes it.
-        order: The names in the order to draw them, such as :func:`companion.clustering.leaf_order`; None for their own.
-        label: What the distances are.
-
-    Returns:
-        The figure, as wide as a page: the darker, the farther apart. Up to twelve networks have their distances written
-        into the cells.
-
-    Source: figures 5 B and 14 of the paper.
-
-    >>> distances = pd.DataFrame([[0.0, 0.3], [0.3, 0.0]], ["a", "b"], ["a", "b"])
-    >>> figure = distance_heatmap(distances, ["b", "a"])
-    >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
-    ['b', 'a']
-    """
-    import seaborn as sns  # slow to load
-
-    order = list(distances.index) if order is None else list(order)
-    few = len(order) <= 12
-    figure, (axes,) = page(1, 5.2 if few else 7.2)
-    names = [literal(name) for name in order]
-    look: Any = {"cmap": "Greys", "vmin": 0, "fmt": ".2f", "annot_kws": {"fontsize": 8}, "square": True, "annot": few}
-    look |= {"cbar_kws": {"label": label, "shrink": 0.6}, "xticklabels": names, "yticklabels": names}
-    sns.heatmap(distances.loc[order, order].astype(float), ax=axes, **look)
-    axes.set(xlabel="", ylabel="")
-    axes.tick_params(length=0, labelsize=8 if few else 6.5)
-    axes.tick_params(axis="y", rotation=0)
-    axes.tick_params(axis="x", rotation=90)
-    return figure
-
-
-@house_style()
 def dendrogram(
     tree: NDArray[np.float64],
     names: Sequence[str],

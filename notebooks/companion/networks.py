@@ -61,25 +61,6 @@ def short_name(model: str) -> str:
     return model.partition("@")[0].rpartition(":")[2]
 
 
-def short_names(models: Iterable[str]) -> dict[str, str]:
-    """The names of several networks, for labels: without their weights and files where they differ without them.
-
-    A network of the mini zoo keeps its ``mini:``. It has the name of another one, and up to 60,000 parameters.
-
-    Args:
-        models: MODEL or MODEL@WEIGHTS, each.
-
-    Returns:
-        The short name of each model; the name as it was given where two have the same short one.
-
-    >>> short_names(["mini:vgg11", "resnet50@IMAGENET1K_V1", "my_file.py:resnet18"])
-    {'mini:vgg11': 'mini:vgg11', 'resnet50@IMAGENET1K_V1': 'resnet50', 'my_file.py:resnet18': 'resnet18'}
-    """
-    models = list(models)
-    short = ["mini:" * model.startswith("mini:") + short_name(model) for model in models]
-    return {model: name if short.count(name) == 1 else model for model, name in zip(models, short, strict=True)}
-
-
 def network_table(models: Iterable[str]) -> pd.DataFrame:
     """Family, group and year of networks, by their names.
 

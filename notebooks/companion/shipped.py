@@ -65,28 +65,6 @@ def shipped_signature(
     return load_signature(alike.index[0])
 
 
-def trained_networks(reduction: ReductionName = "mean", order: OrderName = "activate-first") -> dict[str, Signature]:
-    """The results that come with the companion for trained networks of usual size, so none of the mini zoo.
-
-    Args:
-        reduction: Which reduction.
-        order: Which order.
-
-    Returns:
-        The signatures by the short name of their network, as ``resnet56``.
-
-    Raises:
-        AffscoreError: No results of that reduction and order.
-
-    >>> list(trained_networks())[:3]
-    ['mobilenet_v2', 'plainnet20', 'plainnet32']
-    """
-    found = _descriptions(RESULTS)
-    usual = found[(found["weights"] != "random") & ~found["model"].str.startswith("mini:")]
-    names = sorted(set(usual["model"].map(_short)))
-    return {name: shipped_signature(name, reduction, order) for name in names}
-
-
 @functools.cache
 def _descriptions(folder: Path) -> pd.DataFrame:
     """A row for each result, by its file."""

@@ -4,7 +4,7 @@ import pytest
 from scipy.cluster import hierarchy
 from sklearn.metrics import adjusted_rand_score
 
-from companion.clustering import family_agreement, leaf_order, linkage, nearest_neighbour_accuracy
+from companion.clustering import family_agreement, linkage, nearest_neighbour_accuracy
 
 
 def away(places, names=None):
@@ -35,12 +35,6 @@ def test_linkage_joins_the_nearest_clusters(method, of_clusters):
     distances = away(np.random.default_rng(1).random((9, 2)))
     expected = joined_by_hand(distances.to_numpy(), of_clusters)
     assert linkage(distances, method)[:, 2] == pytest.approx(expected)
-
-
-def test_the_leaves_of_a_line_are_in_its_order():
-    names = list("fbdaec")
-    distances = away([ord(name) for name in names], names)
-    assert leaf_order(distances, linkage(distances)) == sorted(names)
 
 
 @pytest.mark.parametrize("method", ["average", "single", "complete"])

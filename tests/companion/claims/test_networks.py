@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from affscore.errors import AffscoreError
-from companion.networks import network_table, short_name, short_names, study_models
+from companion.networks import network_table, short_name, study_models
 from companion.printed import printed_table
 
 
@@ -35,10 +35,8 @@ def test_a_network_is_known_whatever_stands_around_its_name_and_others_are_famil
     assert pd.isna(table["year"].iloc[3])
 
 
-def test_two_weights_of_one_network_keep_their_names():
+def test_two_weights_of_one_network_have_one_name():
     both = ["resnet50@IMAGENET1K_V1", "resnet50@IMAGENET1K_V2"]
-    assert short_names([*both, "vgg11"]) == {both[0]: both[0], both[1]: both[1], "vgg11": "vgg11"}
-    assert list(short_names(["mini:vgg11", "vgg11"]).values()) == ["mini:vgg11", "vgg11"]
     assert network_table(both)["name"].tolist() == ["resnet50", "resnet50"]
     assert short_name("vgg11") == "vgg11"
 
