@@ -157,9 +157,8 @@ def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:
     for name, notebook in executed.items():
         ran = notebook.metadata["affscore"]
         page = f"{{doc}}`../{name.with_suffix('')}`"
-        given = ", ".join(f"`{key}={value}`" for key, value in ran["parameters"].items()) or "its defaults"
         started = ran["started"].replace("T", " ").removesuffix("+00:00")
-        runs.append((page, given, started, f"{ran['seconds']:.1f}"))
+        runs.append((page, started, f"{ran['seconds']:.1f}"))
         for package, number in ({"platform": ran["platform"]} | ran["versions"]).items():
             versions.setdefault(package, {})[number] = None  # notebooks that ran at other times may have had others
     total = sum(notebook.metadata["affscore"]["seconds"] for notebook in executed.values())
@@ -168,7 +167,7 @@ def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:
 Every notebook of this book was executed as it is, from a fresh kernel, with the profile `{params.stem}`:
 {len(runs)} notebooks in {total:.0f} seconds.
 
-{table(("page", "parameters", "started (UTC)", "seconds"), runs)}
+{table(("page", "started (UTC)", "seconds"), runs)}
 
 ## With which versions
 

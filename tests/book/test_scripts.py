@@ -139,7 +139,7 @@ def test_the_status_page_has_the_versions_of_the_runs(tmp_path: Path) -> None:
     (tmp_path / "mini.yml").write_text("n: 3\n")
     page = status_page(tmp_path / "mini.yml", runs)
     assert "2 notebooks in 5 seconds" in page
-    assert "| {doc}`../notebooks/01_x` | `n=3` | 2026-01-02 03:04:05 | 2.5 |" in page
+    assert "| {doc}`../notebooks/01_x` | 2026-01-02 03:04:05 | 2.5 |" in page
     assert "| platform | Linux x86_64 |" in page
     assert "| numpy | 2.0, 2.1 |" in page
 
