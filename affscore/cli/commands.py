@@ -32,7 +32,7 @@ def signature(
     """The non-linearity signature of a network on a data set.
 
     Prints one line for every activation: where it is, what it is, its affinity score (1 is affine). With --units blocks
-    also one for every norm, attention, residual block, ..., and beside its score the one of the best affine map.
+    also one for every norm, attention, residual block, ..., and beside its score the one of the least-squares fit.
     """
     from affscore.network.criteria import CRITERIA
     from affscore.network.result import brief

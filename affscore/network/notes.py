@@ -129,7 +129,7 @@ def on_rows(table: pd.DataFrame, units: str = "activations") -> Iterator[str]:
         )
     if "affine_fit" in table and (lacking := table.loc[table["affine_fit"].isna() & ~constant, "index"].nunique()):
         yield (
-            f"the best affine map of {lacking} of {count} {units} is not known (no affine_fit): their inputs vary "
+            f"the least-squares fit of {lacking} of {count} {units} is not known (no affine_fit): their inputs vary "
             f"in as many directions as there are samples in a batch, {table['n'].min()}; use a larger n"
         )
     if "nlc" in table and (lacking := table.loc[table["nlc"].isna() & ~constant, "index"].nunique()):

@@ -112,7 +112,7 @@ def signature(
     The score of a block says how near it comes to an optimal transport map, whose matrix is symmetric with no negative
     eigenvalue. A linear layer is affine and has a low score nevertheless: 0.27 for random weights of 64 channels and
     512 samples, 0.62 for a ReLU. So ``units="blocks"`` adds the criterion ``affine_fit``
-    (:func:`affscore.network.affine_fit`), in which the best affine map takes the place of the
+    (:func:`affscore.network.affine_fit`), in which the least-squares fit takes the place of the
     optimal transport map: 1 for every affine map, also between different widths. There is no score where the widths
     differ (flag ``other width``). The network itself is one map from all numbers of its input to its outputs.
     Input and output are reduced as always: under ``mean``, a block that mixes positions by fixed weights (a

@@ -246,7 +246,7 @@ class Blocks(Follower):
             return small
         self.notes.append(
             f"the network as a whole has no row: its input has {x[:1].numel()} numbers a sample, more than "
-            f"{LARGEST_INPUT}, and the best affine map of so many needs more samples than that"
+            f"{LARGEST_INPUT}, and the least-squares fit of so many needs more samples than that"
         )
         return False
 

@@ -315,7 +315,7 @@ def survival_correlations(table: pd.DataFrame) -> pd.DataFrame:
 def decisions_changed(model: nn.Module, inputs: Tensor) -> pd.DataFrame:
     """The share of a classifier's decisions that change when each activation alone becomes linear.
 
-    The activation is replaced by the identity (a slope of 1 for each channel), not by the best affine map.
+    The activation is replaced by the identity (a slope of 1 for each channel), not by a fit.
 
     Args:
         model: A network whose activations can have slopes (:func:`affscore.nonlinear_advantage.to_prelu`); it stays as
