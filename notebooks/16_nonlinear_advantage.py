@@ -201,8 +201,16 @@ stays["place"] = stays["index"] + 1
 by_kind(stays, {"place": "activation, in order", "score": "affinity score"})
 
 # %% [markdown]
-# Hardly: with place and kind held fixed nothing clear is left (rank correlations from −0.16 to 0.22 over the tasks).
-#
+# Hardly: with place and kind held fixed nothing clear is left.
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Rank correlations of score and share that stays", "code_prompt_hide": "How sure? Rank correlations of score and share that stays"}
+from companion.chapter_16 import survival, survival_correlations
+
+every = under(load_study("advantage-scores"))
+rho = survival_correlations(survival(study, every)).groupby("task")
+rho[["score", "partial"]].mean().round(2)
+
+# %% [markdown]
 # **Choosing by it.** `affscore.linearize` makes channels linear at once, random ones or those with the highest scores. With half
 # of the channels, accuracy in per cent `before`, `at_once`, and `after` five more epochs of training:
 

@@ -6,5 +6,6 @@ from companion.chapter_16.figures import core_network as core_network
 from companion.chapter_16.measurements import cores as cores
 from companion.chapter_16.measurements import decisions_changed as decisions_changed
 from companion.chapter_16.measurements import gap as gap
+from companion.chapter_16.measurements import survival as survival
 from companion.chapter_16.measurements import survival_correlations as survival_correlations
 from companion.chapter_16.measurements import trainings as trainings
