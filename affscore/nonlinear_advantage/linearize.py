@@ -68,8 +68,8 @@ def linearize(
 ) -> Linearized:
     r"""Make the least needed channels of a trained network linear, by a criterion; nothing is trained.
 
-    This is for comparing criteria. Even a tenth of the channels may cost most of the accuracy, and by affinity score
-    not less than by random numbers (chapter 16 of the book): compare with ``by="random"``.
+    This is for comparing criteria. In some networks even a tenth of the channels costs most of the accuracy, and a
+    criterion may do worse than chance: compare with ``by="random"``.
 
     The activations become channel-wise PReLUs (:func:`affscore.nonlinear_advantage.to_prelu`), and the slopes of some
     channels are set to 1 and frozen. Of all channels of the network together, :math:`\lfloor\mathrm{keep} \cdot
