@@ -116,9 +116,9 @@ def run(source: NotebookNode, output: Path, parameters: dict[str, Any], folder: 
 
 
 def mark_slides(notebook: NotebookNode) -> None:
-    """For ``make slides``: a slide for the title, the findings and each figure; texts are the speaker's notes."""
+    """For ``make slides``: a slide for the title and its finding and for each figure; texts are the speaker's notes."""
     for number, cell in enumerate(notebook.cells):
-        shown = not number or "findings" in cell.metadata.get("tags", []) or "figure" in cell.metadata.get("mystnb", {})
+        shown = not number or "figure" in cell.metadata.get("mystnb", {})
         kind = "slide" if shown else "notes" if cell.cell_type == "markdown" else "skip"
         cell.metadata["slideshow"] = {"slide_type": kind}
 

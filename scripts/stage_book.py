@@ -16,7 +16,6 @@ import nbformat
 import syllabus
 import yaml
 from explorer_data import explorer_data
-from findings import move_to_the_top
 from front_page import INTRODUCTION, front_page
 from nbformat import NotebookNode
 from notebook_files import book_notebooks, declared_parameters
@@ -60,7 +59,6 @@ def main() -> None:
     files |= front_page(files[INTRODUCTION].decode(), executed)
     for name, notebook in executed.items():
         show_parameters_once(name, notebook)
-        move_to_the_top(name, notebook)
         files[name] = nbformat.writes(notebook).encode()
     address = yaml.safe_load(files[Path("_config.yml")])["repository"]
     for path in files:

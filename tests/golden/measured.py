@@ -59,10 +59,9 @@ def signatures():
     return pd.concat(tables, ignore_index=True).drop(columns="seconds")
 
 
-def findings():
-    """The findings of each chapter, one by one, as the last ``make book`` has them; no rows where one did not run."""
+def numbers():
+    """The numbers that sentences of the chapters repeat, of the last ``make book``; no rows where one did not run."""
     sys.path.append(str(REPOSITORY / "scripts"))
-    from findings import bullets, findings_of
     from front_page import glued
 
     rows = []
@@ -71,12 +70,13 @@ def findings():
         if not file.exists():
             return pd.DataFrame()
         ran = nbformat.read(file, as_version=4)
-        found = bullets(findings_of(file, ran) or "") + [f"{name}: {shown}" for name, shown in glued(ran).items()]
-        rows += [{"chapter": source.stem, "finding": finding} for finding in found]
+        said = source.read_text(encoding="utf-8")
+        named = {name: shown for name, shown in glued(ran).items() if f"{{glue:text}}`{name}`" in said}
+        rows += [{"chapter": source.stem, "name": name, "shown": shown} for name, shown in named.items()]
     return pd.DataFrame(rows)
 
 
 def measured():
-    """The golden tables by their names, but for the findings."""
+    """The golden tables by their names, but for these numbers."""
     rows, claims = ledger()
     return {"ledger": rows, "claims": claims, "shipped": shipped(), "signatures": signatures()}
