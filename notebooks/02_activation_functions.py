@@ -50,7 +50,7 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
-# %% mystnb={"figure": {"name": "fig-2-activity", "caption": "The ReLUs of ten trained networks, scored on their channels at one random position of each image. Most lie on or above the score of a normal input with as many zeros. Plain and residual networks: measured on JPEG copies of the CIFAR-10 test images, which cost these networks 9 to 19 points of accuracy and move their mean scores by 0.015 at most. SqueezeNets: weights from ImageNet, those of 1.0 quantised; 512 photographs."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; the points of plain networks spread furthest above it."}}
+# %% mystnb={"figure": {"name": "fig-2-activity", "caption": "The ReLUs of ten trained networks, scored on their channels at one random position of each image. Most lie on or above the score of a normal input with as many zeros. Plain and residual networks: measured on JPEG copies of the CIFAR-10 test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most. SqueezeNets: weights from ImageNet, those of 1.0 quantised; 512 photographs."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; the points of plain networks spread furthest above it."}}
 import numpy as np
 import pandas as pd
 import torch
@@ -104,7 +104,7 @@ say(table)
 # %% [markdown]
 # The dashed curve is {eq}`eq-1-closed`, where $\operatorname{corr}(x, \mathrm{ReLU}(x))$ is the share of positive inputs over
 # the standard deviation of the output. Real scores are higher where channels are correlated: what several of them have in
-# common passes all their kinks together ({doc}`03_estimating_it_well`). In the two deepest plain networks, which trained
+# common passes all their kinks together (exercise 3.2). In the two deepest plain networks, which trained
 # less well than the others, the share of zeros says little.
 #
 # ## Six functions on sliding inputs

@@ -177,7 +177,7 @@ drift(drawn, printed[["empirical", "ledoit-wolf"]])
 # ## Two biases in a network
 #
 # Plain and residual networks on CIFAR-10 have 16 to 64 channels. Here batches of 128 images are compared with batches of
-# 1024 (of JPEG copies of the test images, which cost these networks 9 to 19 points of accuracy and move their mean scores by
+# 1024 (of JPEG copies of the test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by
 # 0.015 at most): the change of the mean score, under the optimal coupling (`exact`), with each input paired with its own
 # output, and their difference.
 
@@ -196,7 +196,7 @@ changes.assign(difference=changes["exact"] - changes["paired"]).round(3)
 # %% [markdown]
 # Two errors of a small batch have opposite signs. The covariance is too flexible, so the score is too high: it falls as $n$
 # grows. But a small batch also has few partners to choose from for the best coupling, so the score is too low.
-# **Part of the stability in the paper's figure 8 is two biases that cancel.**
+# In these networks two biases cancel, so part of the stability in the paper's figure 8 may be that, too.
 #
 # ## Another training
 #

@@ -25,7 +25,7 @@
 # **The more of a ReLU's outputs are zero, the less linear it is.** The seventeen ReLUs of a ResNet-18 have scores from
 # {glue:text}`ResNet-18-min` to {glue:text}`ResNet-18-max`; their rank correlation with the share of zeros is
 # {glue:text}`ResNet-18-with zeros`. It is negative in {glue:text}`networks-negative` of {glue:text}`networks-all` trained
-# networks. {bdg-success}`robust`
+# networks. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -54,7 +54,7 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
-# %% mystnb={"figure": {"name": "fig-resnet18", "caption": "The signature of a ResNet-18: seventeen ReLUs from the photograph at the left to the classes at the right; 1 is an affine map. Weights trained on ImageNet and quantised; 512 photographs."}, "image": {"alt": "Affinity score over depth for the ReLUs of ResNet-18. Those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
+# %% mystnb={"figure": {"name": "fig-resnet18", "caption": "The signature of a ResNet-18: seventeen ReLUs from the photograph at the left to the classes at the right; 1 is where the transport map is exact. Weights trained on ImageNet and quantised; 512 photographs."}, "image": {"alt": "Affinity score over depth for the ReLUs of ResNet-18. Those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
 import pandas as pd
 import torch
 
@@ -78,7 +78,7 @@ signatures(resnet)
 #   of 26 networks that others trained.
 # * **Along the depth.** The lowest scores here are in the middle. Other networks have them elsewhere ({doc}`06_a_decade`).
 
-# %% mystnb={"figure": {"name": "fig-zeros", "caption": "Score over the share of zeros in the output, for each activation of 26 trained networks: it falls with the zeros, but for one ReLU at the upper right, which has hardly an output left. Left: quantised ImageNet weights, 512 photographs. Right: measured on JPEG copies of the test images, which cost these networks 9 to 19 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Two scatter plots of the affinity score over the share of zero outputs. In both, points fall from near 0.95 at a share of 0.2 to about 0.55 at a share of 0.8; those after a sum are at the upper left. One point lies at a share of 1 and a score of 0.99."}}
+# %% mystnb={"figure": {"name": "fig-zeros", "caption": "Score over the share of zeros in the output, for each activation of 26 trained networks: it falls with the zeros, but for one ReLU at the upper right, which has hardly an output left. Left: quantised ImageNet weights, 512 photographs. Right: measured on JPEG copies of the test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Two scatter plots of the affinity score over the share of zero outputs. In both, points fall from near 0.95 at a share of 0.2 to about 0.55 at a share of 0.8; those after a sum are at the upper left. One point lies at a share of 1 and a score of 0.99."}}
 every = {"ImageNet": photographs, "CIFAR-10": real_scores("CIFAR-10")}
 activations = pd.concat(every, names=["images"]).reset_index("images")
 activations = activations.rename(columns={"sparsity_after": "zeros"})

@@ -58,7 +58,7 @@ check_parameters(globals())
 # The distance of two signatures is that of dynamic time warping (below), and the tree joins the two nearest clusters
 # first, by the average distance of their members.
 
-# %% mystnb={"figure": {"name": "fig-clustering", "caption": "Twelve networks trained on CIFAR-10, clustered by their signatures: plain networks of 20 to 56 layers stand together, and so do the VGG-like ones; residual networks of 32 layers and more are far from all others. Measured on JPEG copies of the test images, which cost these networks 9 to 19 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family, and beside it its signature as a line. The four plain networks form one branch, the two SimpNets another, and the residual networks of 32 to 56 layers join last."}}
+# %% mystnb={"figure": {"name": "fig-clustering", "caption": "Twelve networks trained on CIFAR-10, clustered by their signatures: plain networks of 20 to 56 layers stand together, and so do the VGG-like ones; residual networks of 32 layers and more are far from all others. Measured on JPEG copies of the test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family, and beside it its signature as a line. The four plain networks form one branch, the two SimpNets another, and the residual networks of 32 to 56 layers join last."}}
 import numpy as np
 import pandas as pd
 from dtaidistance import dtw
@@ -154,12 +154,12 @@ found.round(4)
 say(found, "{:.0%}")
 
 # %% [markdown]
-# On CIFAR-10 members of a family differ in depth, so the number of activations is no help, and the signature finds the
-# family. On photographs most relatives are widths of one design, with the same number of activations: there the baseline is
-# as good, and nothing is shown beyond it. The two families with different depths there fail: ResNet-18 and ResNet-50 are not
-# near each other.
+# On CIFAR-10 members of a family differ in depth, and each plain network has a residual twin with as many activations: there
+# the number of activations must fail. The signature finds the family, which is also one source of weights. On photographs most relatives are widths of one design, with the same number of activations: there the baseline is
+# as good, and nothing is shown beyond it. Three networks fail: ResNet-18 and ResNet-50, the only relatives
+# of different depth, and the full-width MobileNetV2, whose weights come from another source.
 
-# %% mystnb={"figure": {"name": "fig-photographs", "caption": "Fourteen ImageNet networks by their signatures: most widths of one design stand together; ResNet-18 and ResNet-50 do not. Quantised weights, 512 photographs (as Fig. 5 A of the paper, with other networks)."}, "image": {"alt": "A dendrogram of fourteen networks with their signatures. The EfficientNet-Lites, the MobileNetV1s, two narrow MobileNetV2s and the SqueezeNets are pairs or branches; the two ResNets join different branches."}}
+# %% mystnb={"figure": {"name": "fig-photographs", "caption": "Fourteen ImageNet networks by their signatures: most widths of one design stand together; ResNet-18 and ResNet-50 do not. Most weights quantised; 512 photographs of ImageNet's training set (as Fig. 5 A of the paper, with other networks)."}, "image": {"alt": "A dendrogram of fourteen networks with their signatures. The EfficientNet-Lites, the MobileNetV1s, two narrow MobileNetV2s and the SqueezeNets are pairs or branches; the two ResNets join different branches."}}
 if models:
     from affscore.survey import load_or_measure
 

@@ -130,7 +130,7 @@ say(of_sets[["networks"]], "{:.0f}")
 say(of_sets[["kept"]], "{:.0%}")
 
 # %% [markdown]
-# (The twelve CIFAR-10 networks were measured on JPEG copies of the test images, which cost them 9 to 19 points of accuracy
+# (The twelve CIFAR-10 networks were measured on JPEG copies of the test images, which cost them 6 to 13 points of accuracy
 # and move their mean scores by 0.015 at most.)
 #
 # Then those of layers. The table has rank correlations with the published code's choices, when one choice is changed:

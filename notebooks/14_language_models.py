@@ -24,7 +24,7 @@
 # :class: findings
 # **Training makes a small language model more non-linear**: its mean score falls from {glue:text}`GELU-untrained` to
 # {glue:text}`GELU-trained`, and with gated units from {glue:text}`gated-untrained` to {glue:text}`gated-trained` (three
-# seeds each, under every choice of the measure). {bdg-success}`robust`
+# seeds each, on one text, under every choice of the measure). {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -135,9 +135,8 @@ at.round(2)
 say(at)
 
 # %% [markdown]
-# At a single position the networks are more non-linear than the average over positions shows: {glue:text}`GELU-last` at the last
-# one against {glue:text}`GELU-averaged`. Averages of 128 positions are nearer to a normal distribution and to each other than
-# single positions are, and both move the score ({doc}`03_estimating_it_well`). Compare networks under one reduction. (At the
+# From about the third position on the networks are more non-linear at a single position than the average over positions shows: {glue:text}`GELU-last` at the last
+# one against {glue:text}`GELU-averaged`. Averages of positions vary less ({doc}`10_every_choice_at_once`). Compare networks under one reduction. (At the
 # first position there are at most 57 different inputs, one for each character that occurs there.)
 #
 # ## A pretrained encoder

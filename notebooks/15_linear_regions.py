@@ -129,7 +129,7 @@ pd.DataFrame(
 #
 # In a plane the regions are tiles, and each has one slope, its colour. Three points of the path span the plane.
 
-# %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "Regions in a plane through three points of the path, coloured by the slope of the output; all panels have one scale. Left: nearly every point of the grid lies in a region of its own. Right: the corner of the plane, 3 % of each side, where lines part the regions. Both networks have as many; with right labels their slopes are nearly the same, with wrong labels they differ."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
+# %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "Regions in a plane through three points of the path, coloured by the slope of the output; all panels have one scale. Left: nearly every point of the grid lies in a region of its own. Right: the corner of the plane, 3 % of each side, where lines part the regions. Both networks have about as many; with right labels their slopes are nearly the same, with wrong labels they differ."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
 from companion.chapter_15 import mosaic
 from companion.planes import on_plane
 
@@ -183,8 +183,9 @@ say(wrong, "{:.1f}")
 # and makes the same decisions. With wrong labels outputs swing further. That they are also more bent is in part true of
 # any labels on moved digits.
 #
-# **Within a network**, too, the poster finds that density and deviation have little to do with each other: over its segments
-# it prints rank correlations from −0.15 to 0.27 for CIFAR-10. Ours, means over trainings:
+# **Within a network** the poster finds that density and deviation have little to do with each other: over its segments it
+# prints rank correlations from −0.15 to 0.27 for CIFAR-10. Ours, means over trainings, are higher for the deviation and near 0
+# for the relative one:
 
 
 # %%
@@ -222,7 +223,7 @@ shown = {
 against_width(wide, shown, threshold)
 
 # %% [markdown]
-# Deviation and affinity score part here: past the dashed line the one says *more linear*, the other *less*. They look at
+# Deviation and affinity score part here: past the dashed line the one (the absolute deviation; the relative one does not) says *more linear*, the other *less*. They look at
 # different things. The deviation compares the whole function with a chord, near one image, in units of its outputs. The score
 # compares each activation with an affine map, over all images. {doc}`16_nonlinear_advantage` adds a third measure.
 

@@ -23,8 +23,8 @@
 # :class: findings
 # **A trained mini ResNet can lose nine tenths of its non-linear channels if it may adapt**: on five tasks that costs about
 # three points of accuracy at most. On a task that no linear network can do it goes from {glue:text}`sum-untouched` to
-# {glue:text}`sum-late`. Without retraining, half of its channels leave it {glue:text}`sum-at_once`.
-# {bdg-success}`robust`
+# {glue:text}`sum-late`. With half of its channels made linear at once, and no retraining, it falls to
+# {glue:text}`sum-at_once`. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -151,7 +151,7 @@ say(table, "{:.0f} %")
 # %% [markdown]
 # * **Sum**: an affine network cannot do it, and early is behind at equal path length. {bdg-warning}`depends`
 # * **Larger**: an affine network loses 20 points, too, and yet early networks are not behind.
-# * **Noise**: fewer wrong labels are fitted. Late networks are ahead; we do not know why.
+# * **Noise** (wrong labels): late networks are ahead; we do not know why.
 # * **Digits** and **few**: an affine network is about as good.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Late less early, in points", "code_prompt_hide": "How sure? Late less early, in points"}
@@ -266,7 +266,7 @@ measures = ["score", "crossings", "absolute_deviation", "changed"]
 three[measures].rename({"vanilla": "right", "noise-1.0": "wrong"}).round(2)
 
 # %% [markdown]
-# All find wrong labels more non-linear. They ask different things:
+# On this pair of networks all find wrong labels more non-linear. They ask different things:
 #
 # | | looks at | does not see |
 # |---|---|---|
