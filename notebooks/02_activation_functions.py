@@ -146,7 +146,7 @@ print(f"{near.sum()} of {len(varies)} scores are within 0.01 of it")
 # the left and only a few points get across. We take a mean just left of the kink and narrow the cloud:
 
 # %%
-rare = domain.query("activation == 'relu' and -2 < mean < 0")
+rare = domain.query("activation == 'relu' and -2 < mean < 0 and std > 0.05")
 rare.set_index("std")[["score", "limit", "constant"]].round(3)
 
 # %% [markdown]

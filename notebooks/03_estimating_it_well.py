@@ -352,7 +352,7 @@ companion.exercises.check("3.1", answer)
 # **Rubric** (6 points)
 # * 2: both variances
 # * 1: the covariance of the averages
-# * 2: the inequality, from $r^k \\le r$
+# * 2: the inequality, from $r^k \le r$
 # * 1: the cases of equality, affine activations included
 #
 # ```{solution-end}

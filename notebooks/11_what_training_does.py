@@ -139,8 +139,7 @@ say(ends)
 
 # %% [markdown]
 # The networks for CIFAR-10 become nearly linear *while their norms are off*. VGGs, which the paper measured, have no norms and
-# do not: those of full size end at {glue:text}`VGG-11-VGG` and {glue:text}`VGG-13-VGG`, and in the small ones only the last two,
-# fully connected layers are near 0.9. We have no untrained VGG-16 on photographs, to test the paper's. {bdg-secondary}`open`
+# do not: those of full size end at {glue:text}`VGG-11-VGG` and {glue:text}`VGG-13-VGG`, and in the small ones the last two, fully connected layers are near 0.9. We have no untrained VGG-16 on photographs, to test the paper's. {bdg-secondary}`open`
 #
 # ## On the way
 #
