@@ -23,7 +23,7 @@
 # :::{admonition} What we found
 # :class: findings
 # **The same ReLU scores {glue:text}`all positive-score` where its inputs are all positive, {glue:text}`half positive-score`
-# where half of them are, and {glue:text}`a tenth positive-score` where only a tenth is. But 1 does not mean "affine": a
+# where half of them are, and {glue:text}`a tenth positive-score` where only a tenth is. But a low score does not mean "not affine": a
 # random linear layer of 64 channels scores {glue:text}`random linear layer-64`.** {bdg-success}`robust`
 # :::
 

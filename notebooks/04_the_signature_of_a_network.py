@@ -202,7 +202,7 @@ middle[["count", "5%", "50%", "95%"]].round(2)
 # * **0.6 after a sum** is unusual. Is the shortcut alive, does the activation stand before the sum, is the network trained?
 # * **0.99** is one of three: *affine*, with inputs on one side of the kink (`r2` is near 1, too); *constant*, which the column
 #   `flag` says; or *averaged away*: measure again with `reduction="sample"`.
-# * **Nearly everything above 0.9**: the network may be untrained. Look at `signature.metadata["weights"]` and the accuracy.
+# * **Nearly everything above 0.9**: the network may be untrained (averages over positions hardly bend then). Look at `signature.metadata["weights"]` and the accuracy.
 # * **A dead channel** lowers the score under the default covariance, which gives every channel some variance.
 #
 # `print(signature)` and `signature.notes` say what is wrong with a number; {ref}`comparing` compares two networks.

@@ -17,7 +17,7 @@
 # # Residual connections
 #
 # *What do shortcuts change?* A residual block adds its input to what its layers computed. The paper saw that the scores of
-# a ResNet-20 then fall into two groups (Fig. 5 D). Which activations are in which?
+# a ResNet-20 then fall into two groups (paper Fig. 5 D). Which activations are in which?
 #
 # :::{admonition} What we found
 # :class: findings

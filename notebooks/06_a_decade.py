@@ -17,7 +17,7 @@
 # # A decade
 #
 # *From AlexNet to transformers, did image classifiers become less non-linear?* The paper compares 36 networks of 2012 to
-# 2022 and says: yes, until transformers came (Fig. 3).
+# 2022 and says: yes, until transformers came (paper Fig. 3).
 #
 # :::{admonition} What we found
 # :class: findings
@@ -192,7 +192,8 @@ cifar.round(2)
 # that one picks.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Whose weights are these? All 26 networks", "code_prompt_hide": "Whose weights are these? All 26 networks"}
-real_networks()[["accuracy", "weights_are"]]
+about = real_networks()[["accuracy", "weights_are"]]
+about.style.format(precision=1, na_rep="–")
 
 # %% [markdown]
 # (`accuracy` is the published one in per cent, on images that no training saw; NaN where none is known.)

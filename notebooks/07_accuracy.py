@@ -17,7 +17,7 @@
 # # Accuracy
 #
 # *Does a signature tell how accurate a network is?* The paper reduces each signature to one number, such as its mean, and
-# relates it to the accuracy on ImageNet (Fig. 4). In three of five groups the best of seven such numbers explains accuracy
+# relates it to the accuracy on ImageNet (paper Fig. 4). In three of five groups the best of seven such numbers explains accuracy
 # better than depth, size and operations do.
 #
 # :::{admonition} What we found

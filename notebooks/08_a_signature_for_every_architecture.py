@@ -17,7 +17,7 @@
 # # A signature for every architecture
 #
 # *Do networks of one design have similar signatures?* The paper compares 36 networks by dynamic time warping, clusters
-# them, and finds the families: VGGs beside VGGs, ResNets beside ResNets (Fig. 5 A).
+# them, and finds the families: VGGs beside VGGs, ResNets beside ResNets (paper Fig. 5 A).
 #
 # :::{admonition} What we found
 # :class: findings

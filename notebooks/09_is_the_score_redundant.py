@@ -127,6 +127,9 @@ positive = {
 }
 pd.DataFrame({**positive, "36 mini": mini.gt(0).sum()})
 
+# %% [markdown]
+# In the mini networks on digits norm and sparsity have the other sign in most: what holds for ImageNet need not hold there.
+
 # %% tags=["remove-cell"]
 from myst_nb import glue
 
@@ -161,7 +164,7 @@ explained.round(2)
 say(explained, "{:.0%}")
 
 # %% [markdown]
-# It is level-free: the regression says which layers of a network are more linear, and not whether one network is more
+# The regression says which layers of a network are more linear, and not whether one network is more
 # linear than another.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals of the correlations", "code_prompt_hide": "How sure? Intervals of the correlations"}
