@@ -62,7 +62,7 @@ from companion.figures import signatures
 from companion.networks import network_table, study_models
 from companion.real_networks import real_networks, real_scores
 from companion.shipped import RESULTS
-from companion.style import say
+from companion.style import say, table
 
 published = {
     "ResNet": 2015,
@@ -192,8 +192,7 @@ cifar.round(2)
 # that one picks.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Whose weights are these? All 26 networks", "code_prompt_hide": "Whose weights are these? All 26 networks"}
-about = real_networks()[["accuracy", "weights_are"]]
-about.style.format(precision=1, na_rep="–")
+table(real_networks()[["accuracy", "weights_are"]], digits=1)
 
 # %% [markdown]
 # (`accuracy` is the published one in per cent, on images that no training saw; NaN where none is known.)
