@@ -206,7 +206,9 @@ changes.assign(difference=changes["exact"] - changes["paired"]).round(3)
 from companion.figures import repeated_signatures
 
 trainings = under(load_study("seeds"))
-repeated_signatures({"mini VGG-16 on digits": trainings}, "seed")
+repeated_signatures(
+    {"mini VGG-16 on digits": trainings}, "seed", label="seed "
+)
 
 # %% [markdown]
 # How far does each thing move the score of an activation of this network? Standard deviations over batches of 32 images and

@@ -53,8 +53,7 @@ check_parameters(globals())
 # ## Twins with and without shortcuts
 #
 # A plain network is its residual twin without the additions: the same layers, the same number of weights, the same
-# training. Eight such networks were trained on CIFAR-10 (not by us: {doc}`06_a_decade` says whose weights they are). The
-# table has a row for each of their ReLUs. Its `kind` says where the ReLU stands: `first` of a block, or the last one, which
+# training. Eight such networks were trained on CIFAR-10 (not by us: {doc}`06_a_decade` says whose weights they are). The table `scores` has a row for each of their ReLUs. Its `kind` says where the ReLU stands: `first` of a block, or the last one, which
 # is `after-sum` with a shortcut and `second` without.
 
 # %% mystnb={"figure": {"name": "fig-twins", "caption": "Scores of two networks with 56 layers. With shortcuts the ReLUs after a sum lie near 1 and those inside a block far below; without them both places overlap. Measured on JPEG copies of the test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
@@ -143,7 +142,8 @@ signatures(photographs)
 # %%
 inside = {"second": "first"}  # of three
 photographs = photographs.query("kind != 'hidden'").replace({"kind": inside})
-photographs.groupby("network")[["kind", "score"]].apply(separation).round(2)
+of_these = photographs.groupby("network")[["kind", "score"]]
+of_these.apply(separation).rename("separation").to_frame().round(2)
 
 # %%
 if model:

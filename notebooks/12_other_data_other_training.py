@@ -97,7 +97,7 @@ deviation_panels(shown, ["euclidean"], chance="other images of the same data")
 # %%
 times = real.drop(columns="chance").div(real["chance"], axis=0)
 times = times.agg(["min", "median", "max"])
-times.round(1)
+times.astype(float).round(1)
 
 # %% tags=["remove-cell"]
 extremes = {"least": times.loc["min"].min(), "most": times.loc["max"].max()}

@@ -16,7 +16,7 @@
 # %% [markdown]
 # # Where is the non-linearity?
 #
-# *How non-linear is a block, or a whole network?* Attention, normalisation and pooling are not affine either. Can the score
+# *How non-linear is a block, or a whole network?* Attention, layer norm and max pooling are not affine either. Can the score
 # be used for them? Read {doc}`05_residual_connections` first.
 #
 # :::{admonition} What we found

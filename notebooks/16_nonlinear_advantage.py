@@ -21,7 +21,7 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **A trained mini ResNet can lose nine tenths of its non-linear channels if it may adapt**: on five tasks that costs about
+# **A trained mini ResNet can lose nine tenths of its non-linear channels if they go one by one while it is trained on**: on five tasks that costs about
 # three points of accuracy at most. On a task that no linear network can do it goes from {glue:text}`sum-untouched` to
 # {glue:text}`sum-late`. With half of its channels made linear at once, and no retraining, it falls to
 # {glue:text}`sum-at_once`. {bdg-warning}`depends`
@@ -276,7 +276,7 @@ three[measures].rename({"vanilla": "right", "noise-1.0": "wrong"}).round(2)
 #
 # ## Takeaways
 #
-# * Most non-linearity of a trained network can go if the weights may adapt, and not half of it without.
+# * Most non-linearity of a trained network can go while it is trained on, and not half of it at once.
 # * On some tasks it matters when it goes.
 #
 # ## Exercises

@@ -52,8 +52,8 @@ class AffinityScore:
         degenerate_input: Whether some of the variance of Y lies in directions in which X does not vary by more
             than rounding, and the covariance is not shrunk: no map reaches them, which lowers the value.
         intensity: Shrinkage intensities of the covariances of X and of Y, each in [0, 1].
-        samples: n.
-        width: d.
+        samples: How many, n.
+        width: How many coordinates, d.
         effective_width: :func:`affscore.transport.effective_width` of X or Y, the larger; NaN for a constant Y.
         sample_costs: Tensor (n, 2), where the samples were at hand: for each i the squared distance of
             T x_i to its partner, and of the partner to the mean of Y, both in the same unit. The raw score
@@ -204,8 +204,8 @@ def effective_width(scatter: Tensor, samples: int, width: int) -> float:
 
     Args:
         scatter: C, the empirical covariance, tensor (k, k), in a basis that spans the samples.
-        samples: n.
-        width: d.
+        samples: How many, n.
+        width: How many coordinates, d.
 
     Returns:
         A number in [1, d].

@@ -84,7 +84,7 @@ def points_needed(width: int, tolerance: float = 0.01, correlation: float | None
     directions dominate.
 
     Args:
-        width: d.
+        width: How many coordinates, d.
         tolerance: The bias that one is willing to accept, > 0.
         correlation: Of input and output, in [0, 1]; None for the worst case of all.
 

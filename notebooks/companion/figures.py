@@ -197,13 +197,12 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
     values = sorted({value for rows in panels.values() for value in rows[by]})
     colours = dict(zip(values, mpl.colormaps["viridis"](np.linspace(0, _LIGHTEST, len(values))), strict=True))
     figure, grid = page(len(panels), 3.1, sharey=True, xlabel="activation, in order", ylabel="affinity score")
+    look: Any = {"linewidth": 1, "markersize": 2.5}
+    for value in values:  # for the legend, in their order
+        grid[0].plot([], [], "o-", color=colours[value], label=f"{label}{value}", **look)
     for axes, (title, rows) in zip(grid, panels.items(), strict=True):
-        for value, own in rows.groupby(by):
-            own = own.sort_values("index")
-            axes.plot(
-                own["index"] + 1, own["score"], "o-", color=colours[value], linewidth=1, markersize=2.5,
-                label=f"{label}{value}",
-            )  # fmt: skip
+        for value, own in rows.sort_values("index").groupby(by):
+            axes.plot(own["index"] + 1, own["score"], "o-", color=colours[value], **look)
         axes.set_title(literal(title))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     score_axis(grid, np.concatenate([rows["score"] for rows in panels.values()]))

@@ -9,8 +9,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from affscore.plots.style import PAGE_WIDTH, PALETTE, house_style, legend_below, page, series_style
+from affscore.plots.style import PAGE_WIDTH, PALETTE, house_style, legend_below, page
 from companion.activations import NAMES
+from companion.style import family_styles
 
 
 @house_style()
@@ -84,9 +85,8 @@ def activity(table: pd.DataFrame, curve: pd.Series) -> Figure:
     import seaborn as sns  # slow to load
 
     figure, (axes,) = page(1, 4.0)
-    groups = list(dict.fromkeys(table["family"]))
-    looks = dict(zip(groups, map(series_style, range(len(groups))), strict=True))
-    colours, markers = ({group: look[part] for group, look in looks.items()} for part in ("color", "marker"))
+    looks = family_styles(table["family"])
+    colours, markers = ({group: look[part] for group, look in looks.items()} for part in (0, 1))
     shown = table.assign(zeros=100 * table["zeros"])
     options: Any = {"hue": "family", "style": "family", "palette": colours, "markers": markers, "s": 26, "alpha": 0.8}
     sns.scatterplot(shown, x="zeros", y="score", ax=axes, **options)
