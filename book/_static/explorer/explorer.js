@@ -65,7 +65,7 @@
 
   /* A row is the cell that names it, and further cells: words, or numbers as words. A cell may be a function that fills it. */
   function table(place, heads, rows, caption) {
-    const left = (cell) => cell.call !== undefined || !/^[-–\d]/.test(cell);
+    const left = (cell) => cell.call !== undefined || !/^[-–−\d]/.test(cell);
     const whole = place.append("div").attr("class", "explorer-table").append("table");
     if (caption) whole.append("caption").text(caption);
     const columns = whole.append("thead").append("tr").selectAll("th").data(heads).join("th");
