@@ -57,17 +57,6 @@ def test_families_that_are_there_are_found_and_shuffled_ones_are_not():
         assert measure(three, list("aaaabbbbcccc"), permutations=9).p_value == 0.1  # the families themselves count
 
 
-def test_p_values_of_unrelated_families_are_spread_evenly():
-    found = [
-        family_agreement(away(np.random.default_rng(k).random((12, 2))), list("aaabbbcccddd"), permutations=99, seed=k)
-        for k in range(60)
-    ]
-    p_values = [one.p_value for one in found]
-    assert np.mean([one.permuted for one in found]) == pytest.approx(0, abs=0.02)  # of the adjusted Rand index
-    assert 0.35 < np.mean(p_values) < 0.7
-    assert np.mean(np.array(p_values) <= 0.1) < 0.25
-
-
 def test_relatives_leave_out_those_without_one_and_count_equally_near_neighbours_in_equal_parts():
     # the second's nearest is the first, the third's is the fourth, which has no relative
     assert nearest_neighbour_accuracy(away([0, 1, 3, 3.5]), list("aaab"), permutations=9).value == pytest.approx(2 / 3)
@@ -81,12 +70,3 @@ def test_relatives_leave_out_those_without_one_and_count_equally_near_neighbours
 def test_families_of_one_member_and_a_single_family_have_nothing_to_find(families):
     for measure in (family_agreement, nearest_neighbour_accuracy):
         assert np.isnan(measure(TWO_GROUPS, list(families), permutations=9).value)
-
-
-def test_the_seed_fixes_the_test():
-    distances = away(np.random.default_rng(4).random((9, 2)))
-    one, again, other = (
-        family_agreement(distances, list("aaabbbccc"), permutations=99, seed=seed) for seed in (5, 5, 6)
-    )
-    assert one == again
-    assert one.permuted != other.permuted
