@@ -12,6 +12,7 @@ from affscore.network.result import Signature
 from affscore.plots import raw_signature
 from companion.clustering import linkage
 from companion.figures import dendrogram, repeated_signatures, score_dots
+from companion.style import FAMILIES, family_styles
 from tests.synthetic_signatures import synthetic
 
 GENERATOR = np.random.default_rng(0)
@@ -21,6 +22,15 @@ FAMILY_OF = ["Pure convnets", "Pure convnets", "ResNets", "ViTs", "Swins", "mine
 
 NAMES = [r"$\frac{1$", "cost$_a$", "_hidden", r"a_b^c\d", "$5", "100 % # & ~ {}"]
 DISTANCES = pd.DataFrame(np.abs(np.subtract.outer(range(6), range(6))) / 6, NAMES, NAMES)
+
+
+def test_families_differ_in_more_than_colour_and_look_the_same_whichever_others_are_there():
+    styles = family_styles([*FAMILIES, *(f"other {k}" for k in range(20))])
+    assert len(set(styles.values())) == len(FAMILIES) + 20
+    for colour in {colour for colour, _ in styles.values()}:
+        markers = [marker for this, marker in styles.values() if this == colour]
+        assert len(set(markers)) == len(markers)
+    assert family_styles(["Swins", "mine"])["Swins"] == family_styles(FAMILIES)["Swins"]
 
 
 def test_the_dendrogram_marks_each_leaf_with_its_family_and_its_signature():
