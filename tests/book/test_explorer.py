@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from affscore.comparison import signature_distance
 from affscore.network.result import Signature
 from affscore.survey import stored_multiverses
-from companion.real_networks import FOLDER, real_networks
+from companion.real_networks import FOLDER
 from companion.regression import criterion_correlations
 from companion.shipped import MULTIVERSES, shipped_signature
 from tests.book.built_site import SITE
@@ -67,12 +67,6 @@ class TestData:
             assert {word for word, mean in found.items() if mean is not None} == set(words)
             np.testing.assert_allclose([found[word] for word in words], summary["mean"], atol=5.1e-4)
         assert numbers["specifications"][numbers["default"]] == "mean, activate-first, ledoit-wolf, exact"
-
-    def test_the_accuracy_of_a_network_that_others_trained_is_the_published_one(self, numbers: dict[str, Any]) -> None:
-        accuracies = {network["name"]: network["accuracy"] for network in numbers["networks"]}
-        published = real_networks().set_index("model")["accuracy"]
-        found = [accuracies[model.rpartition(":")[2]] for model in published.index]
-        np.testing.assert_array_equal(np.array(found, float), published)
 
     def test_distances_between_two_networks(self, numbers: dict[str, Any]) -> None:
         names = [network["name"] for network in numbers["networks"]]
@@ -200,13 +194,4 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, address: 
     box = page.locator(".explorer-label").bounding_box() or {}
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
-    context.close()
-
-
-@in_browser
-def test_without_a_script_the_page_says_what_it_needs(browser: Browser, address: str) -> None:  # noqa: F811
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(address + ON_SITE)
-    expect(page.get_by_text("This page needs JavaScript")).to_be_visible()
     context.close()
