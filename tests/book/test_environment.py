@@ -89,13 +89,6 @@ def make(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["make", *map(str, words)], cwd=REPOSITORY, capture_output=True, text=True, check=False)
 
 
-def test_without_a_suitable_python_make_says_what_is_missing(tmp_path: Path) -> None:
-    result = make(f"VENV={tmp_path}/venv", "PYTHON=no-such-python", f"{tmp_path}/venv/.installed")
-    assert result.returncode != 0
-    assert "Python 3.11 or 3.12 with venv is needed" in result.stderr
-    assert not (tmp_path / "venv").exists()
-
-
 def test_make_installs_nothing_into_an_environment_of_conda(tmp_path: Path) -> None:
     assert "pip install" in make("-n", "test", f"VENV={tmp_path}").stdout
     (tmp_path / "conda-meta").mkdir()

@@ -10,7 +10,6 @@ from typing import Any
 import explorer_data
 import numpy as np
 import pytest
-from matplotlib.markers import MarkerStyle
 from playwright.sync_api import Browser, Page, expect
 
 from affscore.comparison import signature_distance
@@ -75,12 +74,6 @@ class TestData:
             expected = signature_distance(shipped(one).scores, shipped(other).scores)
             assert numbers["distances"][high][low] == pytest.approx(expected, abs=5.1e-4)
         assert [len(row) for row in numbers["distances"]] == [*range(1, len(names) + 1)]
-
-
-def test_markers_are_drawn_and_networks_sorted_by_number() -> None:
-    assert explorer_data.svg_path(MarkerStyle("s")) == "M-.5 .5L.5 .5L.5 -.5L-.5 -.5Z"
-    assert explorer_data.svg_path(MarkerStyle("^")) == "M0 -.5L-.5 .5L.5 .5Z"  # y grows downwards in SVG
-    assert sorted(["b10", "b9", "a"], key=explorer_data._natural) == ["a", "b9", "b10"]
 
 
 @pytest.fixture

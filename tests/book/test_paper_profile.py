@@ -113,7 +113,6 @@ def test_the_profile_names_the_networks_of_the_study_and_weights_that_torchvisio
     [
         *((number, {}, "resnet50") for number in (4, 6, 7, 8, 9)),
         (3, {"sizes": [4, 8]}, "mean"),
-        (16, {"model": "resnet18@IMAGENET1K_V1"}, "resnet18@IMAGENET1K_V1"),
         # with ResNet-18 in the place of VGG16, whose file is large
         (11, {"before": "resnet18@random", "after": "resnet18@IMAGENET1K_V1"}, "resnet18@IMAGENET1K_V1 ('after-sum', "),
     ],
@@ -130,12 +129,15 @@ def test_a_chapter_with_the_profile_of_the_papers(executed, store, number, more,
 
 @pytest.mark.notebook
 @pytest.mark.slow
-def test_other_data_with_the_profile_of_the_papers(executed, imagenet):
-    """A folder in the place of CIFAR."""
+def test_a_network_of_ones_own_on_other_data_with_the_profile_of_the_papers(executed, imagenet):
+    """A folder in the place of CIFAR; and the same network with fewer channels."""
     data = [f"folder:{imagenet}/val", "random"]
     figures, _, shown = executed(12, model="resnet18@IMAGENET1K_V1", others=data)
     assert figures == 2
     assert all(f"{name} " in shown for name in data)
+    figures, _, shown = executed(16, model="resnet18@IMAGENET1K_V1")
+    assert figures == 3
+    assert "resnet18@IMAGENET1K_V1" in shown
 
 
 @pytest.mark.notebook
