@@ -62,17 +62,3 @@ def test_only_one_of_the_steps_has_the_penalty():
     plain, penalised = moved
     assert (penalised - plain).norm() > 1e-3 * plain.norm() > 0
     assert len(penalty.scores) == 1
-
-
-def test_a_step_of_the_tracker_trains_and_takes_the_batches_in_turn():
-    network, seen, images = small(), [], torch.randn(2 * bench_track.BATCH + 5, 3)
-    network.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    labels = (images[:, 0] > 0).long()
-    step, losses = bench_track.trained(network, images, labels), []
-    for _ in range(300):
-        step()
-        losses.append(nn.functional.cross_entropy(network(images), labels).item())
-    assert losses[-1] < 0.7 * losses[0]
-    batches = [x for x in seen if len(x) == bench_track.BATCH]
-    assert torch.equal(torch.cat(batches[:2]), images[: 2 * bench_track.BATCH])
-    assert torch.equal(batches[2], batches[0])

@@ -131,17 +131,6 @@ def test_arrow_keys_move_over_the_points_of_a_chart(page: Page) -> None:
 
 
 @in_browser
-def test_a_criterion_on_the_vertical_axis(page: Page) -> None:
-    page.get_by_label("On the vertical axis").select_option("linear CKA")
-    values = [
-        float(words.rpartition(" ")[2])
-        for words in names_of_points(page, "#explorer-signatures > div:nth-child(2)")
-    ]  # fmt: skip
-    np.testing.assert_allclose(values, shipped("plainnet56").summary["cka"], atol=6e-4)
-    assert "show=cka" in page.url
-
-
-@in_browser
 def test_the_nearest_network_is_one_click_away(page: Page) -> None:
     first = page.locator("#explorer-neighbours tbody tr").first
     near, far = first.locator("th").inner_text(), float(first.locator("td").last.inner_text())

@@ -12,7 +12,7 @@ from affscore import AffscoreError
 from affscore.options import Specification
 from affscore.transport import first_order_bias
 from companion.activations import ACTIVATIONS, paired_limit, points_needed
-from companion.chapter_03.figures import bias_against_points, drift
+from companion.chapter_03.figures import bias_against_points
 from companion.chapter_03.measurements import effects_of_size, estimation_sweep, power_law_correlation, reduction_scores
 from companion.printed import printed_table
 from companion.studies import under
@@ -78,23 +78,6 @@ def test_effects_of_the_size_and_of_the_images():
     np.testing.assert_allclose(found["within"], [0.2 / 2**0.5, np.nan])
     with pytest.raises(AffscoreError, match="two batch sizes"):
         effects_of_size(study(sizes=(64,), bias_free=False))
-
-
-def test_the_figure_of_the_drift_has_means_of_repeats_and_printed_values():
-    rows = [
-        (name, width, covariance, 0.5 + width / 1000 + shift)
-        for name in map(str, range(9)) for width in (25, 50, 100) for covariance in COVARIANCES for shift in (-0.1, 0.1)
-    ]  # fmt: skip
-    sweep = pd.DataFrame(rows, columns=["activation", "width", "covariance", "score"]).assign(exponent=0.0, points=50)
-    printed = pd.DataFrame({"empirical": np.linspace(0.7, 0.9, 9)}, index=[*map(str, range(9))])
-    first, second = drift(sweep, printed).axes
-    assert [first.get_title(), second.get_title()] == ["empirical covariance", "Ledoit-Wolf shrinkage"]
-    curves = [line for line in first.lines if len(line.get_xdata()) > 1]
-    for curve in curves:
-        np.testing.assert_allclose(curve.get_xydata(), [[0.5, 0.525], [1, 0.55], [2, 0.6]])
-    assert len({(line.get_color(), line.get_marker(), line.get_markerfacecolor()) for line in curves}) == 9
-    assert sorted(line.get_ydata()[0] for line in first.lines if len(line.get_xdata()) == 1) == [*printed["empirical"]]
-    assert all(len(line.get_xdata()) > 1 for line in second.lines)
 
 
 def test_the_figure_of_the_bias_has_curves_bars_and_theory():

@@ -4,11 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from drawn import legend_entries, titles
 from sklearn.linear_model import LinearRegression
 from torch import nn
 
-from companion.chapter_16.figures import accuracy_curves
 from companion.chapter_16.measurements import (
     EARLY,
     LATE,
@@ -142,18 +140,3 @@ def test_one_activation_that_becomes_linear_is_missed_where_it_bends_the_data():
     assert net.training
     assert isinstance(net[1], nn.ReLU)
     assert [part.tolist() for part in net.parameters()] == list(weights)
-
-
-def test_a_line_joins_the_means_of_each_weight_and_a_point_is_a_training():
-    rows = [
-        {"task": task, "when": when, "omega": omega, "seed": seed, "napl": 4 - omega + seed,
-         "accuracy": 0.9 - omega / 10}
-        for task in ("digits", "sum") for when in ("early", "late") for omega in (1, 2) for seed in (0, 1)
-    ]  # fmt: skip
-    figure = accuracy_curves(pd.DataFrame(rows))
-    assert titles(figure) == ["digits", "sum"]
-    line, points, late, _ = figure.axes[0].lines
-    assert line.get_xydata().ravel().tolist() == pytest.approx([2.5, 70, 3.5, 80])
-    assert len(points.get_xdata()) == 4
-    assert line.get_color() == points.get_color() != late.get_color()
-    assert legend_entries(figure) == ["early", "late"]
