@@ -67,14 +67,6 @@ class TestData:
             np.testing.assert_allclose([found[word] for word in words], summary["mean"], atol=5.1e-4)
         assert numbers["specifications"][numbers["default"]] == "mean, activate-first, ledoit-wolf, exact"
 
-    def test_distances_between_two_networks(self, numbers: dict[str, Any]) -> None:
-        names = [network["name"] for network in numbers["networks"]]
-        for one, other in (("resnet20", "resnet56"), ("mini:alexnet", "squeezenet1_0")):
-            low, high = sorted(map(names.index, (one, other)))
-            expected = signature_distance(shipped(one).scores, shipped(other).scores)
-            assert numbers["distances"][high][low] == pytest.approx(expected, abs=5.1e-4)
-        assert [len(row) for row in numbers["distances"]] == [*range(1, len(names) + 1)]
-
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:  # noqa: F811
