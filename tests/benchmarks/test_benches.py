@@ -7,7 +7,6 @@ import bench_multiverse
 import bench_penalty
 import bench_track
 import measuring
-import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -39,16 +38,6 @@ def test_a_benchmark_runs_and_its_file_has_rows(bench, words, smaller, tmp_path,
 def small():
     torch.manual_seed(0)
     return nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))
-
-
-@pytest.mark.slow
-def test_the_separate_signatures_are_those_of_the_multiverse():
-    network, options = affscore.load_model("mini:digitsnet"), {"n": 32, "images": 32, "progress": False}
-    found = affscore.multiverse(network, "digits", **options)
-    exact = [choice for choice in found.choices if choice.coupling == "exact"]
-    for choice, one in zip(exact, bench_multiverse.signatures(network, "digits", **options), strict=True):
-        assert [one.metadata[name] for name in ("reduction", "order", "covariance")] == list(choice[:3])
-        np.testing.assert_array_equal(one.scores, found.scores[choice])
 
 
 def test_only_one_of_the_steps_has_the_penalty():

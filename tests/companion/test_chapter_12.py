@@ -51,6 +51,17 @@ class TestClasses:
         assert found["other"].p_value > 0.05
         pd.testing.assert_frame_equal(found["other"].layers, again["other"].layers)
 
+    @pytest.mark.slow
+    def test_classes_that_are_random_subsets_are_called_so(self):
+        """p-values are those of chance: of 200 studies a twentieth is below 0.05, of the whole and of the largest."""
+        p_values = np.array([
+            (one.p_value, one.layers["p_value"].min())
+            for seed in range(200)
+            for one in class_effects(in_classes(*drawn(4, 12, 3, seed=seed)), permutations=99).values()
+        ])  # fmt: skip
+        counts = (p_values <= 0.05).sum(axis=0)
+        assert (abs(counts - 0.05 * 200) <= 3 * np.sqrt(0.05 * 0.95 * 200)).all()
+
     def test_what_has_no_score_or_no_spread(self):
         classes, draws = drawn()
         classes[3, 1], draws[:, 4] = np.nan, 1.0
