@@ -13,13 +13,11 @@ from pathlib import Path
 import jupytext
 import nbclient
 import nbformat
-import papermill
 import pytest
 import setup_cell
 from classroom import WRITE, chapters_of, for_students, version
 from exercise_cells import exercises
 from nbformat import NotebookNode
-from papermill.exceptions import PapermillExecutionError
 from plain_markdown import plain
 
 from tests.book.small_book import REPOSITORY
@@ -118,16 +116,6 @@ def test_students_get_no_solution_of_the_book_and_a_stub_for_each_check(notebook
     code = "\n".join(cell.source for cell in student.cells if cell.cell_type == "code")
     assert names_without_origin(code) == set()  # no cell needs a solution: the book runs the same cells
     assert names_without_origin(f"{code}\nonly_in_a_solution + 1") == {"only_in_a_solution"}
-
-
-@pytest.mark.notebook
-def test_a_notebook_stops_at_its_first_exercise(class_of_one, tmp_path):
-    class_of_one("student")
-    with pytest.raises(PapermillExecutionError) as failure:
-        papermill.execute_notebook(
-            str(tmp_path / "student" / "03_small.ipynb"), str(tmp_path / "done.ipynb"), progress_bar=False
-        )
-    assert (failure.value.ename, failure.value.evalue) == ("NotImplementedError", "Exercise 3.1 How many images?")
 
 
 def names_without_origin(code: str) -> set[str]:

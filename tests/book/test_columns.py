@@ -77,10 +77,3 @@ def test_a_training() -> None:
     more = named("A training", after="four more entries")
     assert list(record.metadata)[-4:] == more
     assert set(record.metadata) - set(more) <= set(named("The metadata"))
-
-
-def test_the_interval_of_the_page_is_the_default() -> None:
-    (options,) = re.findall(r"mean_interval\((.*?)\)", PAGE)
-    given = [float(value) for value in re.findall(r"\w+=([\d.]+)", options)]
-    method = affscore.Signature.mean_interval
-    assert given == [*(method.__defaults__ or ()), *(method.__kwdefaults__ or {}).values()]

@@ -70,25 +70,6 @@ def test_what_an_exercise_says_of_itself():
     assert texts[-5:] == ["3.1", "Some text between.", "3.4", "## Afterwards", 'print("end")']
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "missing"),
-    [
-        ("*Compute · 10 minutes · easy.* Aim:", "Aim:", "a first line"),
-        ("*Compute ·", "*Guess ·", "a kind of Compute"),
-        ("· easy.*", "· simple.*", "a difficulty of easy"),
-        ("· 10 minutes", "· 0 minutes", "a number of minutes"),
-        ("{admonition} Hint for 3.1", "{admonition} A word on 3.1", "a hint"),
-        ("# companion.exercises.check", "# check", "a check"),
-        ("*Compute ·", "*Prove ·", "no check, as its kind has none"),
-        ("* 1: and explained", "* 2: and explained", "a rubric"),
-        ("**Rubric** (3 points)", "**Rubric**", "a rubric"),
-    ],
-)
-def test_what_is_missing_is_named(old, new, missing):
-    found = [what for one in exercises(read(small_exercises().replace(old, new))) for what in lacks(one)]
-    assert any(what.startswith(missing) for what in found), found
-
-
 def test_a_directive_that_shows_an_exercise_is_text():
     text = "# %% [markdown]\n# ````{admonition} As it is written\n# ```{exercise} 1.1 Title\n# ```\n# ````\n"
     assert exercises(read(text)) == []

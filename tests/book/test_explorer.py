@@ -10,13 +10,12 @@ from typing import Any
 import explorer_data
 import numpy as np
 import pytest
-from matplotlib.markers import MarkerStyle
 from playwright.sync_api import Browser, Page, expect
 
 from affscore.comparison import signature_distance
 from affscore.network.result import Signature
 from affscore.survey import stored_multiverses
-from companion.real_networks import FOLDER, real_networks
+from companion.real_networks import FOLDER
 from companion.regression import criterion_correlations
 from companion.shipped import MULTIVERSES, shipped_signature
 from tests.book.built_site import SITE
@@ -67,26 +66,6 @@ class TestData:
             assert {word for word, mean in found.items() if mean is not None} == set(words)
             np.testing.assert_allclose([found[word] for word in words], summary["mean"], atol=5.1e-4)
         assert numbers["specifications"][numbers["default"]] == "mean, activate-first, ledoit-wolf, exact"
-
-    def test_the_accuracy_of_a_network_that_others_trained_is_the_published_one(self, numbers: dict[str, Any]) -> None:
-        accuracies = {network["name"]: network["accuracy"] for network in numbers["networks"]}
-        published = real_networks().set_index("model")["accuracy"]
-        found = [accuracies[model.rpartition(":")[2]] for model in published.index]
-        np.testing.assert_array_equal(np.array(found, float), published)
-
-    def test_distances_between_two_networks(self, numbers: dict[str, Any]) -> None:
-        names = [network["name"] for network in numbers["networks"]]
-        for one, other in (("resnet20", "resnet56"), ("mini:alexnet", "squeezenet1_0")):
-            low, high = sorted(map(names.index, (one, other)))
-            expected = signature_distance(shipped(one).scores, shipped(other).scores)
-            assert numbers["distances"][high][low] == pytest.approx(expected, abs=5.1e-4)
-        assert [len(row) for row in numbers["distances"]] == [*range(1, len(names) + 1)]
-
-
-def test_markers_are_drawn_and_networks_sorted_by_number() -> None:
-    assert explorer_data.svg_path(MarkerStyle("s")) == "M-.5 .5L.5 .5L.5 -.5L-.5 -.5Z"
-    assert explorer_data.svg_path(MarkerStyle("^")) == "M0 -.5L-.5 .5L.5 .5Z"  # y grows downwards in SVG
-    assert sorted(["b10", "b9", "a"], key=explorer_data._natural) == ["a", "b9", "b10"]
 
 
 @pytest.fixture
@@ -144,17 +123,6 @@ def test_arrow_keys_move_over_the_points_of_a_chart(page: Page) -> None:
 
 
 @in_browser
-def test_a_criterion_on_the_vertical_axis(page: Page) -> None:
-    page.get_by_label("On the vertical axis").select_option("linear CKA")
-    values = [
-        float(words.rpartition(" ")[2])
-        for words in names_of_points(page, "#explorer-signatures > div:nth-child(2)")
-    ]  # fmt: skip
-    np.testing.assert_allclose(values, shipped("plainnet56").summary["cka"], atol=6e-4)
-    assert "show=cka" in page.url
-
-
-@in_browser
 def test_the_nearest_network_is_one_click_away(page: Page) -> None:
     first = page.locator("#explorer-neighbours tbody tr").first
     near, far = first.locator("th").inner_text(), float(first.locator("td").last.inner_text())
@@ -200,13 +168,4 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, address: 
     box = page.locator(".explorer-label").bounding_box() or {}
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
-    context.close()
-
-
-@in_browser
-def test_without_a_script_the_page_says_what_it_needs(browser: Browser, address: str) -> None:  # noqa: F811
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(address + ON_SITE)
-    expect(page.get_by_text("This page needs JavaScript")).to_be_visible()
     context.close()

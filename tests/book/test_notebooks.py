@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
-from notebook_files import declared_parameters, pair_differs, read_profile, undeclared_keys
+from notebook_files import pair_differs, read_profile, undeclared_keys
 from setup_cell import setup_cell
 
 from tests.book.built_site import PAGES, TOC
@@ -88,18 +86,3 @@ def test_what_is_cited_is_in_the_bibliography_and_the_other_way_round() -> None:
     cited = {key.strip() for keys in re.findall(r"\{cite[:a-z]*\}`([^`]+)`", text) for key in keys.split(",")}
     entries = re.findall(r"^@\w+\{([^,]+),", (REPOSITORY / "book" / "references.bib").read_text(), re.MULTILINE)
     assert sorted(entries) == sorted(cited)
-
-
-@pytest.mark.notebook
-def test_bare_papermill_refuses_a_misspelt_parameter(tmp_path: Path) -> None:
-    """One notebook; that every other has the same check is tested above."""
-    script = SCRIPTS[0]
-    declared = list(declared_parameters(script.with_suffix(".ipynb")))
-    misspelt = declared[0] + "e"
-    command = [sys.executable, "-m", "papermill", script.with_suffix(".ipynb").name, str(tmp_path / "out.ipynb")]
-    result = subprocess.run(
-        [*command, "-p", misspelt, "1"], cwd=script.parent, capture_output=True, text=True, check=False
-    )
-    assert result.returncode != 0
-    assert f"this notebook has no parameter '{misspelt}'" in result.stderr
-    assert f"did you mean '{declared[0]}'" in result.stderr

@@ -129,17 +129,12 @@ def test_a_chapter_with_the_profile_of_the_papers(executed, store, number, more,
 
 @pytest.mark.notebook
 @pytest.mark.slow
-def test_other_data_with_the_profile_of_the_papers(executed, imagenet):
-    """A folder in the place of CIFAR."""
+def test_a_network_of_ones_own_on_other_data_with_the_profile_of_the_papers(executed, imagenet):
+    """A folder in the place of CIFAR; and the same network with fewer channels."""
     data = [f"folder:{imagenet}/val", "random"]
     figures, _, shown = executed(12, model="resnet18@IMAGENET1K_V1", others=data)
     assert figures == 2
     assert all(f"{name} " in shown for name in data)
-
-
-@pytest.mark.notebook
-@pytest.mark.slow
-def test_a_network_with_fewer_channels_with_the_profile_of_the_papers(executed):
     figures, _, shown = executed(16, model="resnet18@IMAGENET1K_V1")
     assert figures == 3
     assert "resnet18@IMAGENET1K_V1" in shown

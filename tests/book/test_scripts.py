@@ -94,16 +94,9 @@ def test_a_pair_that_differs_is_brought_in_step(small_book: SmallBook, capsys: p
     assert pair_differs(small_book.script), "a tag makes a difference"
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ("nn: 1\n", r"mini.yml: no notebook declares 'nn' \(did you mean 'n'\?\)$"),
-        ("- n\n", "must hold lines `name: value`, got list"),
-    ],
-)
-def test_a_profile_with_a_misspelt_name_or_without_any_is_an_error(small_book: SmallBook, params: str, message: str):
-    small_book.write("", params=params)
-    with pytest.raises(SystemExit, match=message):
+def test_a_profile_with_a_misspelt_name_is_an_error(small_book: SmallBook):
+    small_book.write("", params="nn: 1\n")
+    with pytest.raises(SystemExit, match=r"mini.yml: no notebook declares 'nn' \(did you mean 'n'\?\)$"):
         notebook_files.main(small_book.params)
 
 
@@ -144,18 +137,14 @@ def test_the_status_page_has_the_versions_of_the_runs(tmp_path: Path) -> None:
     assert "| numpy | 2.0, 2.1 |" in page
 
 
-@pytest.mark.parametrize(
-    ("flags", "threads", "expected"), [(" -j2 --x", "", "1"), (" -j2 --x", "2", "2"), ("", "", "")]
-)
-def test_notebooks_at_the_same_time_have_one_thread_each(
-    monkeypatch: pytest.MonkeyPatch, flags: str, threads: str, expected: str
-) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", threads)  # so that monkeypatch takes back what the function sets
-    if not threads:
-        monkeypatch.delenv("OMP_NUM_THREADS")
-    monkeypatch.setenv("MAKEFLAGS", flags.replace("--x", "--jobserver-auth=3,4"))
-    limit_threads()
-    assert os.environ.get("OMP_NUM_THREADS", "") == expected
+def test_notebooks_at_the_same_time_have_one_thread_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAKEFLAGS", " -j2 --jobserver-auth=3,4")
+    for given in ("2", ""):
+        monkeypatch.setenv("OMP_NUM_THREADS", given)  # so that monkeypatch takes back what the function sets
+        if not given:
+            monkeypatch.delenv("OMP_NUM_THREADS")
+        limit_threads()
+        assert os.environ["OMP_NUM_THREADS"] == (given or "1")
 
 
 @pytest.mark.parametrize(
@@ -164,9 +153,7 @@ def test_notebooks_at_the_same_time_have_one_thread_each(
         ("-0.5 and (-1), [-2, -.5] or ±-3", "~0.5 and (~1), [~2, -.5] or ±~3"),
         ("1e-5, 3-4, 2026-01-02, a-1, --1, ../-1, fig-5-1", None),
         ("78%, 78 %, 78\xa0% (-3%) %, %d, 100%20 `5%`", "78_%, 78_%, 78_% (~3_%) %, %d, 100%20 `5%`"),
-        ("`x[-1]` is -1, $-1$ is not -1", "`x[-1]` is ~1, $-1$ is not ~1"),
         ("[-1](../notebooks/01-2) and {numref}`fig-1`", "[~1](../notebooks/01-2) and {numref}`fig-1`"),
-        ('<td class="a -1" style="top: -1px">-2</td>', '<td class="a -1" style="top: -1px">~2</td>'),
         ("<style>\n#a { top: -1px }\n</style><code>-1</code><pre>-1 <b>-2</b></pre><p>-1</p>",
          "<style>\n#a { top: -1px }\n</style><code>-1</code><pre>-1 <b>-2</b></pre><p>~1</p>"),
     ],

@@ -1,12 +1,10 @@
 """The figures of chapter 1 show every point that they are given."""
 
 import numpy as np
-import pytest
-from drawn import legend_entries, points, titles
-from matplotlib import pyplot as plt
+from drawn import legend_entries, points
 from matplotlib.collections import LineCollection
 
-from companion.chapter_01.figures import activation_panels, steps_of_a_score
+from companion.chapter_01.figures import steps_of_a_score
 from companion.style import FIT, INPUT, OUTPUT
 
 
@@ -34,18 +32,3 @@ def test_every_point_pair_and_deviation_is_drawn():
     assert third.get_title().endswith("0.25")
     assert fourth.get_title().endswith("1.50")
     assert legend_entries(figure) == ["input $X$", "output $Y$", "affine image $T(X)$"]
-
-
-def test_panels_of_activations_have_samples_fits_and_histograms():
-    clouds = {"one": np.linspace(-2, 3, 60)[:, None], "two": np.linspace(-10, -1, 30)[:, None]}
-    figure = activation_panels(relu, {name: (x, relu(x), x / 2) for name, x in clouds.items()})
-    assert titles(figure)[::2] == ["one", "two"]
-    for axes, x in zip(figure.axes[::2], clouds.values(), strict=True):
-        function, samples, fit = axes.lines
-        np.testing.assert_allclose(samples.get_xydata(), np.column_stack([x, relu(x)]))
-        assert (function.get_xdata().min(), function.get_xdata().max()) == (-10, 3)
-        np.testing.assert_allclose(fit.get_xydata(), np.column_stack([x, x / 2])[[0, -1]])
-    for side in figure.axes[1::2]:
-        assert [stairs.get_data().values.sum() for stairs in side.patches] == pytest.approx([1, 1])
-    assert len(legend_entries(figure)) == 5
-    plt.close("all")

@@ -1,7 +1,5 @@
 """Activation functions over their domain: the sweep against the limit, and the figures against their tables."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,31 +7,13 @@ import torch
 from drawn import legend_entries, titles
 
 from affscore import affinity_score
-from companion.activations import ACTIVATIONS, activation_graphs, limit_score
+from companion.activations import activation_graphs, limit_score
 from companion.chapter_02.figures import activation_domain, activity
-from companion.chapter_02.measurements import MEANS, STDS, domain_summary, domain_sweep
+from companion.chapter_02.measurements import domain_summary, domain_sweep
 
 
-def score_of(correlation):
-    return 1 - math.sqrt(1 - max(correlation, 0))
-
-
-def test_the_setting_of_figure_6():
-    assert len(ACTIVATIONS) * len(MEANS) * len(STDS) == 1080
-    assert (MEANS[0], MEANS[-1]) == (-20, 20)
-    assert np.ptp(np.diff(MEANS)) < 1e-12
-
-
-def test_scores_are_near_their_limit():
-    table = domain_sweep(means=[-0.3, 2.0], stds=[1.0, 0.25], points=150, width=400)
-    rising = table[table["limit"] > 0.1]
-    assert len(rising) > 30
-    assert (rising["score"] - rising["limit"]).abs().max() < 0.03
-
-
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_row_is_the_score_of_the_library(jobs):
-    table = domain_sweep(["tanh", "relu"], [0.0, -20.0], [1.0, 0.1], points=40, width=7, seed=3, n_jobs=jobs)
+def test_a_row_is_the_score_of_the_library():
+    table = domain_sweep(["tanh", "relu"], [0.0, -20.0], [1.0, 0.1], points=40, width=7, seed=3)
     assert table["activation"].tolist() == ["tanh"] * 4 + ["relu"] * 4
     assert table[["mean", "std"]].values.tolist()[:4] == [[0.0, 1.0], [0.0, 0.1], [-20.0, 1.0], [-20.0, 0.1]]
     x = torch.from_numpy(0.1 * np.random.default_rng((3, 0, 1)).standard_normal((40, 7)))
@@ -41,11 +21,6 @@ def test_a_row_is_the_score_of_the_library(jobs):
     expected = {"score": score.value, "raw": score.raw, "limit": limit_score(torch.tanh, 0.0, 0.1), "constant": False}
     assert table.loc[1, [*expected]].to_dict() == expected
     assert table.loc[table["constant"], "score"].tolist() == [1] * 4  # of both functions at -20
-
-
-def test_own_functions_have_a_closed_form():
-    table = domain_sweep({"cube": lambda x: x**3}, [0.0], [1.0], points=200, width=200)
-    assert table["score"].item() == pytest.approx(score_of(3 / math.sqrt(15)), abs=0.05)
 
 
 def test_the_summary_of_a_domain():

@@ -11,8 +11,8 @@ from drawn import legend_entries, titles, words
 from affscore import AffscoreError
 from affscore.options import Specification
 from affscore.transport import first_order_bias
-from companion.activations import ACTIVATIONS, limit_score, paired_limit, points_needed
-from companion.chapter_03.figures import bias_against_points, drift
+from companion.activations import ACTIVATIONS, paired_limit, points_needed
+from companion.chapter_03.figures import bias_against_points
 from companion.chapter_03.measurements import effects_of_size, estimation_sweep, power_law_correlation, reduction_scores
 from companion.printed import printed_table
 from companion.studies import under
@@ -25,12 +25,6 @@ class TestSweep:
         table = estimation_sweep(list(ACTIVATIONS), [100], [1000], ["ledoit-wolf"]).set_index("activation")
         printed = printed_table("figure7_activation_scores")["shrinkage"]
         assert (table["score"] - printed).abs().max() < 0.02
-
-    def test_drift_without_shrinkage(self):
-        table = estimation_sweep(["relu"], [50, 100, 200, 400], [100])
-        empirical, shrunk = (table[table["covariance"] == name]["score"] for name in COVARIANCES)
-        assert (np.diff(empirical) > 0.03).all()
-        assert np.ptp(shrunk) < 0.03
 
     def test_samples_are_shared_and_repeats_are_not(self):
         table = estimation_sweep(["relu", "leaky_relu"], [20], [40], exponents=[1.0], repeats=5)
@@ -54,20 +48,6 @@ class TestPointsNeeded:
         assert table["error"].mean() == pytest.approx(0.02, rel=0.3)
 
 
-class TestRandomInputs:
-    @pytest.mark.parametrize("exponent", [0.0, 1.5])
-    def test_a_power_law_is_a_correlation_matrix(self, exponent):
-        matrix = power_law_correlation(30, exponent)
-        np.testing.assert_array_equal(np.diag(matrix), 1)
-        np.testing.assert_array_equal(matrix, matrix.T)
-        assert np.linalg.eigvalsh(matrix)[0] > 0
-
-    def test_its_spectrum_decays_as_told(self):
-        values = np.linalg.eigvalsh(power_law_correlation(200, 1.0))[::-1]
-        slope = np.polyfit(np.log(np.arange(2, 101)), np.log(values[1:100]), 1)[0]
-        assert slope == pytest.approx(-1, abs=0.15)
-
-
 class TestReductions:
     def test_figure_7_top_left(self):
         scores = reduction_scores(points=500, channels=100, positions=4)
@@ -75,13 +55,6 @@ class TestReductions:
         for reduction in ("mean", "sum", "flatten"):
             assert (scores[reduction] - printed).abs().max() < 0.02
         np.testing.assert_allclose(scores["mean"], scores["sum"], atol=1e-9)
-
-    def test_reduce_first_is_the_limit_of_a_narrow_input(self):
-        scores = reduction_scores(["tanh", "silu"], points=300, positions=9, reductions=["reduce_first", "mean"])
-        assert list(scores.columns) == ["reduce_first", "mean"]
-        for name in ("tanh", "silu"):
-            expected = limit_score(ACTIVATIONS[name], 0.0, 1 / 3)
-            assert scores.loc[name, "reduce_first"] == pytest.approx(expected, abs=0.01)
 
 
 def study(bias=0.0, sizes=(64, 256), bias_free=True, batches=4):
@@ -105,25 +78,6 @@ def test_effects_of_the_size_and_of_the_images():
     np.testing.assert_allclose(found["within"], [0.2 / 2**0.5, np.nan])
     with pytest.raises(AffscoreError, match="two batch sizes"):
         effects_of_size(study(sizes=(64,), bias_free=False))
-    with pytest.raises(AffscoreError, match="one specification"):
-        effects_of_size(study())
-
-
-def test_the_figure_of_the_drift_has_means_of_repeats_and_printed_values():
-    rows = [
-        (name, width, covariance, 0.5 + width / 1000 + shift)
-        for name in map(str, range(9)) for width in (25, 50, 100) for covariance in COVARIANCES for shift in (-0.1, 0.1)
-    ]  # fmt: skip
-    sweep = pd.DataFrame(rows, columns=["activation", "width", "covariance", "score"]).assign(exponent=0.0, points=50)
-    printed = pd.DataFrame({"empirical": np.linspace(0.7, 0.9, 9)}, index=[*map(str, range(9))])
-    first, second = drift(sweep, printed).axes
-    assert [first.get_title(), second.get_title()] == ["empirical covariance", "Ledoit-Wolf shrinkage"]
-    curves = [line for line in first.lines if len(line.get_xdata()) > 1]
-    for curve in curves:
-        np.testing.assert_allclose(curve.get_xydata(), [[0.5, 0.525], [1, 0.55], [2, 0.6]])
-    assert len({(line.get_color(), line.get_marker(), line.get_markerfacecolor()) for line in curves}) == 9
-    assert sorted(line.get_ydata()[0] for line in first.lines if len(line.get_xdata()) == 1) == [*printed["empirical"]]
-    assert all(len(line.get_xdata()) > 1 for line in second.lines)
 
 
 def test_the_figure_of_the_bias_has_curves_bars_and_theory():

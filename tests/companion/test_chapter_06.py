@@ -23,12 +23,6 @@ def test_history_is_in_the_order_of_years_and_draws_as_many_from_each():
     assert table.loc["swin_t", "skewness"] == pytest.approx(stats.skew([0.2, 0.9, 0.4, 0.5]))
 
 
-def test_networks_of_one_year_keep_their_order():
-    names = [f"{name}@{number}.pth" for number in range(20) for name in ("resnet18", "vgg11")]
-    expected = [*(name for name in names if "vgg" in name), *(name for name in names if "resnet" in name)]
-    assert history({name: [0.5, 0.6] for name in names}).index.tolist() == expected
-
-
 def test_variants_of_one_design_are_one_point_of_a_trend():
     spreads = {"alexnet": 0.1, "vgg11": 0.2, "vgg13": 0.2, "resnet18": 0.4, "densenet121": 0.5, "vit_b_16": 0.1,
                "mine": 1.0}  # fmt: skip

@@ -51,18 +51,6 @@ class TestClasses:
         assert found["other"].p_value > 0.05
         pd.testing.assert_frame_equal(found["other"].layers, again["other"].layers)
 
-    def test_the_p_value_counts_permutations_by_hand(self):
-        """Of three classes and five subsets each choice of three is as likely."""
-        classes, draws = drawn(3, 5, 2, seed=4)
-        values, ratios = np.concatenate([classes, draws]), []
-        generator = np.random.default_rng(0)
-        for _ in range(2000):
-            order = generator.permutation(8)
-            some, rest = values[order[:3]], values[order[3:]]
-            ratios.append(((some - rest.mean(axis=0)) ** 2).mean(axis=0).sum() / rest.var(axis=0, ddof=1).sum())
-        found = class_effects(in_classes(classes, draws), permutations=2000)["net"]
-        assert found.p_value == pytest.approx(np.mean(np.array(ratios) >= found.ratio**2), abs=0.04)
-
     @pytest.mark.slow
     def test_classes_that_are_random_subsets_are_called_so(self):
         """p-values are those of chance: of 200 studies a twentieth is below 0.05, of the whole and of the largest."""
@@ -73,8 +61,6 @@ class TestClasses:
         ])  # fmt: skip
         counts = (p_values <= 0.05).sum(axis=0)
         assert (abs(counts - 0.05 * 200) <= 3 * np.sqrt(0.05 * 0.95 * 200)).all()
-        ratios = [class_effects(in_classes(*drawn(seed=seed)), permutations=1)["net"].ratio for seed in range(50)]
-        assert np.mean(np.square(ratios)) == pytest.approx(1 + 1 / 49, abs=0.1)
 
     def test_what_has_no_score_or_no_spread(self):
         classes, draws = drawn()
@@ -86,10 +72,9 @@ class TestClasses:
         assert found.layers.drop(4).notna().all(axis=None)
         assert np.isfinite([found.ratio, found.p_value]).all()
 
-    @pytest.mark.parametrize(("classes", "draws"), [(1, 9), (5, 2)])
-    def test_too_few_signatures(self, classes, draws):
+    def test_too_few_signatures(self):
         with pytest.raises(AffscoreError, match="two classes and three random subsets of net"):
-            class_effects(in_classes(*drawn(classes, draws)))
+            class_effects(in_classes(*drawn(5, 2)))
 
 
 def test_every_network_and_data_set_has_its_point_in_both_panels_and_chance_in_one():

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import legend_entries, titles, words
+from drawn import legend_entries, titles
 
 from companion.chapter_14 import scores_along
 
@@ -32,11 +32,3 @@ def test_a_line_is_the_mean_over_seeds_and_the_band_reaches_from_least_to_most()
     low, high = first.get_ylim()
     assert low < lower["score"].min()
     assert high > TABLE["score"].max()
-
-
-def test_positions_are_counted_from_one_on_an_axis_of_doublings():
-    rows = TABLE.replace({"step": {0: 0, 50: 1, 100: 7}}).rename(columns={"step": "position"})
-    (axes,) = scores_along({"net": rows}, "position", "position", doubling=True).axes
-    assert axes.get_xscale() == "log"
-    assert axes.lines[0].get_xdata().tolist() == [1, 2, 8]
-    assert words(axes.get_xticklabels()) == ["1", "2", "8"]

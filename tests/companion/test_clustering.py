@@ -18,30 +18,13 @@ TWO_GROUPS = away([0, 1, 2, 20, 21, 23])
 FAMILIES = list("aaabbb")
 
 
-def joined_by_hand(distances, distance_of_clusters):
-    """Heights of an agglomerative clustering, straight from its definition."""
-    groups, heights = [[k] for k in range(len(distances))], []
-    while len(groups) > 1:
-        pairs = [(i, j) for i in range(len(groups)) for j in range(i)]
-        apart = [distance_of_clusters(distances[np.ix_(groups[i], groups[j])]) for i, j in pairs]
-        i, j = pairs[int(np.argmin(apart))]
-        heights.append(min(apart))
-        groups[j] += groups.pop(i)
-    return heights
-
-
-@pytest.mark.parametrize(("method", "of_clusters"), [("average", np.mean), ("single", np.min), ("complete", np.max)])
-def test_linkage_joins_the_nearest_clusters(method, of_clusters):
-    distances = away(np.random.default_rng(1).random((9, 2)))
-    expected = joined_by_hand(distances.to_numpy(), of_clusters)
-    assert linkage(distances, method)[:, 2] == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("method", ["average", "single", "complete"])
 def test_families_are_held_against_the_clustering_asked_for(method):
     distances = away(np.random.default_rng(20).random((9, 2)))  # each method cuts it in another way
     families = list("aaabbcccc")
-    found = hierarchy.fcluster(linkage(distances, method), 3, "maxclust")
+    tree = hierarchy.linkage(distances.to_numpy()[np.triu_indices(9, 1)], method)
+    np.testing.assert_allclose(linkage(distances, method)[:, 2], tree[:, 2])
+    found = hierarchy.fcluster(tree, 3, "maxclust")
     value = family_agreement(distances, families, method, permutations=9).value
     assert value == pytest.approx(adjusted_rand_score(families, found))
 
@@ -57,17 +40,6 @@ def test_families_that_are_there_are_found_and_shuffled_ones_are_not():
         assert measure(three, list("aaaabbbbcccc"), permutations=9).p_value == 0.1  # the families themselves count
 
 
-def test_p_values_of_unrelated_families_are_spread_evenly():
-    found = [
-        family_agreement(away(np.random.default_rng(k).random((12, 2))), list("aaabbbcccddd"), permutations=99, seed=k)
-        for k in range(60)
-    ]
-    p_values = [one.p_value for one in found]
-    assert np.mean([one.permuted for one in found]) == pytest.approx(0, abs=0.02)  # of the adjusted Rand index
-    assert 0.35 < np.mean(p_values) < 0.7
-    assert np.mean(np.array(p_values) <= 0.1) < 0.25
-
-
 def test_relatives_leave_out_those_without_one_and_count_equally_near_neighbours_in_equal_parts():
     # the second's nearest is the first, the third's is the fourth, which has no relative
     assert nearest_neighbour_accuracy(away([0, 1, 3, 3.5]), list("aaab"), permutations=9).value == pytest.approx(2 / 3)
@@ -81,12 +53,3 @@ def test_relatives_leave_out_those_without_one_and_count_equally_near_neighbours
 def test_families_of_one_member_and_a_single_family_have_nothing_to_find(families):
     for measure in (family_agreement, nearest_neighbour_accuracy):
         assert np.isnan(measure(TWO_GROUPS, list(families), permutations=9).value)
-
-
-def test_the_seed_fixes_the_test():
-    distances = away(np.random.default_rng(4).random((9, 2)))
-    one, again, other = (
-        family_agreement(distances, list("aaabbbccc"), permutations=99, seed=seed) for seed in (5, 5, 6)
-    )
-    assert one == again
-    assert one.permuted != other.permuted

@@ -11,7 +11,7 @@ from affscore.comparison import distance_matrix
 from affscore.network.result import Signature
 from affscore.plots import raw_signature
 from companion.clustering import linkage
-from companion.figures import dendrogram, repeated_signatures, score_dots
+from companion.figures import dendrogram, repeated_signatures
 from companion.style import FAMILIES, family_styles
 from tests.synthetic_signatures import synthetic
 
@@ -94,14 +94,3 @@ def test_repeated_signatures_have_a_line_and_a_colour_for_each_size():
     assert np.array_equal(colours[1], colours[2])
     assert not np.array_equal(colours[0], colours[1])
     assert legend_entries(figure) == ["n = 32", "n = 64"]
-
-
-def test_scores_are_dots_on_a_line_for_each_row():
-    table = pd.DataFrame({"average": [0.6, 0.8], "sum": [0.61, 0.81]}, index=["ReLU", "Tanh"])
-    figure = score_dots(table)
-    (axes,) = figure.axes
-    np.testing.assert_allclose(axes.collections[0].get_offsets(), [[0.6, 0], [0.8, 1]])
-    np.testing.assert_allclose(axes.collections[1].get_offsets(), [[0.61, 0], [0.81, 1]])
-    assert words(axes.get_yticklabels()) == ["ReLU", "Tanh"]
-    assert legend_entries(figure) == ["average", "sum"]
-    assert axes.yaxis_inverted()

@@ -21,11 +21,6 @@ def test_the_spread_of_few_is_the_mean_over_all_subsets(values, data):
     assert rarefied_range(values, size) == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_spread_of_few_holds_for_hundreds_of_scores():
-    values = np.linspace(0, 1, 1001)
-    assert rarefied_range(values, 7) == pytest.approx(6 / 8, abs=2e-3)  # (m - 1) / (m + 1) of uniform numbers
-
-
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 4)), min_size=2, max_size=9))
 def test_a_step_is_the_mean_over_the_pairs_at_neighbouring_depths(pairs):
     values, depth = np.array(pairs).T
@@ -59,12 +54,11 @@ def test_means_without_a_batch_are_those_of_the_other_batches():
     assert np.isnan(without_each_batch(one)[2][0]).tolist() == [True, False, False]  # where no value is left
 
 
-@pytest.mark.parametrize("statistic", [np.min, np.mean, np.ptp], ids=lambda f: f.__name__)
 @pytest.mark.slow
-def test_the_error_is_how_much_the_number_differs_when_it_is_measured_again(statistic):
+def test_the_error_is_how_much_the_number_differs_when_it_is_measured_again():
     again = [{"a": shaken([0.3, 0.6, 0.7, 0.9], 0.02, batches=20, seed=seed)} for seed in range(80)]
-    spread = np.std([statistic(one["a"].scores) for one in again], ddof=1)
-    errors = [error_over_batches(lambda found: float(statistic(found["a"][0])), one) for one in again]
+    spread = np.std([np.ptp(one["a"].scores) for one in again], ddof=1)
+    errors = [error_over_batches(lambda found: float(np.ptp(found["a"][0])), one) for one in again]
     assert np.mean(errors) == pytest.approx(spread, rel=0.25)
 
 

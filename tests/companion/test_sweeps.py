@@ -55,10 +55,7 @@ def test_rows_are_those_of_the_code():
     alike(sweep("drift").query("repeat < 2"), estimation_sweep(["relu"], [125, 250], [QUARTER], repeats=2))
     correlated = estimation_sweep(["tanh"], [125], [QUARTER], ["ledoit-wolf"], exponents=[STEEP], repeats=DRAWS)
     alike(sweep("correlated"), correlated)
+    reductions = reduction_scores(["relu", "silu"], points=POINTS, reductions=["mean", "reduce_first"], seed=1)
+    stored = sweep("reductions").query("draw == 1").set_index("activation").loc[reductions.index, reductions.columns]
+    pd.testing.assert_frame_equal(reductions, stored, check_names=False, **CLOSE)
     alike(sweep("shrinkage"), estimation_sweep(["gelu"], [100], [POINTS], ["ledoit-wolf"], repeats=DRAWS))
-
-
-def test_rows_of_the_reductions_are_those_of_the_code():
-    again = reduction_scores(["relu", "silu"], points=POINTS, reductions=["mean", "reduce_first"], seed=1)
-    stored = sweep("reductions").query("draw == 1").set_index("activation").loc[again.index, again.columns]
-    pd.testing.assert_frame_equal(again, stored, check_names=False, **CLOSE)

@@ -30,12 +30,7 @@ def _uncentred(function):
 
 
 RIGHT |= {
-    "1.1": [
-        by_sorting,
-        lambda x, y: torch.sqrt(((torch.tensor(x).sort()[0] - torch.tensor(y).sort()[0]) ** 2).mean()),
-        lambda x, y: wasserstein(x[:, None], y[:, None]),
-        lambda x, y: np.linalg.norm(np.sort(x) - np.sort(y)) / len(x) ** 0.5,
-    ],
+    "1.1": [by_sorting, lambda x, y: torch.sqrt(((torch.tensor(x).sort()[0] - torch.tensor(y).sort()[0]) ** 2).mean())],
     "1.2": [SCORE_OF_LEAKY_RELU, round(SCORE_OF_LEAKY_RELU, 2), np.array([SCORE_OF_LEAKY_RELU])],
 }
 
@@ -83,36 +78,19 @@ def silu(x):
 
 RIGHT |= {
     "2.1": [HALF, round(HALF, 2), np.float32(HALF)],
-    "2.2": [
-        lambda x: np.exp(5 * x),
-        lambda x: np.maximum(x - 3, 0),
-        lambda x: torch.relu(torch.tensor(x) - 2.8),
-        lambda x: (x > 3.2) * 1.0,
-    ],
+    "2.2": [lambda x: np.exp(5 * x), lambda x: torch.relu(torch.tensor(x) - 2.8)],
     "3.1": [points_needed(256, 0.01, torch.relu), points_needed(256, 0.01), 1928.0, 2048, 3840],
 }
 
 WRONG |= {
-    "2.1": [
-        (-HALF, "sign"),
-        (0.31, "share"),
-        (0.69, "share"),
-        (HALF + 0.03, "Close"),
-        (-2, "less affine"),
-        (3, "more affine"),
-    ],
+    "2.1": [(-HALF, "sign"), (0.31, "share"), (HALF + 0.03, "Close"), (-2, "less affine"), (3, "more affine")],
     "2.2": [
         (lambda x: np.maximum(x, 0), "never falls, but"),
-        (lambda x: x**3, "never falls, but"),
-        (lambda x: -x, "omewhere your function falls"),
-        (np.square, "omewhere your function falls"),
         (silu, "Somewhere your function falls"),
-        (np.ones_like, "constant"),
         (lambda x: np.maximum(x - 9, 0), "constant"),
         (lambda x: x - x.mean(), "each entry"),
     ],
     "3.1": [
-        (512, "Too few"),
         (1832, "Too few"),
         (256, "n/d = 1"),
         (7.6, "each coordinate"),

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import torch
-from scipy.stats import pearsonr, permutation_test
+from scipy.stats import pearsonr
 
 from affscore.comparison import signature_distance
 from companion.chapter_11 import _score
@@ -38,7 +38,6 @@ WRONG |= {
     "6.1": [
         (2 * MORE_SPREAD, "between 0 and 1"),
         (0.5 * 150 / 152, "one of the two"),
-        (0.5 * 6 / 8, "one of the two"),
         (-MORE_SPREAD, "sign"),
         (0, "extremes"),
         (0.5 * (149 / 151 - 5 / 7), "k + 1"),
@@ -46,7 +45,6 @@ WRONG |= {
     ],
     "8.1": [
         (lambda a, b: warped(a, b, end=float), "total price"),
-        (lambda a, b: warped(a, b, cost=abs, end=float), "squared difference"),
         (lambda a, b: warped(a, b, cost=abs), "squared difference"),
         (lambda a, b: warped(a, b, diagonal=False), "same step"),
         (lambda a, b: warped(a, b) / max(len(a), len(b)) ** 0.5, "per step"),
@@ -73,13 +71,6 @@ def by_counting(x, accuracy):
     return np.mean([r2(x, order) >= observed - 1e-9 for order in map(list, itertools.permutations(accuracy))])
 
 
-def by_scipy(x, accuracy):
-    found = permutation_test(
-        (accuracy,), lambda y: r2(x, y), permutation_type="pairings", n_resamples=np.inf, alternative="greater"
-    )
-    return found.pvalue
-
-
 def by_random_orders(x, accuracy):
     rng = np.random.default_rng(3)
     return np.mean([r2(x, rng.permutation(accuracy)) >= r2(x, accuracy) - 1e-9 for _ in range(2000)])
@@ -95,7 +86,7 @@ def strictly(x, accuracy):
 
 
 RIGHT |= {
-    "7.1": [by_counting, by_scipy, by_random_orders],
+    "7.1": [by_counting, by_random_orders],
     "9.1": [
         ((COURSE, COURSE), (COURSE + 0.5, COURSE - 3)),
         [(torch.tensor(COURSE), torch.tensor(COURSE)), (COURSE + 0.5, 2 * COURSE - 9)],
@@ -113,7 +104,6 @@ WRONG |= {
         (lambda x, y: pearsonr(x, y).pvalue, "Too small"),
     ],
     "9.1": [
-        (((COURSE, COURSE), (COURSE, COURSE)), "not low enough"),
         (((COURSE, COURSE), (COURSE + 0.5, COURSE + 3)), "not low enough"),
         (((COURSE, COURSE), (COURSE + 0.5, -COURSE - 3)), "too low"),
         (((COURSE, COURSE), (COURSE + 0.8, COURSE - 3)), "between 0 and 1"),
