@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from affscore.errors import AffscoreError
-from companion.networks import network_table, short_name, study_models
+from companion.networks import network_table, study_models
 from companion.printed import printed_table
 
 
@@ -33,12 +33,6 @@ def test_a_network_is_known_whatever_stands_around_its_name_and_others_are_famil
     assert table["family"].tolist() == ["ResNets"] * 3 + ["build"]
     assert table["year"].tolist()[:3] == [2015] * 3
     assert pd.isna(table["year"].iloc[3])
-
-
-def test_two_weights_of_one_network_have_one_name():
-    both = ["resnet50@IMAGENET1K_V1", "resnet50@IMAGENET1K_V2"]
-    assert network_table(both)["name"].tolist() == ["resnet50", "resnet50"]
-    assert short_name("vgg11") == "vgg11"
 
 
 def test_a_network_that_is_named_twice_is_refused():
