@@ -11,15 +11,7 @@ from affscore.comparison import STATISTICS
 from affscore.survey.job import key_of
 from affscore.survey.store import Store
 from companion.mini_zoo import MINI_NETWORKS, WEIGHTS, hard_task, list_models
-from companion.mini_zoo.distorted_digits import (
-    EACH_DIGIT,
-    SEEDS,
-    describe,
-    distorted,
-    few_images,
-    hard_test_images,
-    run,
-)
+from companion.mini_zoo.distorted_digits import SEEDS, describe, distorted, hard_test_images, run
 from companion.mini_zoo.members import is_made, multiply_adds, zoo_table
 from companion.mini_zoo.training import hard_recipe_of, prepared, recipe_of
 from companion.printed import printed_table
@@ -83,14 +75,6 @@ def test_each_network_has_five_seeds_of_the_hard_task_as_it_is_described():
     about = Store(WEIGHTS.parent / "hard_task").descriptions().values()
     assert {one["name"]: one["job"] for one in about} == {name: describe(name) for name in MINI_NETWORKS}
     assert all(one["key"] == key_of(one["job"]) for one in about)
-
-
-def test_few_images_are_as_many_of_each_digit_and_others_for_another_seed():
-    images, labels = prepared(MINI_NETWORKS["alexnet"], "train")
-    (some, which), (others, _), (again, _) = (few_images(images, labels, seed) for seed in (0, 1, 0))
-    assert which.bincount().tolist() == [EACH_DIGIT] * 10
-    assert torch.equal(some, again)
-    assert not torch.equal(some, others)
 
 
 @pytest.mark.slow

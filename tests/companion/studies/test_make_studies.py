@@ -4,7 +4,6 @@ import json
 import sys
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -12,7 +11,6 @@ import torch
 from affscore import load_data, load_model
 from affscore.models import card_of
 from affscore.models.weight_files import read_state_dict
-from affscore.options import Specification
 from affscore.recorder.model_state import unwrapped
 from companion.mini_zoo.training import recipe_of
 from companion.studies import STUDIES as SHIPPED
@@ -130,16 +128,6 @@ def test_slopes_of_a_shipped_study_are_pulled_again(tmp_path):
         assert again[name].iloc[0] == pytest.approx(seeds[name].mean(), abs=wide), name
     same = ["index", "layer", "call", "channels"]
     assert again[same].values.tolist() == shipped.query("seed == @one.seed")[same].values.tolist()
-
-
-def test_networks_that_are_not_trained_are_measured_again_under_every_choice(tmp_path):
-    plan = STUDIES["untrained"]
-    first = replace(plan, trainings=plan.trainings[:1])
-    train({"one": first}, tmp_path / "weights", jobs=1)
-    keys = ["seed", "index", *Specification._fields]
-    both = measure(first, tmp_path, jobs=1).merge(load_study("untrained"), on=keys, validate="1:1")
-    assert len(both) == 15 * 12
-    np.testing.assert_allclose(both["score_x"], both["score_y"], atol=1e-3)
 
 
 def test_norms_get_the_statistics_of_the_images(tmp_path):

@@ -16,11 +16,8 @@ from affscore.errors import AffscoreError
 from affscore.models import Preprocessing
 from affscore.models.weight_files import read_state_dict
 from affscore.network.parquet import write_parquet
-from affscore.survey import stored_signatures
 from companion.all_results import AllResults
 from companion.chapter_15 import claims as poster
-from companion.chapter_15.measurements import rank_correlations
-from companion.claims import all_claims
 from companion.mini_zoo.training import accuracy
 from companion.studies import __main__ as make_studies
 from companion.studies import cifar, stored_studies
@@ -71,21 +68,14 @@ def test_how_the_networks_begin():
     x = torch.rand(2, 64, 8, 8)
     with torch.no_grad():
         assert torch.allclose(model.blocks[0](x), x, atol=1e-3)  # a new block passes its input on
-    plain = load_model(f"{NETWORKS}:vgg8_cifar10", 0)
-    assert deviation(plain.features[12]) == pytest.approx(math.sqrt(2 / (9 * 64)), rel=0.02)
-    assert deviation(plain.hidden) == pytest.approx(0.01, rel=0.02)
-    for module in (*model.blocks.modules(), *plain.modules()):
-        assert not isinstance(module, nn.Conv2d | nn.Linear) or module.bias is None or not module.bias.any()
 
 
 def test_wrong_labels_of_any_number_of_classes():
     """The labels for ten classes are those of before, on which the studies of the package depend."""
     assert wrong_labels(torch.arange(10), 0.4, 1).tolist() == [0, 5, 4, 3, 4, 6, 9, 7, 8, 9]
-    labels = torch.arange(100).repeat(500)
-    wrong = wrong_labels(labels, 1.0, 0, classes=100)
-    assert (wrong != labels).all()
-    counts = torch.bincount((wrong - labels) % 100, minlength=100)[1:]
-    assert float(((counts - 50_000 / 99) ** 2 / (50_000 / 99)).sum()) < 148.2  # chi squared, 98 degrees, p = 0.001
+    wrong = wrong_labels(torch.arange(100).repeat(50), 1.0, 0, classes=100).view(50, 100)
+    assert min(len(set(labels)) for labels in wrong.T.tolist()) > 25  # 39 on average
+    assert not (wrong == torch.arange(100)).any()
 
 
 def test_images_are_moved_and_mirrored():
@@ -159,9 +149,8 @@ def test_images_and_labels():
 
 
 @pytest.mark.usefixtures("small_cifar", "short")
-@pytest.mark.parametrize("way", ["augmented", "noise-1.0"])
-def test_a_training_is_reproducible(way, tmp_path):
-    training = CifarTraining(f"{NETWORKS}:vgg8_cifar10", way, 1)
+def test_a_training_is_reproducible(tmp_path):
+    training = CifarTraining(f"{NETWORKS}:vgg8_cifar10", "augmented", 1)
     record = training.run(tmp_path / "one")
     training.run(tmp_path / "two")
     one, two = (read_state_dict(training.weights(tmp_path / folder)) for folder in ("one", "two"))
@@ -206,19 +195,6 @@ def test_from_training_to_the_ledger(tmp_path, monkeypatch, capsys):
     again = follow(first, 1, work)  # one path alone, computed anew
     assert again["crossings"].tolist() == paths["crossings"].tolist()[:8]
 
-    found = rank_correlations(paths).set_index(["network", "way"])["correlation"]
-    rows = {(one.printed.row, one.printed.column): one for one in poster.rows(results)}
-    three = rows["vanilla", "cifar10_vgg8"]
-    assert three.our_number.value == pytest.approx(found["vgg8_cifar10", "vanilla"].mean())
-    assert three.our_number.error == pytest.approx(found["vgg8_cifar10", "vanilla"].std() / 3**0.5)
-    assert rows["vanilla", "cifar100_vgg8"].our_number.value == pytest.approx(found["vgg8_cifar100", "vanilla"].mean())
-    one = rows["augmentation", "cifar10_vgg8"]
-    assert "more trainings: the standard error of ours is inf" in one.verdict_text  # of a single training
-    assert rows["vanilla", "cifar10_resnet18"].verdict_text == "needs data"
-    assert results.poster in results.kinds
-    decided = {claim.name for claim in all_claims() if claim.decide(results.poster)}
-    assert decided == {"density-is-noisy"}  # two ways of training are too few for a correlation over them
-
 
 def paths_of(correlations):
     """A study of paths of networks with these rank correlations over ten segments, each -1 or 1."""
@@ -257,9 +233,5 @@ def test_what_is_no_study_is_refused(tmp_path):
     (folder / "mine.parquet").write_bytes(b"something else")
     with pytest.raises(AffscoreError, match=r"the file 'mine.parquet' is not a Parquet file"):
         AllResults.gather(tmp_path)
-    write_parquet(pd.DataFrame({"score": [0.5]}), {"model": "mine"}, [], folder / "mine.parquet")
-    with pytest.raises(AffscoreError, match=r"'mine.parquet' is Parquet, but not a study .*name no study"):
-        AllResults.gather(tmp_path)
     write_parquet(pd.DataFrame({"score": [0.5]}), {"study": "mine"}, [], folder / "mine.parquet")
     assert AllResults.gather(tmp_path).unused_studies == ["mine"]
-    assert stored_signatures(tmp_path) == []  # to which a folder in the store is nothing

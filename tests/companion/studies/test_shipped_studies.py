@@ -16,11 +16,10 @@ from affscore import load_results
 from affscore.linear_regions import along_paths
 from affscore.options import Specification
 from affscore.survey import stored_multiverses
-from companion.chapter_15.measurements import mean_correlation, rank_correlations
 from companion.planes import closed_paths
 from companion.shipped import MULTIVERSES, RESULTS
 from companion.specifications import SPECIFICATIONS
-from companion.studies import STUDIES, load_study, study_of, under
+from companion.studies import STUDIES, load_study, study_of
 
 pytestmark = pytest.mark.slow
 
@@ -104,17 +103,6 @@ def test_each_study_has_its_command_and_no_path(name: str) -> None:
         assert words == {tuple(one) for one in SPECIFICATIONS}
 
 
-def test_large_batches_of_photographs_are_near_the_whole_data_set() -> None:
-    """Under the pairing, where both are known: the mean over two halves and the score of all."""
-    large = study("batch-size-large-cifar").query("coupling == 'paired'").drop(columns=["n", "images", "batches"])
-    whole = study("batch-size-cifar").query("n == images")
-    assert set(whole["coupling"]) == {"paired"}
-    both = large.merge(whole, on=["model", "index", *Specification._fields], suffixes=("", "_whole"), validate="1:1")
-    assert len(both) == len(large) > 0
-    change = (both["score"] - both["score_whole"]).groupby(both["model"]).mean()
-    assert change.between(0, 0.01).all()
-
-
 def assert_same(again: pd.DataFrame, shipped: pd.DataFrame, more: Sequence[str] = ()) -> None:
     """The same scores under every choice.
 
@@ -125,27 +113,6 @@ def assert_same(again: pd.DataFrame, shipped: pd.DataFrame, more: Sequence[str] 
     assert len(both) == len(again) == len(shipped) > 0
     singular = (both["covariance"] == "empirical") & (both["bias"] == "none")
     assert (abs(both["score_x"] - both["score_y"]) < np.where(singular, 1e-3, 1e-4)).all()
-
-
-def test_the_course_ends_where_the_trained_network_is() -> None:
-    """The record and the study measure the same networks, on weights of 32 and of 16 bits."""
-    course = load_study("seeds-course")
-    last = course[course["step"] == course["step"].max()]
-    trained = under(load_study("seeds"), Specification(coupling="paired"))
-    by_seed, others = (table.pivot_table(index="seed", columns="index", values="score") for table in (last, trained))
-    assert np.abs(by_seed - others).max(axis=None) < 0.05  # 512 images each, other ones of 597
-
-
-def test_the_interval_over_images_is_as_wide_as_a_bootstraps() -> None:
-    """The jackknife over images, beside drawing images with replacement."""
-    paths = study("regions-paths").query("seed == 1 and way == 'vanilla'")
-    draw, means = np.random.default_rng(0), []
-    parts = dict(iter(paths.groupby("path")))
-    for _ in range(200):
-        chosen = pd.concat([parts[place] for place in draw.integers(0, 16, 16)])
-        means.append(rank_correlations(chosen)["correlation"].mean())
-    error = mean_correlation(pd.concat([paths, paths.assign(seed=2)])).error  # a second seed that is the first
-    assert error == pytest.approx(np.std(means), rel=0.5)
 
 
 @pytest.mark.parametrize("way", ["vanilla", "noise-1.0"])
