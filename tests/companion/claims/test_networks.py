@@ -3,7 +3,6 @@ import pytest
 
 from affscore.errors import AffscoreError
 from companion.networks import network_table, study_models
-from companion.printed import printed_table
 
 
 def test_the_study_has_its_networks_in_the_order_of_the_years():
@@ -17,14 +16,6 @@ def test_the_study_has_its_networks_in_the_order_of_the_years():
         "ViTs": 5,
         "Post-ViT": 7,
     }
-
-
-def test_figure_15_alone_makes_no_network_of_the_study():
-    only_there = printed_table("study_networks").query("in_figure14 == 0").index
-    assert not set(only_there) & set(study_models(""))
-    table = network_table(only_there)
-    assert table["year"].notna().all()
-    assert table["group"].isna().all()
 
 
 def test_a_network_is_known_whatever_stands_around_its_name_and_others_are_families_of_their_own():

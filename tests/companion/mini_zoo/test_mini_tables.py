@@ -14,20 +14,8 @@ from companion.mini_zoo import MINI_NETWORKS, WEIGHTS, hard_task, list_models
 from companion.mini_zoo.distorted_digits import SEEDS, describe, distorted, hard_test_images, run
 from companion.mini_zoo.members import is_made, multiply_adds, zoo_table
 from companion.mini_zoo.training import hard_recipe_of, prepared, recipe_of
-from companion.printed import printed_table
 
 MODELS = list_models()
-COLUMNS = "name family year accuracy accuracy_standard_error parameters flops depth group".split()
-
-
-def test_each_network_has_a_line_and_each_group_of_figure_4_at_least_five():
-    assert list(MODELS.columns) == COLUMNS
-    assert MODELS["name"].tolist() == list(MINI_NETWORKS)
-    study = printed_table("study_networks").query("in_figure14 == 1")
-    wanted = study.reset_index().groupby("figure4_group")["model"].apply(set)
-    groups = MODELS.groupby("group")["name"].apply(set)
-    assert groups.to_dict() == wanted.to_dict()
-    assert min(map(len, groups)) >= 5
 
 
 @pytest.mark.slow

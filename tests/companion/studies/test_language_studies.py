@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import torch
 
@@ -101,18 +100,3 @@ def test_a_row_of_the_shipped_study_is_measured_again():
     shipped = under(load_study("language")).query("network == 'char_gpt' and way == 'untrained' and seed == 1")
     assert training.network == "char_gpt"
     assert found.scores.tolist() == pytest.approx(shipped["score"].tolist(), abs=0.01)
-
-
-def test_the_shipped_tables_belong_together():
-    study, course, places = (load_study(f"language{part}") for part in ("", "-course", "-positions"))
-    trainings = {(one.network, one.way, one.seed) for one in STUDIES["language"].trainings}
-    keys = ["network", "way", "seed"]
-    assert set(study[keys].itertuples(index=False, name=None)) == trainings
-    assert set(places[keys].itertuples(index=False, name=None)) == trainings
-    assert set(course[keys].itertuples(index=False, name=None)) == {one for one in trainings if one[1] == "language"}
-    assert study.groupby([*keys, "index"]).size().unique().tolist() == [12]
-    assert study["score"].between(0, 1).all()
-    end = course[course["step"] == course["step"].max()].groupby(["network", "seed"])["bits"].first()
-    reached = under(study).query("way == 'language'").groupby(["network", "seed"])["bits"].first()
-    pd.testing.assert_series_equal(end, reached, atol=0.15, check_dtype=False)
-    assert (reached < study["by_pair"].iloc[0]).all()

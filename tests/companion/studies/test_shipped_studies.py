@@ -68,25 +68,6 @@ def test_rows_of_the_studies_of_small_networks_are_what_the_library_measures() -
     assert_same(study_of([both[1]]), classes.query("draw == 7"))
 
 
-def test_rows_of_the_studies_of_other_networks_are_those_of_the_shipped_multiverses() -> None:
-    """They were measured on the same images, of CIFAR-10 in the first of 19 batches."""
-    found = {
-        one.metadata["model"]: one for one in stored_multiverses(MULTIVERSES) if one.metadata["weights"] != "random"
-    }
-    compared = 0
-    for ending in ("-cifar", "-photographs"):
-        table = study(f"other-data{ending}").query("n == 512").query("dataset == @KINDS[@ending]")
-        for model, rows in table.groupby("model"):
-            one = found[str(model)]
-            first = type(one)(one.rows[one.rows["batch"] == 0], one.metadata, one.notes)
-            assert_same(study_of([first]), rows)
-            compared += 1
-    assert compared == 11
-    batches = study("batch-size-cifar").query("n == 512 and bias == 'none'")
-    for model, rows in batches.groupby("model"):
-        assert_same(study_of([found[str(model)]]), rows)
-
-
 @pytest.mark.parametrize("name", SHIPPED)
 def test_each_study_has_its_command_and_no_path(name: str) -> None:
     about = affscore.network.parquet.read_description(STUDIES / f"{name}.parquet")

@@ -64,19 +64,6 @@ def test_all_studies_are_of_their_columns():
         assert not under(table, Specification(coupling="paired")).empty, name
 
 
-def test_the_exact_score_is_never_below_the_paired_one():
-    for name, table in load_studies().items():
-        if "coupling" not in table:  # of linear regions, or of slopes
-            continue
-        keys = [column for column in ("model", "weights", "dataset", "n", "images", "index") if column in table]
-        words = [word for word in Specification._fields if word != "coupling"]
-        plain = table[table["bias"] == "none"]
-        if {"exact", "paired"} <= set(plain["coupling"]):
-            wide = plain.pivot_table(index=[*keys, *words], columns="coupling", values="score").dropna()
-            assert len(wide) > 0
-            assert (wide["paired"] <= wide["exact"] + 1e-6).all(), name
-
-
 def test_a_study_is_a_plain_table(tmp_path, monkeypatch):
     monkeypatch.setattr(studies, "STUDIES", tmp_path)
     pd.DataFrame({"score": np.linspace(0, 1, 3)}).to_parquet(tmp_path / "mine.parquet")
