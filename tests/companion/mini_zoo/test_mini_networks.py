@@ -95,15 +95,6 @@ def test_activations_depths_gates_and_sums_are_where_the_original_has_them(table
     assert with_sums == {name for name in kinds if "resnet" in name or "digits" in name}
 
 
-def test_each_block_of_a_residual_network_begins_as_its_shortcut():
-    for name in ("resnet18", "resnet50"):
-        network = MINI_NETWORKS[name].build()
-        blocks = [module for module in network.modules() if type(module).__name__ in ("BasicBlock", "Bottleneck")]
-        last = [getattr(block, "bn3", block.bn2) for block in blocks]
-        assert len(last) in (8, 16)
-        assert not any(bool(norm.weight.any()) for norm in last)
-
-
 def test_weights_of_a_network_that_asks_for_their_version_are_read_from_a_file(tmp_path):
     """torchvision's MNASNet refuses weights without the metadata of its own state dictionary."""
     file = tmp_path / "weights.pth"

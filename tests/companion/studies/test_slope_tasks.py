@@ -13,16 +13,6 @@ pytestmark = pytest.mark.slow  # trains
 NETWORKS = "examples/cifar_networks.py"
 
 
-@pytest.mark.parametrize(("name", "width", "counts"), [("digits", 16, (1200, 597)), ("sum", 32, (2400, 1200))])
-def test_shapes(name, width, counts):
-    images, labels, test_images, test_labels = TASKS[name].samples()
-    for some, named, count in ((images, labels, counts[0]), (test_images, test_labels, counts[1])):
-        assert some.shape == (count, 1, 16, width)
-        assert named.shape == (count,)
-        assert set(named.tolist()) == set(range(10))
-    assert all(torch.equal(*pair) for pair in zip(TASKS[name].samples(), (images, labels), strict=False))
-
-
 def test_the_digits_are_normalised_repeated_and_named_wrongly():
     images, labels, *test = TASKS["digits"].samples()
     stored, named = digits("train")
