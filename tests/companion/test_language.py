@@ -4,7 +4,6 @@ from collections import Counter
 from itertools import pairwise
 from math import log2
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -80,15 +79,6 @@ def test_positions_count_the_tokens_of_the_text():
         scores_by_position(network, given, [3], n=40)
     with pytest.raises(AffscoreError, match="no activation of Sequential has positions"):
         scores_by_position(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), torch.randn(20, 3), [0])
-
-
-def test_a_pixel_of_a_map_with_channels_first():
-    network = nn.Sequential(nn.Conv2d(1, 4, 1), nn.ReLU())
-    x = torch.randn(30, 1, 3, 3)
-    found = scores_by_position(network, x, np.array([4]), n=30)
-    with torch.no_grad():
-        middle = network[0](x)[:, :, 1, 1]
-    assert found["score"][0] == pytest.approx(affinity_score(middle, middle.relu()).value, abs=1e-5)
 
 
 TEXTS = st.text("abcé\n", min_size=2, max_size=40)
