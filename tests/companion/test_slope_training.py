@@ -30,16 +30,6 @@ def same(one, other):
     return all(torch.equal(states[0][name], states[1][name]) for name in states[0])
 
 
-def test_slopes_wait_for_the_start():
-    net = network()
-    early = fit(net, 3, start=3)
-    assert all(bool((unit.weight == 0).all()) for unit in slopes(net).values())
-    assert (early["omega"] == 0).all()
-    late = fit(net, 3, start=2, omega=0.5, slope_rate=0.1)
-    assert late["omega"].tolist() == [0, 0, 0.5]
-    assert all(bool((unit.weight != 0).all()) for unit in slopes(net).values())
-
-
 def test_before_the_start_it_is_the_training_of_the_plain_network():
     net, (images, labels) = network(), data()
     torch.manual_seed(0)
@@ -65,16 +55,6 @@ def test_a_step_is_that_of_the_penalised_loss():
     optimizer.step()
     for one, other in zip(net.parameters(), by_hand.parameters(), strict=True):
         torch.testing.assert_close(one, other)
-
-
-@pytest.mark.slow
-def test_a_strong_penalty_leaves_an_affine_network():
-    net, (images, _) = network(), data()
-    record = fit(net, 40, omega=0.5, slope_rate=0.05, weight_decay=0.05)
-    assert record["active"].is_monotonic_decreasing
-    assert record[["active", "napl"]].iloc[-1].tolist() == [0, 0]
-    net.eval()
-    torch.testing.assert_close(net(2 * images) - net(images), net(images) - net(0 * images), atol=1e-4, rtol=1e-4)
 
 
 def test_a_schedule_of_the_epoch():

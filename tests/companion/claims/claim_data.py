@@ -23,7 +23,7 @@ RISING = [*np.linspace(0.7, 0.95, 6), 0.97, 0.975, 0.98]
 TWO_MODES = [0.50, 0.52, 0.53, 0.55, 0.56, 0.58, 0.90, 0.92, 0.93, 0.95, 0.96, 0.98]
 ONE_MODE = list(0.7 + 0.02 * norm.ppf(np.linspace(0.02, 0.98, 12)))
 HIGH_SKEW, LOW_SKEW, EVEN = [0.5, 0.97, 0.98, 0.98, 0.99], [0.5, 0.51, 0.52, 0.53, 0.99], [0.5, 0.6, 0.7, 0.8, 0.9]
-PLATEAU, HIGH_PLATEAU = [0.29, 0.31] * 8, [0.91, 0.93] * 8
+HIGH_PLATEAU = [0.91, 0.93] * 8
 
 
 def of_networks(scores, **about):
@@ -68,13 +68,13 @@ def reduced(mean, total, flat, noise=0.0):
     return of_functions("reductions", table.assign(flatten=flat + noise * table["draw"]))
 
 
-def along(covariance, curve, first=None, noise=1e-4):
-    """Functions along the axis of figure 7: errors at the ends, those of the first function apart."""
+def along(covariance, curve, noise=1e-4):
+    """Functions along the axis of figure 7: errors at the ends."""
     return of_functions("drift", [
         {"activation": name, "covariance": covariance, "width": width, "repeat": repeat,
          "error": error + noise * repeat * (width > 999)}
-        for number, name in enumerate(printed_table("figure7_activation_scores").index)
-        for width, error in zip((125, 1125), first if first and not number else curve, strict=True)
+        for name in printed_table("figure7_activation_scores").index
+        for width, error in zip((125, 1125), curve, strict=True)
         for repeat in range(3)
     ])  # fmt: skip
 
@@ -118,12 +118,12 @@ def constant(**families):
     return decade(**{name: (lambda year, scores=scores: scores) for name, scores in families.items()})
 
 
-def with_correlations(activations=100, networks=12, **columns):
+def with_correlations(activations=100, **columns):
     """Correlations of twelve networks; half of them DenseNets."""
     names = [*(f"densenet{number}" for number in range(6)), *(f"vgg{number}" for number in range(6))]
     rows = [
         {"model": name, "criterion": key, "activations": activations, "correlation": columns.get(key, [0.1] * 12)[n]}
-        for n, name in enumerate(names[:networks])
+        for n, name in enumerate(names)
         for key in CRITERIA
     ]
     return Results("correlations", tables={"correlations": pd.DataFrame(rows)})
@@ -179,11 +179,11 @@ def trained_otherwise(*levels, of_method=1):
     )
 
 
-def on_data(near, far, cifar100=None, networks=4):
+def on_data(near, far, networks=4):
     """Networks on the data of figure 15: how far one of two scores moves."""
     names = STUDY[:networks]
     here = {name: synthetic([0.3, 0.3]) for name in names}
-    gaps = {"cifar10": near, "cifar100": near if cifar100 is None else cifar100, "random": far}
+    gaps = {"cifar10": near, "cifar100": near, "random": far}
     there = {
         data: {name: synthetic([0.3, 0.3 + gap + 0.01 * n]) for n, name in enumerate(names)}
         for data, gap in gaps.items()
@@ -282,14 +282,6 @@ def levels_of_families(**others):
     return of_networks(levels | {name: levels[other] + 1e-5 for name, other in others.items()})
 
 
-def lengths_of_families():
-    """Members of a family have the same number of activations, and all scores are noise."""
-    family = network_table(STUDY)["family"]
-    of_family = {name: 4 * number for number, name in enumerate(dict.fromkeys(family), 2)}
-    generator = np.random.default_rng(0)
-    return of_networks({name: generator.uniform(0.4, 0.9, of_family[family[name]]) for name in STUDY})
-
-
 def mixed_up():
     return of_networks({name: [0.9 - 0.8 * ((7 * place) % 36) / 36] for place, name in enumerate(STUDY)})
 
@@ -299,13 +291,13 @@ def noise(few=5, many=40):
     return of_networks({name: generator.uniform(0.4, 0.9, generator.integers(few, many)) for name in STUDY})
 
 
-def in_batches(*changes, noise=0.01, apart=0.1, batches=9):
+def in_batches(*changes, noise=0.01, apart=0.1):
     """A study of batch sizes: ten scores of each network, by how much they fall from n = 128 to 1024.
 
     The noise over batches is that of the first network; each further one has twice as much.
     """
     rows = [
-        {"model": f"net{number}", "index": index, "n": n, "batches": 1 if n == 2048 else batches,
+        {"model": f"net{number}", "index": index, "n": n, "batches": 1 if n == 2048 else 9,
          "score": 0.3 + apart * number + 0.05 * index + change * (1024 / n - 1) / 7, "score_std": noise * 2**number}
         for number, change in enumerate(changes)
         for n in (128, 512, 1024, 2048)
@@ -326,24 +318,24 @@ def trained_again(spread, seeds=9):
     return Results("seeds", signatures=networks, tables={"seeds": pd.DataFrame(rows)})
 
 
-def on_paths(density=0.0, seeds=3, images=8):
+def on_paths(density=0.0, seeds=3):
     """Segments of paths, of whose deviation this share follows the crossings."""
     draw = np.random.default_rng(7)
     segments = []
     for network, seed in itertools.product(("vgg8", "resnet8"), range(seeds)):
-        crossings = draw.permutation(8 * images)
-        deviation = density * crossings + (1 - abs(density)) * draw.permutation(8 * images) + 1
-        about = {"network": network, "way": "vanilla", "seed": seed, "path": np.repeat(np.arange(images), 8)}
+        crossings = draw.permutation(64)
+        deviation = density * crossings + (1 - abs(density)) * draw.permutation(64) + 1
+        about = {"network": network, "way": "vanilla", "seed": seed, "path": np.repeat(np.arange(8), 8)}
         segments.append(pd.DataFrame(about | {"crossings": crossings, "absolute_deviation": deviation}))
     return Results("paths", tables={"regions-paths": pd.concat(segments)})
 
 
-def widths(deviation=-1, error=-1, fitted=(2, 4, 8, 16, 32, 64)):
+def widths(deviation=-1, fitted=(2, 4, 8, 16, 32, 64)):
     """Networks of several widths, at which measures rise or fall with the width."""
     rows = []
     for width, seed in itertools.product((1, 2, 4, 8, 16, 32, 64), range(3)):
         size = np.log2(width) + 0.01 * seed
         about = {"network": f"vgg8_{width}", "way": "noise-0.2", "seed": seed, "fitted": float(width in fitted)}
         about |= dict.fromkeys(("length", "crossings", "breakpoints", "deviation_upper_bound", "total_variation"), 1.0)
-        rows.append(about | {"absolute_deviation": 10 + deviation * size, "accuracy": 0.5 - error * size / 10})
+        rows.append(about | {"absolute_deviation": 10 + deviation * size, "accuracy": 0.5 + size / 10})
     return Results("widths", tables={"regions-width-paths": pd.DataFrame(rows)})

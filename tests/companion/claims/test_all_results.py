@@ -6,7 +6,6 @@ import pytest
 from affscore.options import Specification
 from companion import all_results
 from companion.all_results import AllResults, measure_as_printed, not_as_printed, routes
-from companion.networks import by_printed_reduction, printed_reduction
 from companion.studies import COLUMNS
 from tests.synthetic_signatures import synthetic
 
@@ -17,18 +16,14 @@ from tests.synthetic_signatures import synthetic
         ({}, []),
         ({"model": "vit_b_16", "reduction": "published"}, []),
         ({"model": "mini:resnet18"}, ["mini:resnet18 is not torchvision's network"]),
-        ({"weights": "random"}, ["the weights are random and not IMAGENET1K_V1"]),
         ({"model": "resnet50"}, ["the weights are IMAGENET1K_V1 and not IMAGENET1K_V2"]),
         (
             {"dataset": "folder:photos", "n": 64},
             ["the images are folder:photos and not imagenet:DIR", "n is 64 and not 512"],
         ),
         ({"model": "vit_b_16"}, ["the reduction is mean and not published"]),
-        ({"reduction": "published"}, ["the reduction is published and not mean"]),
         ({"bias": "extrapolated"}, ["bias is extrapolated and not none"]),
-        ({"order": "reduce-first"}, ["order is reduce-first and not activate-first"]),
         ({"covariance": "empirical"}, ["covariance is empirical and not ledoit-wolf"]),
-        ({"coupling": "paired"}, ["coupling is paired and not exact"]),
         ({"batches": 1}, ["there is 1 batch and not at least two"]),
     ],
     ids=str,
@@ -84,13 +79,6 @@ def test_studies_are_routed_by_a_column_and_a_design_is_the_mean_of_its_training
     assert len(found.cifar.tables["batch-size"]) == 2  # under one specification
     assert found.mini.tables == found.other_weights.tables == {}
     assert set(routes()["networks"]) == {"digits", "pairs", "cifar", "photographs", "poster", "advantage"}
-
-
-def test_networks_with_their_channels_last_were_averaged_in_another_way():
-    names = ["vit_h_14", "swin_v2_t", "convnext_large", "maxvit_t"]
-    assert {printed_reduction(name) for name in names} == {"published"}
-    specs = [f"{name}@DEFAULT" for name in names]
-    assert by_printed_reduction([*specs, "my_vit_file"]) == {"published": specs, "mean": ["my_vit_file"]}
 
 
 def test_each_network_is_measured_with_its_reduction_and_in_the_order_asked_for(monkeypatch):

@@ -2,8 +2,7 @@ import pandas as pd
 import pytest
 
 from affscore.errors import AffscoreError
-from companion.networks import network_table, short_name, study_models
-from companion.printed import printed_table
+from companion.networks import network_table, study_models
 
 
 def test_the_study_has_its_networks_in_the_order_of_the_years():
@@ -19,26 +18,12 @@ def test_the_study_has_its_networks_in_the_order_of_the_years():
     }
 
 
-def test_figure_15_alone_makes_no_network_of_the_study():
-    only_there = printed_table("study_networks").query("in_figure14 == 0").index
-    assert not set(only_there) & set(study_models(""))
-    table = network_table(only_there)
-    assert table["year"].notna().all()
-    assert table["group"].isna().all()
-
-
 def test_a_network_is_known_whatever_stands_around_its_name_and_others_are_families_of_their_own():
     table = network_table(["mini:resnet50@random", "timm:resnet50@a.pth", "resnet50", "nets/mine.py:build@weights.pt"])
     assert table["name"].tolist()[:3] == ["resnet50"] * 3
     assert table["family"].tolist() == ["ResNets"] * 3 + ["build"]
     assert table["year"].tolist()[:3] == [2015] * 3
     assert pd.isna(table["year"].iloc[3])
-
-
-def test_two_weights_of_one_network_have_one_name():
-    both = ["resnet50@IMAGENET1K_V1", "resnet50@IMAGENET1K_V2"]
-    assert network_table(both)["name"].tolist() == ["resnet50", "resnet50"]
-    assert short_name("vgg11") == "vgg11"
 
 
 def test_a_network_that_is_named_twice_is_refused():

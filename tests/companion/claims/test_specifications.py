@@ -8,13 +8,10 @@ from companion import specifications
 from companion.all_results import PUBLISHED_CODE, AllResults, choices_of
 from companion.claims import DEPENDS, DOES_NOT_HOLD, HOLDS, UNDECIDED, Verdict, all_claims, claim
 from companion.ledger import Ledger
-from companion.results import ANALOGUES, Results
 from companion.specifications import (
     SPECIFICATIONS,
-    asked_again,
     claims_by_specification,
     gathered_multiverses,
-    in_words,
     name_of,
     shipped_claims,
 )
@@ -88,18 +85,11 @@ def test_of_the_papers_networks_the_published_code_is_the_papers_own_choice():
 
 @pytest.mark.slow
 def test_what_was_not_measured_or_is_of_other_networks_is_not_counted():
-    row, _ = asked(SUMS, with_scores(lambda reduction, *rest: None if reduction == "sample" else 0.9))
-    assert row.specifications == "holds in 8 of 8"
     more = with_sums("mini:resnet101", lambda *choice: None if choice[1] == "reduce-first" else 0.9)
     row, table = asked(SUMS, [*with_scores(turned_where("reduce-first")), more])
     assert (row.word, row.specifications, table["n"].tolist()) == (HOLDS, "holds in 8 of 8", [4])
     row, _ = asked(SUMS, with_scores(lambda *choice: 0.9 if choice == Specification()[:4] else None))
     assert (row.again, row.word, row.specifications) == (None, HOLDS, "not asked again")
-    table = claims_by_specification(with_scores(lambda *choice: 0.9), claims=[SUMS])
-    of = Results(MINI, ANALOGUES)
-    assert in_words(asked_again(table, SUMS, of, Verdict(True, "", 3))) == "holds in 12 of 12"
-    others = [(of, Verdict(False, "", 3)), (of, Verdict(True, "", 4)), (Results("x", ANALOGUES), Verdict(True, "", 3))]
-    assert [asked_again(table, SUMS, results, verdict) for results, verdict in others] == [None] * 3
 
 
 @claim("nowhere", "a study")

@@ -3,39 +3,17 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from torch import nn
-from torch.utils.flop_counter import flop_registry
 
 from affscore.comparison import STATISTICS
 from affscore.survey.job import key_of
 from affscore.survey.store import Store
 from companion.mini_zoo import MINI_NETWORKS, WEIGHTS, hard_task, list_models
-from companion.mini_zoo.distorted_digits import (
-    EACH_DIGIT,
-    SEEDS,
-    describe,
-    distorted,
-    few_images,
-    hard_test_images,
-    run,
-)
+from companion.mini_zoo.distorted_digits import SEEDS, describe, run
 from companion.mini_zoo.members import is_made, multiply_adds, zoo_table
-from companion.mini_zoo.training import hard_recipe_of, prepared, recipe_of
-from companion.printed import printed_table
+from companion.mini_zoo.training import hard_recipe_of, recipe_of
 
 MODELS = list_models()
-COLUMNS = "name family year accuracy accuracy_standard_error parameters flops depth group".split()
-
-
-def test_each_network_has_a_line_and_each_group_of_figure_4_at_least_five():
-    assert list(MODELS.columns) == COLUMNS
-    assert MODELS["name"].tolist() == list(MINI_NETWORKS)
-    study = printed_table("study_networks").query("in_figure14 == 1")
-    wanted = study.reset_index().groupby("figure4_group")["model"].apply(set)
-    groups = MODELS.groupby("group")["name"].apply(set)
-    assert groups.to_dict() == wanted.to_dict()
-    assert min(map(len, groups)) >= 5
 
 
 @pytest.mark.slow
@@ -51,18 +29,6 @@ def test_multiply_adds_are_counted_in_convolutions():
     model = nn.Sequential(convolutions, nn.Linear(2 * 16 * 16, 10))
     expected = 16 * 16 * 4 * 9 + 16 * 16 * 2 * 4 + 512 * 10
     assert multiply_adds(model, MINI_NETWORKS["alexnet"]) == expected
-
-
-@pytest.mark.skipif(
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu not in flop_registry,
-    reason="the counter of this version of PyTorch does not know attention on a CPU",
-)
-def test_multiply_adds_are_counted_in_attention():
-    """Patches; in a layer queries, keys, values, output, the two products of attention, the perceptron; head."""
-    tokens, width, layers = 17, 16, 6
-    one_layer = 4 * tokens * width**2 + 2 * tokens**2 * width + 8 * tokens * width**2
-    expected = 16 * 64 * width + layers * one_layer + 10 * width
-    assert multiply_adds(MINI_NETWORKS["vit_b_16"].build().eval(), MINI_NETWORKS["vit_b_16"]) == expected
 
 
 def test_all_networks_are_made_with_the_present_recipes():
@@ -85,14 +51,6 @@ def test_each_network_has_five_seeds_of_the_hard_task_as_it_is_described():
     assert all(one["key"] == key_of(one["job"]) for one in about)
 
 
-def test_few_images_are_as_many_of_each_digit_and_others_for_another_seed():
-    images, labels = prepared(MINI_NETWORKS["alexnet"], "train")
-    (some, which), (others, _), (again, _) = (few_images(images, labels, seed) for seed in (0, 1, 0))
-    assert which.bincount().tolist() == [EACH_DIGIT] * 10
-    assert torch.equal(some, again)
-    assert not torch.equal(some, others)
-
-
 @pytest.mark.slow
 def test_a_run_of_the_hard_task_is_fixed_by_its_seed_and_counts_in_percent():
     recipe = replace(hard_recipe_of("vit_b_32"), epochs=2)
@@ -102,12 +60,3 @@ def test_a_run_of_the_hard_task_is_fixed_by_its_seed_and_counts_in_percent():
     assert (other["seed"], other["mean"] != row["mean"]) == (1, True)
     assert 5 < row["accuracy"] < 100
     assert 5.97 * row["accuracy"] == pytest.approx(round(5.97 * row["accuracy"]), abs=1e-3)
-
-
-def test_the_test_images_of_the_hard_task_are_distorted_as_in_the_record_each_time():
-    images, _ = prepared(MINI_NETWORKS["alexnet"], "test")
-    seed = describe("alexnet")["distortions"]["test_seed"]
-    changed = hard_test_images(images)
-    assert torch.equal(changed, distorted(images, torch.Generator().manual_seed(seed)))
-    correlation = torch.corrcoef(torch.stack([changed[0].flatten(), images[0].flatten()]))[0, 1]
-    assert 0.1 < float(correlation) < 0.95

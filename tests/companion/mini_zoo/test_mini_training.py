@@ -11,7 +11,7 @@ from affscore import load_model
 from affscore.errors import AffscoreError
 from affscore.survey import survey
 from affscore.survey.store import Store
-from companion.mini_zoo import MINI_NETWORKS, members, training_record
+from companion.mini_zoo import MINI_NETWORKS, members
 from companion.mini_zoo import __main__ as make_zoo
 from companion.mini_zoo.distorted_digits import distorted, shifted
 from companion.mini_zoo.members import is_made, train_member
@@ -56,14 +56,12 @@ def test_a_network_is_trained_again_when_the_recipe_changes_and_not_otherwise(tm
     train_member(CHEAP, recipe, tmp_path)
     assert is_made(CHEAP, recipe, tmp_path)
     assert not is_made(CHEAP, replace(recipe, seed=1), tmp_path)
-    assert not is_made("vit_b_16", recipe, tmp_path)
-    weights = tmp_path / f"{CHEAP}.safetensors"
-    weights.rename(tmp_path / "elsewhere")
-    assert not is_made(CHEAP, recipe, tmp_path)
-    (tmp_path / "elsewhere").rename(weights)
-    assert is_made(CHEAP, recipe, tmp_path)
     record = json.loads((tmp_path / f"{CHEAP}.json").read_text())
     (tmp_path / f"{CHEAP}.json").write_text(json.dumps({**record, "layout": "of another architecture"}))
+    assert not is_made(CHEAP, recipe, tmp_path)
+    (tmp_path / f"{CHEAP}.json").write_text(json.dumps(record))
+    assert is_made(CHEAP, recipe, tmp_path)
+    (tmp_path / f"{CHEAP}.safetensors").unlink()
     assert not is_made(CHEAP, recipe, tmp_path)
 
 
@@ -92,12 +90,6 @@ def test_the_training_script_writes_weights_that_load_and_is_reproducible(tmp_pa
     model = load_model(f"mini:{CHEAP}@{tmp_path / 'one' / f'{CHEAP}.safetensors'}")
     right = accuracy(model, *prepared(MINI_NETWORKS[CHEAP], "test"))
     assert right == pytest.approx(record["accuracy"], abs=2e-3)
-
-
-@pytest.mark.slow
-def test_one_command_trains_a_network_again_to_the_committed_accuracy(tmp_path, monkeypatch, capsys):
-    record, _ = train(tmp_path, monkeypatch, capsys, "alexnet")
-    assert record["accuracy"] == pytest.approx(training_record(MINI_NETWORKS["alexnet"])["accuracy"], abs=0.01)
 
 
 @pytest.mark.slow

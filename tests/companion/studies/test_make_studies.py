@@ -4,7 +4,6 @@ import json
 import sys
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -12,7 +11,6 @@ import torch
 from affscore import load_data, load_model
 from affscore.models import card_of
 from affscore.models.weight_files import read_state_dict
-from affscore.options import Specification
 from affscore.recorder.model_state import unwrapped
 from companion.mini_zoo.training import recipe_of
 from companion.studies import STUDIES as SHIPPED
@@ -20,7 +18,7 @@ from companion.studies import __main__ as make_studies
 from companion.studies import load_study, trainings, under
 from companion.studies.__main__ import describe, is_made, measure, train
 from companion.studies.measuring import with_statistics
-from companion.studies.plans import LATE, STUDIES, Study
+from companion.studies.plans import STUDIES, Study
 from companion.studies.trainings import Training
 from companion.studies.ways import ALL_WAYS
 
@@ -114,32 +112,6 @@ def test_a_row_of_a_shipped_study_is_computed_again(tmp_path):
     assert again["score"].mean() == pytest.approx(spread.mean(), abs=max(0.02, 4 * spread.std()))
     assert again["accuracy"].iloc[0] == pytest.approx(shipped["accuracy"].mean(), abs=0.02)
     assert again["kind"].tolist() == shipped[shipped["seed"] == 1]["kind"].tolist()
-
-
-def test_slopes_of_a_shipped_study_are_pulled_again(tmp_path):
-    """With one weight of the penalty. Other processors round otherwise, which a training enlarges."""
-    plan = {(one.network, one.task, one.start): one for one in reversed(STUDIES["advantage-sizes"].slopes)}
-    one = replace(plan["residual8", "digits", LATE], omegas=plan["residual8", "digits", LATE].omegas[1:2])
-    again = one.run(tmp_path)
-    about = {"network": one.network, "task": one.task, "start": one.start, "omega": one.omegas[0]}
-    shipped = load_study("advantage-sizes")
-    shipped = shipped[shipped[[*about]].eq(pd.Series(about)).all(axis=1)]
-    seeds = shipped.groupby("seed")[["accuracy_before", "accuracy", "share", "napl"]].first().astype(float)
-    for name in seeds:
-        wide = max(0.02, 4 * seeds[name].std())
-        assert again[name].iloc[0] == pytest.approx(seeds[name].mean(), abs=wide), name
-    same = ["index", "layer", "call", "channels"]
-    assert again[same].values.tolist() == shipped.query("seed == @one.seed")[same].values.tolist()
-
-
-def test_networks_that_are_not_trained_are_measured_again_under_every_choice(tmp_path):
-    plan = STUDIES["untrained"]
-    first = replace(plan, trainings=plan.trainings[:1])
-    train({"one": first}, tmp_path / "weights", jobs=1)
-    keys = ["seed", "index", *Specification._fields]
-    both = measure(first, tmp_path, jobs=1).merge(load_study("untrained"), on=keys, validate="1:1")
-    assert len(both) == 15 * 12
-    np.testing.assert_allclose(both["score_x"], both["score_y"], atol=1e-3)
 
 
 def test_norms_get_the_statistics_of_the_images(tmp_path):

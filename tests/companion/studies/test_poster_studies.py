@@ -16,15 +16,11 @@ from affscore.errors import AffscoreError
 from affscore.models import Preprocessing
 from affscore.models.weight_files import read_state_dict
 from affscore.network.parquet import write_parquet
-from affscore.survey import stored_signatures
 from companion.all_results import AllResults
 from companion.chapter_15 import claims as poster
-from companion.chapter_15.measurements import rank_correlations
-from companion.claims import all_claims
 from companion.mini_zoo.training import accuracy
 from companion.studies import __main__ as make_studies
 from companion.studies import cifar, stored_studies
-from companion.studies.__main__ import train
 from companion.studies.cifar import CifarTraining, PosterRecipe, augmented
 from companion.studies.measuring import follow
 from companion.studies.plans import STUDIES_OF_PAPERS
@@ -71,21 +67,14 @@ def test_how_the_networks_begin():
     x = torch.rand(2, 64, 8, 8)
     with torch.no_grad():
         assert torch.allclose(model.blocks[0](x), x, atol=1e-3)  # a new block passes its input on
-    plain = load_model(f"{NETWORKS}:vgg8_cifar10", 0)
-    assert deviation(plain.features[12]) == pytest.approx(math.sqrt(2 / (9 * 64)), rel=0.02)
-    assert deviation(plain.hidden) == pytest.approx(0.01, rel=0.02)
-    for module in (*model.blocks.modules(), *plain.modules()):
-        assert not isinstance(module, nn.Conv2d | nn.Linear) or module.bias is None or not module.bias.any()
 
 
 def test_wrong_labels_of_any_number_of_classes():
     """The labels for ten classes are those of before, on which the studies of the package depend."""
     assert wrong_labels(torch.arange(10), 0.4, 1).tolist() == [0, 5, 4, 3, 4, 6, 9, 7, 8, 9]
-    labels = torch.arange(100).repeat(500)
-    wrong = wrong_labels(labels, 1.0, 0, classes=100)
-    assert (wrong != labels).all()
-    counts = torch.bincount((wrong - labels) % 100, minlength=100)[1:]
-    assert float(((counts - 50_000 / 99) ** 2 / (50_000 / 99)).sum()) < 148.2  # chi squared, 98 degrees, p = 0.001
+    wrong = wrong_labels(torch.arange(100).repeat(50), 1.0, 0, classes=100).view(50, 100)
+    assert min(len(set(labels)) for labels in wrong.T.tolist()) > 25  # 39 on average
+    assert not (wrong == torch.arange(100)).any()
 
 
 def test_images_are_moved_and_mirrored():
@@ -95,11 +84,10 @@ def test_images_are_moved_and_mirrored():
     padded[:, 2:7, 2:8] = image[0]
     windows = [padded[:, top : top + 5, left : left + 6] for top in range(5) for left in range(5)]
     possible = torch.stack([*windows, *(window.flip(2) for window in windows)]).flatten(1)
-    found = augmented(image.expand(5000, -1, -1, -1), black, 2, torch.Generator().manual_seed(1)).flatten(1)
+    found = augmented(image.expand(1000, -1, -1, -1), black, 2, torch.Generator().manual_seed(1)).flatten(1)
     distances = torch.cdist(found, possible, compute_mode="donot_use_mm_for_euclid_dist")
     assert float(distances.min(dim=1).values.max()) < 1e-3
-    counts = torch.bincount(distances.argmin(dim=1), minlength=50)
-    assert float(((counts - 100) ** 2 / 100).sum()) < 85.4  # chi squared, 49 degrees, p = 0.001
+    assert len(distances.argmin(dim=1).unique()) == 50
 
 
 class Small(nn.Module):
@@ -159,9 +147,8 @@ def test_images_and_labels():
 
 
 @pytest.mark.usefixtures("small_cifar", "short")
-@pytest.mark.parametrize("way", ["augmented", "noise-1.0"])
-def test_a_training_is_reproducible(way, tmp_path):
-    training = CifarTraining(f"{NETWORKS}:vgg8_cifar10", way, 1)
+def test_a_training_is_reproducible(tmp_path):
+    training = CifarTraining(f"{NETWORKS}:vgg8_cifar10", "augmented", 1)
     record = training.run(tmp_path / "one")
     training.run(tmp_path / "two")
     one, two = (read_state_dict(training.weights(tmp_path / folder)) for folder in ("one", "two"))
@@ -181,19 +168,11 @@ def small_plans(monkeypatch):
 
 
 @pytest.mark.usefixtures("small_cifar", "short", "small_plans")
-def test_from_training_to_the_ledger(tmp_path, monkeypatch, capsys):
+def test_from_training_to_the_ledger(tmp_path, monkeypatch):
     work, store = tmp_path / "work", tmp_path / "results"
     words = ["make_studies.py", "--only", "regions-cifar10,regions-cifar100", "--jobs", "1"]
     monkeypatch.setattr(sys, "argv", [*words, "--work", str(work), "--out", str(store / "studies")])
-    first = STUDIES_OF_PAPERS["regions-cifar10"].trainings[0]
-    train({"one": replace(STUDIES_OF_PAPERS["regions-cifar10"], trainings=[first])}, work / "weights", jobs=1)
-    done = first.weights(work / "weights").stat().st_mtime_ns
-    capsys.readouterr()
     make_studies.main()
-    shown = capsys.readouterr()
-    assert "vgg8_cifar10-vanilla-2: " in shown.err
-    assert "vgg8_cifar10-vanilla-1: " not in shown.err  # a run that was stopped goes on with the next training
-    assert first.weights(work / "weights").stat().st_mtime_ns == done
     results = AllResults.gather(store)
     assert set(stored_studies(store)) == {f"regions-cifar{k}{end}" for k in (10, 100) for end in ("", "-paths")}
     study, paths = (results.poster.tables[name] for name in ("regions", "regions-paths"))
@@ -203,21 +182,8 @@ def test_from_training_to_the_ledger(tmp_path, monkeypatch, capsys):
     assert set(study["dataset"]) == {"cifar10", "cifar100"}
     assert study.groupby(["network", "way", "seed"])["index"].nunique().tolist() == [7] * 8
     assert str(tmp_path) not in str(study.astype(str).to_dict("list"))
-    again = follow(first, 1, work)  # one path alone, computed anew
+    again = follow(STUDIES_OF_PAPERS["regions-cifar10"].trainings[0], 1, work)  # one path alone, computed anew
     assert again["crossings"].tolist() == paths["crossings"].tolist()[:8]
-
-    found = rank_correlations(paths).set_index(["network", "way"])["correlation"]
-    rows = {(one.printed.row, one.printed.column): one for one in poster.rows(results)}
-    three = rows["vanilla", "cifar10_vgg8"]
-    assert three.our_number.value == pytest.approx(found["vgg8_cifar10", "vanilla"].mean())
-    assert three.our_number.error == pytest.approx(found["vgg8_cifar10", "vanilla"].std() / 3**0.5)
-    assert rows["vanilla", "cifar100_vgg8"].our_number.value == pytest.approx(found["vgg8_cifar100", "vanilla"].mean())
-    one = rows["augmentation", "cifar10_vgg8"]
-    assert "more trainings: the standard error of ours is inf" in one.verdict_text  # of a single training
-    assert rows["vanilla", "cifar10_resnet18"].verdict_text == "needs data"
-    assert results.poster in results.kinds
-    decided = {claim.name for claim in all_claims() if claim.decide(results.poster)}
-    assert decided == {"density-is-noisy"}  # two ways of training are too few for a correlation over them
 
 
 def paths_of(correlations):
@@ -257,9 +223,5 @@ def test_what_is_no_study_is_refused(tmp_path):
     (folder / "mine.parquet").write_bytes(b"something else")
     with pytest.raises(AffscoreError, match=r"the file 'mine.parquet' is not a Parquet file"):
         AllResults.gather(tmp_path)
-    write_parquet(pd.DataFrame({"score": [0.5]}), {"model": "mine"}, [], folder / "mine.parquet")
-    with pytest.raises(AffscoreError, match=r"'mine.parquet' is Parquet, but not a study .*name no study"):
-        AllResults.gather(tmp_path)
     write_parquet(pd.DataFrame({"score": [0.5]}), {"study": "mine"}, [], folder / "mine.parquet")
     assert AllResults.gather(tmp_path).unused_studies == ["mine"]
-    assert stored_signatures(tmp_path) == []  # to which a folder in the store is nothing

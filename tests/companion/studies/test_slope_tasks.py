@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from sklearn.linear_model import LogisticRegression
 
 from affscore import load_model
 from affscore.models.data.images import digits
@@ -12,19 +11,6 @@ pytestmark = pytest.mark.slow  # trains
 
 
 NETWORKS = "examples/cifar_networks.py"
-
-
-@pytest.mark.parametrize(
-    ("name", "width", "counts"),
-    [("digits", 16, (1200, 597)), ("few", 16, (1200, 597)), ("noise", 16, (1200, 597)), ("sum", 32, (2400, 1200))],
-)
-def test_shapes(name, width, counts):
-    images, labels, test_images, test_labels = TASKS[name].samples()
-    for some, named, count in ((images, labels, counts[0]), (test_images, test_labels, counts[1])):
-        assert some.shape == (count, 1, 16, width)
-        assert named.shape == (count,)
-        assert set(named.tolist()) == set(range(10))
-    assert all(torch.equal(*pair) for pair in zip(TASKS[name].samples(), (images, labels), strict=False))
 
 
 def test_the_digits_are_normalised_repeated_and_named_wrongly():
@@ -53,16 +39,6 @@ def test_the_label_of_two_digits_is_the_last_one_of_their_sum():
         assert [(one + other) % 10 for one, other in zip(left, right, strict=True)] == named.tolist()
 
 
-def test_an_affine_classifier_names_digits_and_cannot_add_them():
-    reached = {}
-    for name in ("digits", "sum"):
-        images, labels, test_images, test_labels = TASKS[name].samples()
-        fitted = LogisticRegression(max_iter=200, C=0.01).fit(images.flatten(1), labels)
-        reached[name] = fitted.score(test_images.flatten(1), test_labels)
-    assert reached["digits"] > 0.9
-    assert reached["sum"] < 0.3
-
-
 def test_the_rate_falls_twice_to_zero():
     task = TASKS["digits"]
     rates = [task.annealed(0.5, epoch) for epoch in range(2 * task.half)]
@@ -71,23 +47,18 @@ def test_the_rate_falls_twice_to_zero():
 
 
 @pytest.mark.usefixtures("small_cifar")
-@pytest.mark.parametrize(("name", "classes"), [("cifar10", 10), ("cifar100", 100)])
-def test_cifar_as_its_networks_expect_it(name, classes):
-    images, labels, test_images, test_labels = TASKS[name].samples()
-    assert len(images) == len(labels) == (100 if name == "cifar10" else 20)
+def test_cifar_as_its_networks_expect_it():
+    images, labels, test_images, test_labels = TASKS["cifar100"].samples()
+    assert len(images) == len(labels) == 20
     assert len(test_images) == len(test_labels) == 32
-    assert 0 <= int(labels.min()) <= int(labels.max()) < classes
+    assert 0 <= int(labels.min()) <= int(labels.max()) < 100
     mean, std = (torch.tensor(values)[:, None, None] for values in (CIFAR.mean, CIFAR.std))
     levels = (test_images * std + mean) * 255
     torch.testing.assert_close(levels, levels.round(), atol=1e-3, rtol=0)
-    for depth in (18, 50):
-        assert load_model(f"{NETWORKS}:resnet{depth}_{name}", 0).preprocessing == CIFAR
+    assert load_model(f"{NETWORKS}:resnet18_cifar100", 0).preprocessing == CIFAR
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [("resnet18_cifar10", 11_173_962), ("resnet50_cifar10", 23_520_842), ("resnet18_cifar100", 11_220_132)],
-)
+@pytest.mark.parametrize(("name", "parameters"), [("resnet50_cifar10", 23_520_842), ("resnet18_cifar100", 11_220_132)])
 def test_the_residual_networks_for_small_images(name, parameters):
     """torchvision's numbers of parameters, 11,689,512 and 25,557,032, with a smaller stem and fewer classes."""
     model = load_model(f"{NETWORKS}:{name}", 0).eval()

@@ -6,7 +6,7 @@ import pytest
 
 import affscore
 from affscore.errors import AffscoreError
-from affscore.options import DEFAULT, Specification
+from affscore.options import Specification
 from companion import studies
 from companion.studies import COLUMNS, load_studies, load_study, signatures_of, study_of, under
 
@@ -26,13 +26,6 @@ def test_the_spread_is_that_over_the_batches(multiverse):
     batches = multiverse.signature().table.pivot_table(index="batch", columns="index", values="score")
     assert rows["score_std"].to_numpy() == pytest.approx(batches.std().to_numpy())
     assert rows["mean_std"].to_numpy() == pytest.approx(batches.mean(axis=1).std())
-
-
-def test_a_signature_has_one_specification_and_its_criteria(signature):
-    table = study_of([signature])
-    assert len(table) == 9
-    assert table["cka"].tolist() == signature.summary["cka"].tolist()
-    assert set(table[list(Specification._fields)].itertuples(index=False, name=None)) == {tuple(DEFAULT)}
 
 
 @pytest.mark.slow
@@ -69,19 +62,6 @@ def test_all_studies_are_of_their_columns():
             continue
         assert {*Specification._fields, "index", "score"} <= set(table), name
         assert not under(table, Specification(coupling="paired")).empty, name
-
-
-def test_the_exact_score_is_never_below_the_paired_one():
-    for name, table in load_studies().items():
-        if "coupling" not in table:  # of linear regions, or of slopes
-            continue
-        keys = [column for column in ("model", "weights", "dataset", "n", "images", "index") if column in table]
-        words = [word for word in Specification._fields if word != "coupling"]
-        plain = table[table["bias"] == "none"]
-        if {"exact", "paired"} <= set(plain["coupling"]):
-            wide = plain.pivot_table(index=[*keys, *words], columns="coupling", values="score").dropna()
-            assert len(wide) > 0
-            assert (wide["paired"] <= wide["exact"] + 1e-6).all(), name
 
 
 def test_a_study_is_a_plain_table(tmp_path, monkeypatch):
