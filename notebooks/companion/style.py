@@ -137,8 +137,7 @@ def say(numbers: pd.DataFrame, form: str = "{:.2f}") -> None:
 
     for row, values in numbers.iterrows():
         for column, value in values.items():
-            said = value if isinstance(value, str) else form.format(value)
-            glue(f"{row}-{column}", re.sub(r"(?<=\d)%", "\N{NO-BREAK SPACE}%", said), display=False)
+            glue(f"{row}-{column}", value if isinstance(value, str) else form.format(value), display=False)
 
 
 def _of_words(cells: Iterable[str]) -> bool:
