@@ -97,7 +97,7 @@ def test_a_network_is_picked_by_keyboard_and_has_its_numbers(page: Page) -> None
     summary = shipped("squeezenet1_1").summary
     cells = about(page)["squeezenet1_1"]
     assert cells[0] == f"{summary['score'].mean():.3f}"
-    assert cells[2:4] == [str(len(summary)), "SqueezeNets"]
+    assert cells[2:4] == [str(len(summary)), "SqueezeNet"]
     drawn = names_of_points(page, "#explorer-signatures > div:nth-child(3)")
     for words, row in zip(drawn, summary.itertuples(), strict=True):
         assert words.startswith(f"{row.layer}: ")
