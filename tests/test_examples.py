@@ -49,14 +49,6 @@ def test_a_depth_that_no_network_has(depth):
         network(depth, shortcuts=True)
 
 
-def test_a_network_of_ones_own_with_an_activation_of_its_own():
-    """Its own activation, made of a sine, counts as one because the file declares it."""
-    result = signature(f"{CIFAR.with_name('small_network.py')}:small", "digits", n=64, images=64, progress=False)
-    assert result.table["activation"].tolist() == ["relu", *(["snake", "relu"] * 3)]
-    assert [note for note in result.notes if "untrained" not in note and " are few for " not in note] == []
-    assert result.table["score"].between(0, 1).all()
-
-
 @pytest.mark.parametrize(("name", "activations", "blocks"), [("20", 19, 9), ("34", 33, 16)])
 def test_twins_differ_in_the_additions_alone(name, activations, blocks):
     """The same weights under the same names, given the same seed; one ReLU a layer; a sum a block or none."""
