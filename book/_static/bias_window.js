@@ -5,7 +5,6 @@
 function drawBiasWindow(place) {
   const table = JSON.parse(place.querySelector("script").textContent);
   const sizes = table.index.slice(0, -1), limits = table.data.at(-1); // the last row has the limits
-  const SVG = "http://www.w3.org/2000/svg";
   const LEFT = 52, RIGHT = 414, BOTTOM = 200, LOW = 0.5, HIGH = 0.9;
   const across = (step) => LEFT + (step / (sizes.length - 1)) * (RIGHT - LEFT);
   const up = (score) => BOTTOM - ((score - LOW) / (HIGH - LOW)) * (BOTTOM - 16);
@@ -25,14 +24,7 @@ function drawBiasWindow(place) {
   const slider = place.querySelector("input"), inputs = place.querySelector("select");
   const drawing = place.querySelector("svg"), says = place.querySelector(".window-says");
 
-  function add(kind, look, text = "") {
-    const element = document.createElementNS(SVG, kind);
-    for (const [name, value] of Object.entries(look)) element.setAttribute(name, value);
-    element.textContent = text;
-    drawing.append(element);
-  }
-  const line = (look, points) => add("polyline", { class: look, points: points.map((p) => p.join(",")).join(" ") });
-  const write = (text, x, y, anchor = "middle") => add("text", { x, y, "text-anchor": anchor }, text);
+  const { add, line, write } = penOf(drawing);
 
   function draw() {
     const step = Number(slider.value), first = Number(inputs.value), limit = limits[first];

@@ -17,7 +17,6 @@ function drawChoicesWindow(place) {
     "after-sum": ["after a sum", "M-1.4 -4.4h2.8v3h3v2.8h-3v3h-2.8v-3h-3v-2.8h3z"],
   };
   const usual = scores.get(Object.values(CHOICES).map((words) => Object.keys(words)[0]).join());
-  const SVG = "http://www.w3.org/2000/svg";
   const across = (index) => 40 + (index / (usual.length - 1)) * 384;
   const up = (score) => 190 - score * 176;
 
@@ -33,14 +32,7 @@ function drawChoicesWindow(place) {
     <p class="window-says"></p>`;
   const drawing = place.querySelector("svg[role]"), says = place.querySelector(".window-says");
 
-  function add(kind, look, text = "") {
-    const element = document.createElementNS(SVG, kind);
-    for (const [name, value] of Object.entries(look)) element.setAttribute(name, value);
-    element.textContent = text;
-    drawing.append(element);
-  }
-  const line = (look, points) => add("polyline", { class: look, points: points.map((p) => p.join(",")).join(" ") });
-  const write = (text, x, y, anchor = "middle") => add("text", { x, y, "text-anchor": anchor }, text);
+  const { add, line, write } = penOf(drawing);
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const onPaper = (values) => values.map((score, index) => [across(index), up(score)]);
 

@@ -19,7 +19,6 @@ function reluOnWindow(low, high) {
 }
 
 function drawReluWindow(place) {
-  const SVG = "http://www.w3.org/2000/svg";
   const LIMIT = 20, WIDTH = 440; // of the horizontal axis, and of the drawing
   const acrossX = (x) => 36 + ((x + LIMIT) / (2 * LIMIT)) * (WIDTH - 48);
   const upY = (y) => 148 - y * 6;
@@ -42,15 +41,8 @@ function drawReluWindow(place) {
   const drawing = place.querySelector("svg");
   const verdict = place.querySelector(".relu-verdict");
 
-  function add(kind, look, text = "") {
-    const element = document.createElementNS(SVG, kind);
-    for (const [name, value] of Object.entries(look)) element.setAttribute(name, value);
-    element.textContent = text;
-    drawing.append(element);
-  }
-  const line = (look, ...points) =>
-    add("polyline", { class: look, points: points.map((point) => point.join(",")).join(" ") });
-  const write = (text, x, y, anchor = "middle") => add("text", { x, y, "text-anchor": anchor }, text);
+  const { add, line: lineOf, write } = penOf(drawing);
+  const line = (look, ...points) => lineOf(look, points);
   const onGraph = (x) => [acrossX(x), upY(Math.max(x, 0))];
 
   function draw() {

@@ -3,7 +3,6 @@
 "use strict";
 
 function drawTrainingWindow(place, { steps, accuracy, scores }) {
-  const SVG = "http://www.w3.org/2000/svg";
   const WIDTH = 440, LOWEST = 0.2; // of the drawing, and of the axis of scores
   const count = scores[0].length;
   const acrossX = (activation) => 52 + (activation / (count - 1)) * (WIDTH - 64);
@@ -21,15 +20,7 @@ function drawTrainingWindow(place, { steps, accuracy, scores }) {
   const drawing = place.querySelector("svg");
   const verdict = place.querySelector(".training-verdict");
 
-  function add(kind, look, text = "") {
-    const element = document.createElementNS(SVG, kind);
-    for (const [name, value] of Object.entries(look)) element.setAttribute(name, value);
-    element.textContent = text;
-    drawing.append(element);
-  }
-  const line = (look, points) =>
-    add("polyline", { class: look, points: points.map((point) => point.join(",")).join(" ") });
-  const write = (text, x, y, anchor = "middle") => add("text", { x, y, "text-anchor": anchor }, text);
+  const { add, line, write } = penOf(drawing);
   const signature = (values) => values.map((score, activation) => [acrossX(activation), upY(score)]);
 
   function draw() {
