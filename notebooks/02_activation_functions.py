@@ -50,7 +50,7 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
-# %% mystnb={"figure": {"name": "fig-2-activity", "caption": "The ReLUs of ten trained networks, scored on their channels at one random position of each image. Most lie on or above the score of a normal input with as many zeros. Plain and residual networks: measured on JPEG copies of the CIFAR-10 test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most. SqueezeNets: weights from ImageNet, those of 1.0 quantised; 512 photographs."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; the points of plain networks spread furthest above it."}}
+# %%
 import numpy as np
 import pandas as pd
 import torch
@@ -70,6 +70,8 @@ measured = [
     for name in ("CIFAR-10", "photographs")
 ]
 relus = pd.concat(measured).query("activation == 'relu'")
+
+# %% tags=["hide-input"]
 if model:
     options = {"n": n, "images": images or None, "device": device}
     mine = affscore.signature(
@@ -77,6 +79,7 @@ if model:
     )
     mine = mine.summary.assign(network=model, family="yours")
     relus = pd.concat([relus, mine.query("activation == 'relu'")])
+# %% mystnb={"figure": {"name": "fig-2-activity", "caption": "The ReLUs of ten trained networks, scored on their channels at one random position of each image. Most lie on or above the score of a normal input with as many zeros. Plain and residual networks: measured on JPEG copies of the CIFAR-10 test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most. SqueezeNets: weights from ImageNet, those of 1.0 quantised; 512 photographs."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; the points of plain networks spread furthest above it."}}
 relus = relus.rename(columns={"sparsity_after": "zeros"})
 
 # a normal input with mean m and standard deviation 1

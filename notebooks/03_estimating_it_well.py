@@ -60,9 +60,9 @@ check_parameters(globals())
 # spectrum of their covariance falls like $k^{-1.5}$, so that a few directions hold most of the variance. Four fresh samples
 # for each $n$; the error is the score minus its limit for infinitely many images.
 
-# %% mystnb={"figure": {"name": "fig-3-bias", "caption": "How much too high the score of a ReLU with 128 channels is. With the empirical covariance the bias falls like $1/n$ in both cases; shrinkage removes it for independent channels and adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias`."}, "image": {"alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
-import itertools
+# %%
 import warnings
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -82,14 +82,14 @@ d, ratios = 128, [0.25, 0.5, 1, 2, 4, 8]
 covariances = {a: power_law_correlation(d, a) for a in (0.0, 1.5)}
 rng = np.random.default_rng(seed)
 rows = []
-for (a, cov), ratio, _ in itertools.product(
-    covariances.items(), ratios, range(4)
-):
+for (a, cov), ratio, _ in product(covariances.items(), ratios, range(4)):
     noise = rng.standard_normal((round(ratio * d), d))
     x = noise @ np.linalg.cholesky(cov).T
     for name in ("empirical", "ledoit-wolf"):
         score = affinity_score(x, np.maximum(x, 0), name)
         rows.append((a, ratio, name, score.raw))
+
+# %% mystnb={"figure": {"name": "fig-3-bias", "caption": "How much too high the score of a ReLU with 128 channels is. With the empirical covariance the bias falls like $1/n$ in both cases; shrinkage removes it for independent channels and adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias`."}, "image": {"alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
 columns = ["exponent", "ratio", "covariance", "score"]
 scores = pd.DataFrame(rows, columns=columns)
 limit = {a: paired_limit(torch.relu, cov) for a, cov in covariances.items()}
@@ -269,11 +269,8 @@ for name in ("ledoit-wolf", "empirical"):
 # stretches the large ones. The library cuts the score at 0 and sets `bound_exceeded`. If you meet this flag, look at the
 # tails of the layer, and compare with the empirical covariance.
 #
-# ## Takeaways
-#
-# * Eight images for each direction in which a layer varies keep the bias near 0.01. More batches do not help: larger ones do.
-# * Report $n$, and compare only scores of the same $n$.
-# * For a statement about an architecture, train it several times.
+# **So**: take eight images for each direction in which a layer varies, in one batch. Compare only scores of the same $n$. For a
+# statement about an architecture, train it several times.
 #
 # ## Exercises
 #

@@ -64,7 +64,7 @@ check_parameters(globals())
 # For a single position both orders are the same: three ways to a point, times two covariances, times two couplings are
 # twelve *specifications*. `affscore.multiverse(model, images)` measures all of them in one forward pass.
 
-# %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Mean scores of fourteen ImageNet networks under the choices of the published code, and with one of them changed. Every change lowers every network. Quantised weights; 512 photographs."}, "image": {"alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, reduce first further left, and one position leftmost in all."}}
+# %%
 import itertools
 
 import matplotlib.pyplot as plt
@@ -80,9 +80,8 @@ from companion.real_networks import real_multiverses
 from companion.style import say, window
 
 words = ["reduction", "order", "covariance", "coupling"]
-code = ("mean", "activate-first", "ledoit-wolf", "exact")
 changes = {
-    "published code": code,
+    "published code": ("mean", "activate-first", "ledoit-wolf", "exact"),
     "reduce first": ("mean", "reduce-first", "ledoit-wolf", "exact"),
     "one position": ("sample", "activate-first", "ledoit-wolf", "exact"),
     "empirical covariance": ("mean", "activate-first", "empirical", "exact"),
@@ -90,11 +89,15 @@ changes = {
 }
 sets = ["photographs", "CIFAR-10"]
 every = pd.concat([real_multiverses(one).assign(images=one) for one in sets])
+
+# %% tags=["hide-input"]
 if model:
     options = {"n": n, "images": images or None, "device": device}
     mine = affscore.multiverse(model, dataset, seed=seed, **options).table
     every = pd.concat([every, mine.assign(network=model, images=dataset)])
 
+# %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Mean scores of fourteen ImageNet networks under the choices of the published code, and with one of them changed. Every change lowers every network. Quantised weights; 512 photographs."}, "image": {"alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, reduce first further left, and one position leftmost in all."}}
+code = changes["published code"]
 means = every.pivot_table("score", ["images", "network"], words)
 shown = pd.DataFrame({name: means[one] for name, one in changes.items()})
 shown = shown.drop("CIFAR-10").droplevel("images")

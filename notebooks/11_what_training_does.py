@@ -185,7 +185,7 @@ say(means, "{:.0f} %")
 #
 # `affscore.track` measures a network while it trains. One line makes the tracker, one line a step feeds it:
 
-# %% mystnb={"figure": {"name": "fig-own", "caption": "Sixty steps of a small network with batch norms: its scores fall with the first steps."}, "image": {"alt": "Affinity scores of nine activations over sixty optimisation steps, coloured by depth, with their mean, which falls, and the accuracy below, which rises."}}
+# %%
 import torch
 from torch.nn.functional import cross_entropy
 
@@ -198,6 +198,7 @@ prepare = affscore.models.card_of(network).preprocessing
 pictures = torch.stack([prepare(image) for image in digits[:480]])
 optimiser = torch.optim.AdamW(network.parameters(), lr=2e-3)
 
+# %% mystnb={"figure": {"name": "fig-own", "caption": "Sixty steps of a small network with batch norms: its scores fall with the first steps."}, "image": {"alt": "Affinity scores of nine activations over sixty optimisation steps, coloured by depth, with their mean, which falls, and the accuracy below, which rises."}}
 with affscore.track(network, "digits", every=20, n=256) as tracker:
     for _ in range(60):
         some = torch.randint(len(pictures), (64,))

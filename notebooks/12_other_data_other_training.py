@@ -57,7 +57,7 @@ check_parameters(globals())
 # $D = \sqrt{\sum_l (s'_l - s_l)^2}$ over the activations $l$. How large is it where nothing but the choice of images changes?
 # With the standard deviation $\sigma_l$ of the scores of two halves of the images, about $\sqrt{\sum_l \sigma_l^2}$.
 
-# %% mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars). Distance between the signature on the images that a network was trained for and that on others; dotted lines are means. Three networks trained on ImageNet, then eight trained on CIFAR-10, 512 images each, as JPEG."}, "image": {"alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
+# %%
 import numpy as np
 import pandas as pd
 
@@ -79,15 +79,15 @@ def distances(study):
     return squares.groupby("model", sort=False).sum() ** 0.5
 
 
-ours = {
-    "folder:cifar10-test": "CIFAR-10",
-    "folder:imagenet-sample": "ImageNet",
-}
+# %% mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars). Distance between the signature on the images that a network was trained for and that on others; dotted lines are means. Three networks trained on ImageNet, then eight trained on CIFAR-10, 512 images each, as JPEG."}, "image": {"alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
+ours = {"folder:cifar10-test": "CIFAR-10"}
+ours["folder:imagenet-sample"] = "ImageNet"
 names = ["other-data-photographs", "other-data-cifar"]
 real = [distances(under(load_study(name))) for name in names]
-real = pd.concat(real).rename(columns={"random": "noise", **ours})
 titles = {model: name for name, model in real_networks()["model"].items()}
-real = real.rename(index=titles)
+real = (
+    pd.concat(real).rename(titles).rename(columns={"random": "noise"} | ours)
+)
 shown = real.melt(
     "chance", var_name="dataset", value_name="euclidean", ignore_index=False
 )

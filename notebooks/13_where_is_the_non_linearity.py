@@ -62,7 +62,7 @@ check_parameters(globals())
 #
 # where the rank $r$ of the input corrects for what a fit of many coefficients explains by chance.
 
-# %% mystnb={"figure": {"name": "fig-13-layers", "caption": "A random linear layer is affine, and the more channels it has the lower it scores (left). A least-squares fit leaves nothing of it unexplained, and about a quarter of a ReLU (right)."}, "image": {"alt": "Two panels over 2 to 256 channels, with a line for a linear layer and one for a ReLU. Left, the score: the linear layer falls from 0.90 to 0.13 and crosses the ReLU, which stays at 0.62. Right, the unexplained share: 0 for the linear layer, near 0.27 for the ReLU."}}
+# %%
 import numpy as np
 import pandas as pd
 
@@ -80,6 +80,7 @@ def unexplained(x, y):
     return left / total * (len(x) - 1) / (len(x) - 1 - rank)
 
 
+# %% mystnb={"figure": {"name": "fig-13-layers", "caption": "A random linear layer is affine, and the more channels it has the lower it scores (left). A least-squares fit leaves nothing of it unexplained, and about a quarter of a ReLU (right)."}, "image": {"alt": "Two panels over 2 to 256 channels, with a line for a linear layer and one for a ReLU. Left, the score: the linear layer falls from 0.90 to 0.13 and crosses the ReLU, which stays at 0.62. Right, the unexplained share: 0 for the linear layer, near 0.27 for the ReLU."}}
 draw, rows = np.random.default_rng(seed), {}
 for width in (2, 4, 16, 64, 256):
     x = draw.standard_normal((n, width))
@@ -135,16 +136,20 @@ say(blocks)
 # Attention and layer normalisation are in the mini zoo: 36 small networks, after the architectures of the paper, trained on
 # digits. A network of your own (parameter `model`) has its own points.
 
-# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "Whole networks leave the most unexplained, about a fifth. Batch normalisation leaves nothing, and layer normalisation little. Linear layers are the control. One point a network, mean over its blocks, each measured on means over positions."}, "image": {"alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
+# %%
 KINDS = ["network", "residual", "mlp", "activation", "normalisation"]
 KINDS += ["attention", "pooling", "linear"]
 shown = study[averaged]
+
+# %% tags=["hide-input"]
 if model:
     options = {"units": "blocks", "criteria": "affine_fit", "n": n}
     own = affscore.signature(model, dataset, device=device, **options)
     own = own.summary.assign(model=model)
     own["unexplained"] = 2 * (1 - own["affine_fit"]) ** 2
     shown = pd.concat([shown, own])
+
+# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "Whole networks leave the most unexplained, about a fifth. Batch normalisation leaves nothing, and layer normalisation little. Linear layers are the control. One point a network, mean over its blocks, each measured on means over positions."}, "image": {"alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
 shares = shown.pivot_table("unexplained", "model", "kind", sort=False)[KINDS]
 with_layer_norm = shares["attention"].notna()
 with_layer_norm |= shares.index.str.contains("convnext")

@@ -57,7 +57,7 @@ check_parameters(globals())
 # the abstract of that paper were at hand, its networks were not: both of its measures are computed here, on small
 # networks of ours. None of ImageNet was at hand, either.)
 
-# %% mystnb={"figure": {"name": "fig-regions-path", "caption": "An output along a closed path around a digit. Left: the output (black), its chord over each segment (dashed), and the area between, which is much larger with wrong labels. Right: the beginning of the first segment, with a tick for each point where the function bends. All panels of a column have the same scale."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
+# %%
 import numpy as np
 import pandas as pd
 import torch
@@ -77,6 +77,8 @@ names = {
 names |= {one.rpartition("/")[2]: one for one in networks}
 models = {name: affscore.load_model(one, seed) for name, one in names.items()}
 prepare = affscore.models.card_of(models["right labels"]).preprocessing
+
+# %% mystnb={"figure": {"name": "fig-regions-path", "caption": "An output along a closed path around a digit. Left: the output (black), its chord over each segment (dashed), and the area between, which is much larger with wrong labels. Right: the beginning of the first segment, with a tick for each point where the function bends. All panels of a column have the same scale."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
 pictures, digits = affscore.models.digits("test")
 path = closed_paths(prepare(pictures[image])[None])[0].double()
 followed = {
@@ -153,11 +155,8 @@ mosaic(planes, digit)
 from companion.chapter_15 import times_as_large
 from companion.studies import load_study, under
 
-MEASURES = {
-    "crossings": "regions",
-    "absolute_deviation": "deviation",
-    "relative": "relative",
-}
+MEASURES = {"crossings": "regions", "absolute_deviation": "deviation"}
+MEASURES["relative"] = "relative"
 called = {"vgg8": "VGG", "resnet8": "ResNet"}
 paths = load_study("regions-paths").replace({"network": called})
 way = paths["length"] * paths["total_variation"]

@@ -63,12 +63,8 @@ from companion.chapter_17 import accuracy_by_score
 from companion.studies import load_study, under
 from companion.style import say
 
-MEASURES = {
-    "test_accuracy": "accuracy",
-    "accuracy_noise_1": "under_noise",
-    "transfer": "transfer",
-    "calibration_error": "calibration",
-}
+MEASURES = {"test_accuracy": "accuracy", "accuracy_noise_1": "under_noise"}
+MEASURES |= {"transfer": "transfer", "calibration_error": "calibration"}
 study = under(load_study("steered")).drop(columns="accuracy")
 study = study.rename(columns=MEASURES)
 one = ["network", "task", "target", "seed"]
@@ -234,9 +230,7 @@ from companion.shipped import shipped_signature
 
 LENT = {"as-vit": "mini:vit_b_16", "as-resnet": "mini:resnet18"}
 shaped = under(load_study("steered-targets"))
-shaped = shaped.pivot(
-    index=["target", "network", "seed"], columns="index", values="score"
-)
+shaped = shaped.pivot_table("score", ["target", "network", "seed"], "index")
 shaped.columns += 1
 goals = pd.DataFrame(
     {
