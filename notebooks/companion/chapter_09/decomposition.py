@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
+from affscore.errors import AffscoreError
 from affscore.network.batch import recorded, run_batch, subject_of
 from affscore.options import Execution, Options
 from affscore.transport import affinity_score, diagonal_affinity
@@ -23,7 +24,7 @@ SIZES = (512, 128)
 """Samples of a cloud: all, and the first of them."""
 
 
-def decomposition(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
+def decomposition(x: NDArray[np.float64], y: NDArray[np.float64]) -> dict[str, float]:
     """The diagonal score of two clouds (n, d), the affinity score, and what lies between them.
 
     Returns:
@@ -36,7 +37,6 @@ def decomposition(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
     >>> round(found["diagonal"], 6), round(found["changed"], 6)
     (1.0, 0.0)
     """
-    x, y = np.asarray(x, float), np.asarray(y, float)
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
     score = affinity_score(x, y)
     of_x, of_y = x.var(axis=0), y.var(axis=0)
@@ -66,6 +66,8 @@ def rows_of_network(model: str, data: str, images: int = 512) -> pd.DataFrame:
     with recorded(subject) as recorder:
         number, chunks = next(iter(subject.stream.batches(images, False)))
         batch = run_batch(subject, recorder, number, chunks)
+    if batch is None:
+        raise AffscoreError(f"{data} has no samples")
     rows = []
     for pairs, several in zip(batch.passes, options.passes, strict=True):
         for pair in pairs:
