@@ -1,9 +1,9 @@
-"""How a column of a result and a criterion are declared, and the columns that every result has."""
+"""How a column of a result and a criterion are declared and chosen, and the columns that every result has."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
@@ -11,7 +11,8 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 import pandas as pd
 from pandas.api import types
 
-from affscore.options import CovarianceName, OrderName, ReductionName
+from affscore.errors import AffscoreError
+from affscore.options import CovarianceName, OrderName, ReductionName, UnitsName, usual_criteria
 from affscore.recorder.calls import KINDS
 from affscore.transport.assignment import DecidedBy
 
@@ -188,3 +189,22 @@ def criterion(
         return function
 
     return register
+
+
+def choose_criteria(criteria: bool | str | Collection[str], units: UnitsName = "activations") -> tuple[str, ...]:
+    """The names of the criteria to compute: the usual ones for True (:func:`affscore.options.usual_criteria`).
+
+    >>> from affscore.network.criteria import CRITERIA  # which fills it
+    >>> choose_criteria(True), choose_criteria("r2, cka"), choose_criteria("all") == tuple(CRITERIA)
+    (('cka', 'norm', 'sparsity', 'entropy', 'r2'), ('cka', 'r2'), True)
+    """
+    if isinstance(criteria, bool):
+        return usual_criteria(units) if criteria else ()
+    if isinstance(criteria, str):
+        criteria = [name.strip() for name in criteria.split(",")]
+    given = list(criteria) if isinstance(criteria, Collection) else [criteria]
+    if unknown := [name for name in given if name not in [*CRITERIA, "all"]]:
+        raise AffscoreError(
+            f"criteria must be True, False, all, or names among {', '.join(CRITERIA)}, got {unknown[0]!r}"
+        )
+    return tuple(name for name in CRITERIA if name in given or "all" in given)

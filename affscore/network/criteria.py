@@ -6,15 +6,24 @@ To add one, write a function of two clouds here (or of what ``of`` gives it), an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.network.columns import ALWAYS, ANYWHERE, CONSTANT, CRITERIA, EXTRAPOLATED, OTHER_WIDTH, criterion
-from affscore.options import UnitsName, usual_criteria
+from affscore.network.columns import (
+    ALWAYS,
+    ANYWHERE,
+    CONSTANT,
+    CRITERIA,
+    EXTRAPOLATED,
+    NO_SCORE,
+    OTHER_WIDTH,
+    criterion,
+)
 from affscore.transport.decompositions import eigenvectors, varying_basis
+from affscore.transport.diagonal import diagonal_affinity
 from affscore.transport.samples import CentredSample, Samples, as_samples, centred, power_of_two_above, second_moments
 
 
@@ -322,22 +331,13 @@ def _nlc(function: Callable[[Tensor], Tensor], x: Tensor) -> float:
         return math.nan
 
 
-def choose_criteria(criteria: bool | str | Collection[str], units: UnitsName = "activations") -> tuple[str, ...]:
-    """The names of the criteria to compute: the usual ones for True (:func:`affscore.options.usual_criteria`).
-
-    >>> choose_criteria(True), choose_criteria("r2, cka"), choose_criteria("all") == tuple(CRITERIA)
-    (('cka', 'norm', 'sparsity', 'entropy', 'r2'), ('cka', 'r2'), True)
-    """
-    if isinstance(criteria, bool):
-        return usual_criteria(units) if criteria else ()
-    if isinstance(criteria, str):
-        criteria = [name.strip() for name in criteria.split(",")]
-    given = list(criteria) if isinstance(criteria, Collection) else [criteria]
-    if unknown := [name for name in given if name not in [*CRITERIA, "all"]]:
-        raise AffscoreError(
-            f"criteria must be True, False, all, or names among {', '.join(CRITERIA)}, got {unknown[0]!r}"
-        )
-    return tuple(name for name in CRITERIA if name in given or "all" in given)
+@criterion(
+    "diagonal", "diagonal\nscore",
+    "the score with an affine map of each channel by itself and the pairing: no matrix, no transport", (0, 1),
+    missing=NO_SCORE,
+)  # fmt: skip
+def _diagonal(x: CentredSample, y: CentredSample) -> float:
+    return diagonal_affinity(x, y).value
 
 
 _OF_CRITERIA = [column for one in CRITERIA.values() for column in one.columns]

@@ -19,7 +19,8 @@ from torch import nn
 from affscore.errors import AffscoreError
 from affscore.models.card import fingerprint
 from affscore.network.batch import Batch, Subject, recorded, run_batch, subject_of
-from affscore.network.criteria import COLUMNS, choose_criteria
+from affscore.network.columns import choose_criteria
+from affscore.network.criteria import COLUMNS
 from affscore.network.experts import Key, key_of, numbered
 from affscore.network.forward import accuracy_of, on_accuracy
 from affscore.network.inputs import Forward

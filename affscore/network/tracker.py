@@ -18,7 +18,7 @@ from affscore.errors import AffscoreError, AffscoreWarning, first_line, guarded
 from affscore.models.card import fingerprint
 from affscore.models.data import load_data
 from affscore.network.batch import Batch, Subject, recorded, run_batch, subject_of
-from affscore.network.criteria import choose_criteria
+from affscore.network.columns import choose_criteria
 from affscore.network.experts import Key, first_difference, numbered
 from affscore.network.forward import accuracy_of
 from affscore.network.inputs import Forward

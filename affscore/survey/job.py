@@ -13,7 +13,8 @@ from typing import Any
 from affscore.errors import AffscoreError
 from affscore.models.data import identity_of_data
 from affscore.models.sources import identity_of_model
-from affscore.network.criteria import CRITERIA, choose_criteria
+from affscore.network.columns import choose_criteria
+from affscore.network.criteria import CRITERIA
 from affscore.options import Options, checked, usual_criteria
 
 _USUAL = vars(Options())

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from affscore.transport.covariances import covariance as covariance
     from affscore.transport.covariances import estimate as estimate
     from affscore.transport.covariances import ledoit_wolf_intensity as ledoit_wolf_intensity
+    from affscore.transport.diagonal import DiagonalScore as DiagonalScore
+    from affscore.transport.diagonal import DiagonalStream as DiagonalStream
+    from affscore.transport.diagonal import diagonal_affinity as diagonal_affinity
     from affscore.transport.differentiable import differentiable_affinity as differentiable_affinity
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -105,12 +105,13 @@ def second_moments(points: Tensor) -> Tensor:
     return product
 
 
-def as_samples(x: Samples, name: str = "x") -> tuple[Tensor, float]:
+def as_samples(x: Samples, name: str = "x", least: int = 2) -> tuple[Tensor, float]:
     """Check a cloud of points and bring it to float64.
 
     Args:
         x: Array or tensor (n, d) of finite numbers, n >= 2, d >= 1.
         name: What to call it in an error.
+        least: How many samples there must be.
 
     Returns:
         The tensor (n, d) in float64, on the device where x was, and the unit of rounding of the type
@@ -131,11 +132,9 @@ def as_samples(x: Samples, name: str = "x") -> tuple[Tensor, float]:
             "reduce or flatten it to two dimensions first"
         )
     n, d = tensor.shape
-    if n < 2 or d < 1:
-        raise AffscoreError(
-            f"{name} must have at least 2 samples and 1 coordinate, got shape {(n, d)}; "
-            "a single sample has no covariance"
-        )
+    if n < least or d < 1:
+        why = "; a single sample has no covariance" * (least > 1)
+        raise AffscoreError(f"{name} must have at least {least} samples and 1 coordinate, got shape {(n, d)}{why}")
     rounding = rounding_of(tensor.dtype)
     tensor = tensor.to(torch.float64)
     # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from affscore.comparison.distances import check_scores, signature_statistics
+from affscore.comparison import check_scores, signature_statistics
 from affscore.errors import AffscoreError
 
 CHANCE = 0.05

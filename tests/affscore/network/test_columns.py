@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from affscore import AffscoreError, signature
-from affscore.network.columns import ALWAYS, CONSTANT
-from affscore.network.criteria import COLUMNS, CRITERIA, SCHEMA, choose_criteria
+from affscore.network.columns import ALWAYS, CONSTANT, choose_criteria
+from affscore.network.criteria import COLUMNS, CRITERIA, SCHEMA
 from affscore.network.scoring import BatchSamples, score_pair
 from affscore.options import OF_THE_PAPERS, Options
 from tests.affscore.network.activations import pair

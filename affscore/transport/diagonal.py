@@ -1,0 +1,234 @@
+r"""The diagonal score: the affinity score where no channel needs another one, without a matrix or a transport."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from scipy.special import stdtrit
+from torch import Tensor
+
+from affscore.errors import AffscoreError
+from affscore.transport.affinity import ConstantInputError
+from affscore.transport.samples import (
+    CONSTANT_TOLERANCE,
+    SAFE,
+    CentredSample,
+    Samples,
+    as_samples,
+    centred,
+    check_same_shape,
+)
+
+LEVEL = 0.95
+"""Of the interval of a :class:`DiagonalStream`."""
+
+ROUNDING = 1e-13
+"""A correlation this near to 1 is 1."""
+
+GROUPS = 20
+"""Into so many groups the samples of a stream are dealt, one after the other; the jackknife leaves out one of them."""
+
+
+@dataclass(frozen=True)
+class DiagonalScore:
+    """A diagonal score. ``float(score)`` is its value.
+
+    Attributes:
+        value: In [0, 1]; 1 where each channel of Y is a non-decreasing affine image of its own channel of X.
+        contributions: What each channel takes away, tensor (d,), >= 0. Their sum is ``(1 - value)**2``, or more
+            than 1 where the value was cut at 0.
+    """
+
+    value: float
+    contributions: Tensor
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def diagonal_affinity(x: Samples | CentredSample, y: Samples | CentredSample) -> DiagonalScore:
+    r"""The affinity score with an affine map of each channel by itself, under the given pairing.
+
+    .. math:: \rho_D = \max\Bigl(0,\; 1 - \sqrt{\sum_k q_k}\Bigr), \qquad
+       q_k = \frac{v_k (1 - c_k)}{\sum_l v_l},
+
+    where :math:`v_k` is the variance of channel k of Y, and :math:`c_k` its correlation with channel k of X. It is
+    :func:`affscore.affinity_score` with the empirical covariance exactly where the pairing is optimal and the
+    activation leaves the correlations between channels as they are (page Theory). It sees who is paired with whom.
+
+    Args:
+        x: Array or tensor (n, d), n >= 2.
+        y: Array or tensor (n, d).
+
+    Returns:
+        The score and the contributions :math:`q_k`. A constant channel of Y has :math:`q_k = 0`; one that varies
+        although its input is constant counts with :math:`c_k = 1/2`, which is what a map to its mean costs. 1 if Y is
+        constant.
+
+    Raises:
+        AffscoreError: NaN or infinity, shapes that differ or are not (n, d), n < 2, or an X that is constant while Y
+            varies.
+
+    Source: ours.
+
+    >>> x = torch.randn(4000, 50, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    >>> score = diagonal_affinity(x, x.relu())  # 1 - sqrt(1 - corr(x, relu(x))) = 0.621
+    >>> round(float(score), 2), bool(abs(score.contributions.sum() - (1 - score.value) ** 2) < 1e-12)
+    (0.62, True)
+    """
+    source = centred(x, "x")
+    target = centred(y, "y", device=source.points.device)
+    x, y = source.points, target.points
+    check_same_shape(x, y)
+    return _score(x.square().mean(dim=0), y.square().mean(dim=0), (x * y).mean(dim=0))
+
+
+def _score(of_x: Tensor, of_y: Tensor, covariance: Tensor) -> DiagonalScore:
+    """The score of the variances (d,) of X and of Y and the covariances (d,) of their channels."""
+    if bool(of_y.any()) and not bool(of_x.any()):
+        raise ConstantInputError
+    contributions = _contributions(of_x, of_y, covariance)
+    return DiagonalScore(max(_raw(contributions), 0.0), contributions)
+
+
+def _contributions(of_x: Tensor, of_y: Tensor, covariance: Tensor) -> Tensor:
+    size = of_x.sqrt() * of_y.sqrt()
+    correlation = torch.where(size > 0, (covariance / size).clamp(-1.0, 1.0), 0.5)
+    missing = torch.where(correlation < 1.0 - ROUNDING, 1.0 - correlation, 0.0)
+    return of_y * missing / (float(of_y.sum()) or 1.0)
+
+
+def _raw(contributions: Tensor) -> float:
+    return 1.0 - float(contributions.sum()) ** 0.5
+
+
+class DiagonalStream:
+    """The diagonal score of any number of samples, which come batch by batch: O(nd) operations, O(d) numbers kept.
+
+    Batches may have any sizes, and do not change the result but for rounding.
+
+    Attributes:
+        samples: How many have come.
+
+    >>> x = torch.randn(3000, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    >>> stream = DiagonalStream()
+    >>> for part in x.split(64):
+    ...     stream.update(part, part.relu())
+    >>> low, high = stream.interval  # the true score is 0.621
+    >>> abs(stream.value - diagonal_affinity(x, x.relu()).value) < 1e-9, low < 0.621 < high
+    (True, True)
+    """
+
+    def __init__(self) -> None:
+        self.samples = 0
+        self._rounding = 0.0
+        self._largest = torch.zeros(0)
+        self._groups: tuple[Tensor, ...] = ()
+
+    def update(self, x: Samples, y: Samples) -> None:
+        """Add paired samples.
+
+        Args:
+            x: Array or tensor (n, d), n >= 1.
+            y: Likewise.
+
+        Raises:
+            AffscoreError: NaN or infinity, shapes that differ or are not (n, d), another d than before, or numbers
+                beyond 1e60.
+        """
+        of_x, of_y = as_samples(x, "x", least=1), as_samples(y, "y", least=1)
+        check_same_shape(of_x[0], of_y[0])
+        points = torch.cat([of_x[0], of_y[0].to(of_x[0].device)], dim=1)
+        if self.samples and points.shape[1] != len(self._largest):
+            raise AffscoreError(
+                f"x and y must have {len(self._largest) // 2} coordinates, as before, got {points.shape[1] // 2}"
+            )
+        largest = points.abs().amax(dim=0)
+        if float(largest.max()) > SAFE[1]:
+            raise AffscoreError(f"x and y must be below {SAFE[1]:.0e}, got {float(largest.max()):.1e}")
+        new = _moments_of_groups(points, self.samples)
+        self._groups = _merged(self._groups, new) if self.samples else new
+        self._largest = torch.maximum(largest, self._largest) if self.samples else largest
+        self._rounding = max(self._rounding, of_x[1], of_y[1])
+        self.samples += len(points)
+
+    @property
+    def score(self) -> DiagonalScore:
+        """The score of all samples so far; AffscoreError for fewer than two, or where X is constant and Y not."""
+        if self.samples < 2:
+            raise AffscoreError(f"a score needs at least 2 samples, got {self.samples}")
+        return _score(*self._moments(range(GROUPS)))
+
+    @property
+    def value(self) -> float:
+        """The diagonal score, in [0, 1]."""
+        return self.score.value
+
+    @property
+    def contributions(self) -> Tensor:
+        """What each channel takes away from 1, tensor (d,): see :class:`DiagonalScore`."""
+        return self.score.contributions
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        r"""An interval of 95 % for the score of infinitely many samples, by the jackknife over 20 groups.
+
+        .. math:: 20 \rho_D - 19 \bar\rho \pm t_{19} \sqrt{\tfrac{19}{20} \sum_g (\rho_{-g} - \bar\rho)^2},
+
+        with the score :math:`\rho_{-g}` without group g, and their mean :math:`\bar\rho`. It takes samples for
+        independent. Of simulated ReLUs of normal inputs, correlated or not, it holds the true score in 92 to 96 % of
+        all cases from 40 samples on; with tails of Student's t with 8 degrees of freedom in 91 to 95 %; in 79 to 85 %
+        below 1,000 samples where channels that hardly ever fire have most of the variance. With fewer than 40 samples
+        it is (0, 1).
+
+        Source: Quenouille (1956) and Tukey (1958), for groups.
+        """
+        value = _raw(self.contributions)
+        if self.samples < 2 * GROUPS:
+            return 0.0, 1.0
+        others = ([other for other in range(GROUPS) if other != group] for group in range(GROUPS))
+        without = torch.tensor([_raw(_contributions(*self._moments(some))) for some in others], dtype=torch.float64)
+        middle = GROUPS * value - (GROUPS - 1) * float(without.mean())  # without the bias of few samples
+        error = float((GROUPS - 1) * without.var(correction=0)) ** 0.5
+        half = float(stdtrit(GROUPS - 1, (1 + LEVEL) / 2)) * error
+        return min(max(middle - half, 0.0), 1.0), min(max(middle + half, 0.0), 1.0)
+
+    def _moments(self, groups: range | list[int]) -> tuple[Tensor, Tensor, Tensor]:
+        """The variances of X and of Y and the covariances of their channels, (d,) each, over some groups."""
+        count, mean, squares, products = (part[groups] for part in self._groups)
+        n = count.sum()
+        apart = mean - (count * mean).sum(dim=0) / n
+        variances = (squares + count * apart.square()).sum(dim=0) / n
+        # what varies by no more than rounding is constant, as in the score
+        varies = variances.sqrt() > CONSTANT_TOLERANCE * self._rounding * self._largest
+        of_x, of_y = (variances * varies).chunk(2)
+        apart_x, apart_y = apart.chunk(2, dim=1)
+        return of_x, of_y, (products + count * apart_x * apart_y).sum(dim=0) / n
+
+
+def _moments_of_groups(points: Tensor, before: int) -> tuple[Tensor, ...]:
+    """Of each group: the number of its points, (groups, 1), their means, and sums of squares and of products."""
+    n, width = points.shape
+    group = (before + torch.arange(n, device=points.device)) % GROUPS
+    count = torch.bincount(group, minlength=GROUPS)[:, None].double()
+    mean = points.new_zeros(GROUPS, width).index_add_(0, group, points) / count.clamp(min=1.0)
+    apart = points - mean[group]
+    of_x, of_y = apart.chunk(2, dim=1)
+    squares = points.new_zeros(GROUPS, width).index_add_(0, group, apart.square())
+    products = points.new_zeros(GROUPS, width // 2).index_add_(0, group, of_x * of_y)
+    return count, mean, squares, products
+
+
+def _merged(one: tuple[Tensor, ...], other: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """The moments of both together, without cancellation: Chan, Golub and LeVeque (1983)."""
+    (count, mean, squares, products), (more, new_mean, new_squares, new_products) = one, other
+    total = count + more
+    apart, share = new_mean - mean, more / total.clamp(min=1.0)
+    of_x, of_y = apart.chunk(2, dim=1)
+    return (
+        total,
+        mean + share * apart,
+        squares + new_squares + count * share * apart.square(),
+        products + new_products + count * share * of_x * of_y,
+    )
