@@ -41,7 +41,7 @@ def signatures(rows: pd.DataFrame, columns: int = 1) -> Figure:
         "score_std": np.nan,
     }  # one legend, whatever the functions
     panels = dict(list(rows.assign(**plain).groupby("network", sort=False)))
-    labels = {"xlabel": "depth (activations before it)", "ylabel": "score"}
+    labels = {"xlabel": "depth (activations on the longest path)", "ylabel": "score"}
     figure, grid = page(len(panels), 0.7, each=1.9, columns=columns, sharey=True, **labels)
     for axes, (name, summary) in zip(grid, panels.items(), strict=True):
         draw_signature(axes, summary)
