@@ -109,6 +109,26 @@ pd.DataFrame(sure).T.drop(columns="mean_score").fillna("")
 # was tried for each target. Exercise 17.2 designs the control.
 
 # %% [markdown]
+# ## A control without the score
+#
+# Does the score matter, or the size of the disturbance? Five designs (two mini VGGs, three with shortcuts or batch norm; two
+# seeds each, twelve epochs, digits) were pulled low and high. Each has a *yoked control* (`low-random`): from the same weights, with a push in
+# a random direction at every step, as long as the gradient of the penalty was at that step of its twin. Comparisons and margins were fixed before the run
+# (`companion.studies.interventions`).
+
+# %% mystnb={"figure": {"name": "fig-17-control", "caption": "FIGCAP"}, "image": {"alt": "Six rows, each with a point and its interval around or beside zero, over a grey band for the margin of equivalence."}}
+from companion.figures import forest
+from companion.studies.interventions import judged
+
+against = judged("control")
+forest(against, "difference from the yoked control")
+
+# %%
+against.round(3)
+
+# %% [markdown]
+# TEXT17
+#
 # ## The gradient of a score
 #
 # `affscore.transport.differentiable_affinity` is the score as a function that PyTorch can differentiate

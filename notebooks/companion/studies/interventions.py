@@ -22,6 +22,7 @@ from affscore import AffinityPenalty
 from companion.mini_zoo.distorted_digits import shifted
 from companion.mini_zoo.training import Recipe, accuracy, naming_loss, optimise, recipe_of
 from companion.statistics import mean_of
+from companion.studies import load_study, under
 from companion.studies.trainings import Training
 
 PULLS = {"low": 0.6, "high": 0.95}
@@ -259,7 +260,7 @@ def would_be_seen(deviation: float, designs: int) -> float:
     >>> round(would_be_seen(0.02, 6), 3)
     0.028
     """
-    return float(sum(stats.t.ppf([0.975, 0.8], designs - 1)) * deviation / designs**0.5)
+    return float(np.sum(stats.t.ppf([0.975, 0.8], designs - 1)) * deviation / designs**0.5)
 
 
 def verdict(table: pd.DataFrame, contrast: Contrast) -> dict[str, Any]:
@@ -279,3 +280,23 @@ def verdict(table: pd.DataFrame, contrast: Contrast) -> dict[str, Any]:
     low, high = mean.interval()
     word = "equivalent" if max(-low, high) < contrast.margin else "undecided" if low <= 0 <= high else "effect"
     return {"difference": mean.value, "low": low, "high": high, "verdict": word}
+
+
+OUTCOMES = {"score": "mean score", "first": "first ReLU", "after-sum": "ReLU after sum", "test_accuracy": "accuracy"}
+
+
+def judged(*names: str) -> pd.DataFrame:
+    """The verdicts that were planned of shipped studies, a row for each comparison.
+
+    Args:
+        names: Of the studies.
+
+    Returns:
+        ``margin`` and ``seen`` as of :class:`Contrast`, and the columns of :func:`verdict`, by comparison.
+    """
+    rows = {}
+    for one in (one for one in PLANNED if one.study in names):
+        what = OUTCOMES.get(one.outcome, "under noise")
+        found = verdict(outcomes(under(load_study(one.study))), one)
+        rows[f"{one.level} - {one.reference}: {what}"] = {**found, "margin": one.margin, "seen": one.seen}
+    return pd.DataFrame(rows).T.infer_objects().rename_axis("comparison")
