@@ -220,7 +220,7 @@ found.round(4)
 from companion.figures import forest
 from companion.studies.interventions import judged
 
-causes = judged("attention", "shortcut-strength")
+causes = judged("filters", "attention", "shortcut-strength")
 forest(causes, "difference of scores")
 
 # %%
@@ -238,6 +238,9 @@ lens = lens[["score", "gelu_mean", "gelu_std", "test_accuracy"]].mean()
 lens.round(2)
 
 # %% [markdown]
+# **Small filters**: undecided, and if anything they raise the score; both intervals exclude that they lower it by more than the
+# margin.
+#
 # **Attention is no focusing lens here**: without it GELUs are *more* non-linear, in every design, and their inputs spread
 # wider and lie lower. {bdg-warning}`depends`: small transformers on digits, which need no attention. **A
 # stronger shortcut makes the ReLU after its sum more linear**; what it does to the first ReLU of a block and to the mean score is
