@@ -211,12 +211,12 @@ found.round(4)
 #
 # ## Which part of a design does it?
 #
-# The paper names causes: VGG's small filters lower the score, attention is "a focusing lens", shortcuts make two groups. We changed one part at a time in
-# five small designs each, trained on digits with two seeds. Comparisons and margins were fixed before the run (`companion.studies.interventions`).
+# The paper names causes: VGG's small filters lower the score, attention is "a focusing lens", shortcuts make two groups. We
+# changed one part at a time in five small designs each, trained on digits with two seeds. Comparisons and margins were fixed before the run (`companion.studies.interventions`).
 # `3x6`, `5x3` and `7x2` are six, three and two layers of filters of 3, 5 and 7 pixels, with equal channels and the same receptive field;
 # `3x2` has the depth of `7x2`. Attention weights become uniform, or the identity. Shortcuts get a strength $a$ in $y = a x + f(x)$.
 
-# %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "Scores with one part of a design changed, less those with the part as it was: means over five designs with intervals of 95 %; grey: the margin of equivalence."}, "image": {"alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the ReLU after a sum right."}}
+# %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "Without attention GELUs are more non-linear, and a shortcut makes the ReLU after its sum more linear; what small filters do is open. Scores with one part of a design changed, less those with the part as it was: means over five designs with intervals of 95 %; grey: the margin of equivalence."}, "image": {"alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the ReLU after a sum right."}}
 from companion.figures import forest
 from companion.studies.interventions import judged
 

@@ -105,30 +105,6 @@ pd.DataFrame(sure).T.drop(columns="mean_score").fillna("")
 # was tried for each target. Exercise 17.2 designs the control.
 
 # %% [markdown]
-# ## A control without the score
-#
-# Does the score matter, or the size of the disturbance? Five designs (two mini VGGs, three with shortcuts or batch norm; two
-# seeds each, twelve epochs, digits) were pulled low and high. Each has a *yoked control* (`low-random`): from the same weights, with a push in
-# a random direction at every step, as long as the gradient of the penalty was at that step of its twin. Comparisons and margins were fixed before the run
-# (`companion.studies.interventions`).
-
-# %% mystnb={"figure": {"name": "fig-17-control", "caption": "Pulls less their yoked controls: mean score, accuracy and accuracy under noise. The pull moves the score and its control does not move it likewise; whether accuracy differs is undecided. Intervals of 95 % over five designs; grey: the margin of equivalence."}, "image": {"alt": "Six rows, each with a point and its interval around or beside zero, over a grey band for the margin of equivalence."}}
-from companion.figures import forest
-from companion.studies.interventions import judged
-
-against = judged("control")
-forest(against, "difference from the yoked control")
-
-# %%
-against.round(3)
-
-# %% [markdown]
-# The pull does something to the score that its control does not: both directions are effects. **The loss of accuracy may
-# owe nothing to the score**: disturbed as much, controls lose as much on average. Every difference in accuracy is
-# undecided, {bdg-secondary}`open`, with intervals far wider than the margins of one and two points. A pilot of seeds promised
-# to see 5 to 20 points (`seen`), and designs differ by more than seeds. These short trainings also cost all disturbed networks
-# more than the long ones above.
-#
 # ## The gradient of a score
 #
 # `affscore.transport.differentiable_affinity` is the score as a function that PyTorch can differentiate
