@@ -191,7 +191,7 @@ by_choice = every.groupby([*words, "network"])
 apart = by_choice[["kind", "score"]].apply(separation).groupby(words)
 p = by_choice["score"].agg(lambda some: unimodality_test(some, 99).p_value)
 modes = (p < 0.05).groupby(words).sum()
-pd.DataFrame(
+under_each = pd.DataFrame(
     {
         "with shortcuts, least": apart.min().xs("residual", level="family"),
         "without, most": apart.max().xs("plain", level="family"),
@@ -199,6 +199,8 @@ pd.DataFrame(
         "without (of 4)": modes.xs("plain", level="family"),
     }
 ).round(2)
+under_each.index = under_each.index.map(", ".join)
+under_each
 
 # %% [markdown]
 # ## Takeaways
