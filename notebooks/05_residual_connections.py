@@ -22,7 +22,7 @@
 # :::{admonition} What we found
 # :class: findings
 # **A ReLU after a shortcut's sum is far more linear than the ReLU inside the block.** In residual networks its score is the
-# higher one in {glue:text}`residual-mean` of all pairs. Without shortcuts the ReLU in the same place is in
+# higher one in {glue:text}`residual-mean` of all pairs, on average over networks. Without shortcuts the ReLU in the same place is in
 # {glue:text}`plain-mean`, where 50 % is chance. {bdg-success}`robust`
 # :::
 

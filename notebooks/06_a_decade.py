@@ -195,7 +195,7 @@ cifar.round(2)
 table(real_networks()[["accuracy", "weights_are"]], digits=1)
 
 # %% [markdown]
-# (`accuracy` is the published one in per cent, on images that no training saw; NaN where none is known.)
+# (`accuracy` is the published one in per cent, on images that no training saw, where one is known.)
 #
 # ## The paper's 36 designs, in small
 #

@@ -230,7 +230,7 @@ with house_style():
     figure, panels = plt.subplots(1, 2, figsize=(6, 2.6))
     for axes, direction in zip(panels, directions.T, strict=True):
         axes.scatter(x @ direction, y @ direction, s=6, alpha=0.5)
-        axes.set(xlabel="mean input", ylabel="mean output")
+        axes.set(xlabel="inputs along it", ylabel="outputs along it")
     figure.tight_layout()
 
 # %%

@@ -57,7 +57,7 @@ check_parameters(globals())
 # network trains, its batch norms centre and scale every channel; as built they subtract 0 and divide by 1. *Untrained* has
 # the statistics of the images in the norms, *norms off* has not.
 
-# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers the scores, with shortcuts mostly inside of the blocks. Untrained networks whose norms are off rise to nearly 1 within a few layers. Measured on JPEG copies of the test images, which cost the trained networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, three lines each. With norms off the lines rise from 0.7 to above 0.9. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
+# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores, with shortcuts those inside of the blocks. Untrained networks whose norms are off rise to nearly 1 within a few layers. Measured on JPEG copies of the test images, which cost the trained networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, three lines each. With norms off the lines rise from 0.7 to above 0.9. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
 import numpy as np
 import pandas as pd
 

@@ -22,8 +22,9 @@
 # :::{admonition} What we found
 # :class: findings
 # **The score cannot compare blocks of different kinds.** A random *linear* layer of 64 channels scores
-# {glue:text}`linear-64`, a ReLU {glue:text}`relu-64`. {bdg-success}`robust` **A least-squares fit compares blocks**: from
-# the pixels it explains {glue:text}`explained-mean` of the variance of the logits of small networks on digits.
+# {glue:text}`linear-64`, a ReLU {glue:text}`relu-64`. {bdg-success}`robust` **A least-squares fit compares whole
+# networks**: from the pixels it explains {glue:text}`explained-mean` of the variance of the logits of small networks on
+# digits. Which kind of block bends most is {bdg-secondary}`open`.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -53,7 +54,7 @@ check_parameters(globals())
 #
 # The score compares the output with one affine map, the optimal transport map between two normal distributions.
 # Its matrix is symmetric with no negative eigenvalue: it can stretch, not turn. That suits an elementwise activation. A linear layer
-# has a general matrix. It is affine, but it also turns, and the turn counts as if it were a non-linearity.
+# has a general matrix. It is affine, but it also turns. With unlimited normal points the coupling would undo the turn; with 512 it counts as a non-linearity.
 #
 # The **least-squares fit** $A x + b$ asks for less: any matrix will do. The **unexplained share** is what it leaves of the
 # variance of the output,

@@ -24,8 +24,9 @@
 # :class: findings
 # **Networks that memorise wrong labels meet only {glue:text}`VGG-regions` to {glue:text}`ResNet-regions` times as many
 # regions as networks that learn right ones, and are {glue:text}`ResNet-deviation` to {glue:text}`VGG-deviation` times as
-# far from their chords.** Most of that is the size of their outputs: as a share of the way that these go, the distance
-# grows {glue:text}`ResNet-relative` to {glue:text}`VGG-relative` times. {bdg-warning}`depends`
+# far from their chords**, the straight lines between two of their points. Most of that is the size of their outputs: as a
+# share of the way that these go, the distance grows {glue:text}`ResNet-relative` to {glue:text}`VGG-relative` times, and as
+# much where the labels are right and the digits are moved. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -131,7 +132,7 @@ pd.DataFrame(
 #
 # In a plane the regions are tiles, and each has one slope, its colour. Three points of the path span the plane.
 
-# %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "Regions in a plane through three points of the path, coloured by the slope of the output; all panels have one scale. Left: nearly every point of the grid lies in a region of its own. Right: the corner of the plane, 3 % of each side, where lines part the regions. Both networks have about as many; with right labels their slopes are nearly the same, with wrong labels they differ."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
+# %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "Regions in a plane through three points of the path, coloured by the norm of the gradient of the output; all panels have one scale. Left: nearly every point of the grid lies in a region of its own, so the grid cannot count them. Right: the corner of the plane, 3 % of each side, where it can: both networks have about as many regions. With right labels their gradients are nearly the same, with wrong labels they differ."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
 from companion.chapter_15 import mosaic
 from companion.planes import on_plane
 
@@ -151,7 +152,7 @@ mosaic(planes, digit)
 # moved at random, and with 20 to 100 % of wrong labels, from three seeds each. All were followed around the same 16 test
 # images. How many times as large as with right labels is each measure?
 
-# %% mystnb={"figure": {"name": "fig-regions-labels", "caption": "Three measures by the share of wrong labels, each divided by its value with right labels; means over three seeds. The absolute deviation grows several times over, the density hardly, and of the relative deviation right labels on moved digits make as much as wrong ones."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the absolute deviation rises from 1 to about 6; those of density and relative deviation stay between 1 and 1.8."}}
+# %% mystnb={"figure": {"name": "fig-regions-labels", "caption": "Three measures by the share of wrong labels, each divided by its value with right labels; means over three seeds. The absolute deviation grows several times over and the density hardly; the relative deviation grows as much with right labels on moved digits."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the absolute deviation rises from 1 to about 6; those of density and relative deviation stay between 1 and 1.8."}}
 from companion.chapter_15 import times_as_large
 from companion.studies import load_study, under
 

@@ -104,7 +104,7 @@ def _raw(contributions: Tensor) -> float:
 
 
 class DiagonalStream:
-    """The diagonal score of any number of samples, which come batch by batch: O(nd) operations, O(d) numbers kept.
+    """The diagonal score of any number of samples, which come batch by batch: O(n d) operations, O(d) numbers kept.
 
     Batches may have any sizes, and do not change the result but for rounding.
 

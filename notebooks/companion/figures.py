@@ -41,7 +41,7 @@ def signatures(rows: pd.DataFrame, columns: int = 1) -> Figure:
         "score_std": np.nan,
     }  # one legend, whatever the functions
     panels = dict(list(rows.assign(**plain).groupby("network", sort=False)))
-    labels = {"xlabel": "depth (activations before it)", "ylabel": "score"}
+    labels = {"xlabel": "depth (activations on the longest path)", "ylabel": "score"}
     figure, grid = page(len(panels), 0.7, each=1.9, columns=columns, sharey=True, **labels)
     for axes, (name, summary) in zip(grid, panels.items(), strict=True):
         draw_signature(axes, summary)
@@ -287,4 +287,26 @@ def score_dots(table: pd.DataFrame) -> Figure:
     axes.grid(axis="y", color=PALETTE["grey"], linewidth=0.5)
     score_axis(axes, table.to_numpy(), direction="x")
     legend_below(figure, 3)
+    return figure
+
+
+@house_style()
+def forest(verdicts: pd.DataFrame, label: str) -> Figure:
+    """Draw differences with their intervals, a row for each, over a band that is the margin of equivalence.
+
+    Args:
+        verdicts: A row for each comparison, with ``difference``, ``low``, ``high`` and ``margin``
+            (:func:`companion.studies.interventions.judged`).
+        label: Of the axis.
+
+    >>> row = {"difference": 0.1, "low": 0.0, "high": 0.2, "margin": 0.02}
+    >>> len(forest(pd.DataFrame({"a": row, "b": row}).T, "difference").axes[0].containers)
+    2
+    """
+    figure, (axes,) = page(1, 0.5 + 0.3 * len(verdicts), xlabel=label)
+    for place, (low, value, high, margin) in enumerate(verdicts[["low", "difference", "high", "margin"]].to_numpy()):
+        axes.barh(place, 2 * margin, 0.7, -margin, color="0.88")
+        axes.errorbar(value, place, xerr=[[value - low], [high - value]], fmt="o", color="C0")
+    axes.axvline(0, color="0.5", linewidth=0.8)
+    name_rows(axes, list(verdicts.index))
     return figure

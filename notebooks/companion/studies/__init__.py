@@ -64,7 +64,8 @@ def load_study(name: str) -> pd.DataFrame:
             "other-data-photographs", "classes", "classes-cifar" and "other-training"; of 15 "regions" and
             "regions-width", and the segments that their networks were followed along, "regions-paths" and
             "regions-width-paths"; of 16 "advantage", "advantage-scores", "advantage-sizes", "advantage-criteria" and
-            "advantage-translation"; of 17 "steered", "steered-paths" and "steered-targets"; of 13 "blocks" and
+            "advantage-translation"; of 17 "steered", "steered-paths", "steered-targets" and
+            "control"; of 8 "attention", "shortcut-strength" and "filters"; of 13 "blocks" and
             "blocks-cifar"; of 14 "language", "language-course", "language-positions", "language-encoder" and
             "language-encoder-positions".
 

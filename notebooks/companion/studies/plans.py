@@ -7,6 +7,8 @@ from typing import Any
 
 from companion.networks import study_models
 from companion.studies.cifar import CifarTraining
+from companion.studies.interventions import LEVELS, Controlled, Intervened
+from companion.studies.interventions import SEEDS as TWO
 from companion.studies.language import LanguageTraining
 from companion.studies.slopes import Slopes
 from companion.studies.steered import RECIPES, Steered
@@ -16,6 +18,7 @@ from companion.studies.ways import REGION_WAYS, WAYS
 
 MATCHED = "examples/matched_networks.py"
 REGIONS = "examples/region_networks.py"
+INTERVENTIONS = "notebooks/companion/studies/intervention_networks.py"
 LANGUAGE = "examples/language_networks.py"
 TRANSLATORS = "notebooks/companion/studies/translation_networks.py"
 
@@ -49,6 +52,12 @@ OTHER_TASKS = ("larger", "few", "noise")
 
 SIZES = [f"{MATCHED}:{name}" for name in ("residual8", "residual8_wide")]
 """Of half the depth of residual14; and of twice the width, too."""
+
+CONTROLLED = (
+    *(f"{REGIONS}:{name}" for name in ("vgg8", "vgg8_12", "resnet8")),
+    *(f"{INTERVENTIONS}:{name}" for name in ("small_shortcuts_norm_1", "two_filters_norm_3x2")),
+)
+PULLED = ("free", "low", "low-random", "high", "high-random")
 
 EARLY, LATE, NEVER = 0.0, 1.0, None
 
@@ -186,6 +195,18 @@ STUDIES = {
             for seed in FIVE
         ]
     ),
+    **{
+        name: Study(
+            [
+                Intervened(f"{INTERVENTIONS}:{design}_{level}", "trained", seed)
+                for design in designs
+                for seed in TWO
+                for level in levels
+            ]
+        )
+        for name, (designs, levels) in LEVELS.items()
+    },
+    "control": Study([Controlled(model, way, seed) for model in CONTROLLED for seed in TWO for way in PULLED]),
     "other-data": Study(
         models=study_models("mini:"),
         datasets=("digits", "digits-noisy", "digits-inverted", "digits-shuffled", "random"),
