@@ -97,8 +97,8 @@ table.round(2)
 # %% [markdown]
 # (`accuracy` is the published one in per cent, on the lossless test images.)
 #
-# **Why?** The input of a block came out of a ReLU, so it is positive or zero. Its sum with a small change is mostly positive
-# where the input was, and there the next ReLU has nothing to do. Exercise 5.1 shows that the change need not even be small.
+# **Why?** The input of a block came out of a ReLU. Its sum with a small change is mostly positive where the input was, and
+# there the next ReLU has nothing to do. Exercise 5.1 shows that the change need not be small.
 #
 # ## The same on digits, from three seeds
 #
@@ -128,6 +128,44 @@ say(both, "{:.0f} %")
 
 # %% [markdown]
 # Deep networks without shortcuts are trained less well, and a failed training is no twin: look at the accuracies above.
+#
+# ## Predicted without an image
+#
+# **The split follows from the batch norms alone.** A norm has the mean and deviation of each channel in its bias and weight,
+# and the score of a ReLU on Gaussian channels depends on these alone. So replace every convolution by independent Gaussian
+# noise: no image goes in, and norms, sums and ReLUs run as before (`companion.predicted`). The measured scores are those of
+# one position of each image, which is what a norm describes.
+
+# %%
+from companion.figures import two_measures
+from companion.predicted import predicted_beside_measured
+
+noise = predicted_beside_measured().query("kind != 'hidden'")
+noise = noise.merge(real_networks().reset_index(), on="model")
+
+# %% mystnb={"figure": {"name": "fig-predicted", "caption": "Scores of trained networks against what their batch norms alone predict, a dot for each ReLU. No image and no convolution went into the prediction. Measured at one position of 512 JPEG copies of test images."}, "image": {"alt": "Two panels with predicted scores on the horizontal and measured ones on the vertical axis. In the residual network the dots lie along the diagonal: ReLUs inside a block from 0.4 to 0.7, those after a sum from 0.7 to 0.97. In the plain network both kinds lie along the diagonal from 0.55 to 0.87, mixed."}}
+deepest = noise.query(
+    "stage == 'trained' and network in ['plain-56', 'ResNet-56']"
+)
+words = ("predicted from the norms", "measured")
+two_measures(
+    deepest, "predicted", "score", "network", "kind", words, columns=2
+)
+
+# %%
+split = noise.query("family == 'residual'").groupby(["stage", "kind"])
+split = split[["predicted", "score"]].mean().loc[["untrained", "trained"]]
+split.index = split.index.map("-".join)
+split.round(2)
+
+# %% tags=["remove-cell"]
+say(split)
+
+# %% [markdown]
+# (Means over four ResNets; untrained ones are measured with the statistics of images in their norms.) Before training a ReLU
+# inside a block scores {glue:text}`untrained-first-predicted`, as on any centred Gaussian. After the sum it scores
+# {glue:text}`untrained-after-sum-predicted`: positive terms add up over the blocks, and their mean outgrows their deviation. The
+# sum alone opens the gap, and the trained norms widen it.
 #
 # ## Networks of ImageNet
 #
@@ -162,8 +200,7 @@ if model:
 # %% [markdown]
 # ## Two groups are not yet two modes
 #
-# The paper calls the distribution *bimodal*. That is a claim about a density, and a weaker way to say it: whether there are
-# two humps depends on how wide the groups are and on how many scores there are. Silverman's test
+# The paper calls the distribution *bimodal*. Whether there are two humps depends on how wide the groups are. Silverman's test
 # {cite}`silverman1981using` looks at the scores alone. It asks how much they must be smoothed until one hump is left, and
 # how often scores from that smooth density would need as much. {bdg-warning}`depends`
 
@@ -191,16 +228,44 @@ by_choice = every.groupby([*words, "network"])
 apart = by_choice[["kind", "score"]].apply(separation).groupby(words)
 p = by_choice["score"].agg(lambda some: unimodality_test(some, 99).p_value)
 modes = (p < 0.05).groupby(words).sum()
-under_each = pd.DataFrame(
-    {
-        "with shortcuts, least": apart.min().xs("residual", level="family"),
-        "without, most": apart.max().xs("plain", level="family"),
-        "two modes (of 4)": modes.xs("residual", level="family"),
-        "without (of 4)": modes.xs("plain", level="family"),
-    }
-).round(2)
-under_each.index = under_each.index.map(", ".join)
-under_each
+# the worst of four choices of covariance and coupling; p < 0.05 in how many
+worst = {
+    ("separation", "residual"): apart.min().xs("residual", level="family"),
+    ("separation", "plain"): apart.max().xs("plain", level="family"),
+    ("two modes", "residual"): modes.xs("residual", level="family"),
+    ("two modes", "plain"): modes.xs("plain", level="family"),
+}
+worst = pd.DataFrame(worst).groupby(["reduction", "order"])
+worst = worst.agg(["min", "max"]).iloc[:, [0, 3, 4, 7]].droplevel(2, axis=1)
+worst.set_axis(["mean", "mean first", "position"]).round(2)
+
+# %% [markdown]
+# (Positions averaged after the activation, before it, or one. The least of residual networks, the most of plain ones.)
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Where the prediction fails", "code_prompt_hide": "How sure? Where the prediction fails"}
+# Rank correlations with the score within a network, means by family.
+# gaussian: from measured means and deviations; diagonal: each channel as is;
+# of_means: of the prediction, with scores of means over positions.
+columns = ["predicted", "gaussian", "diagonal", "score", "score_of_means"]
+every = predicted_beside_measured().query("stage == 'trained'")
+ranks = every.groupby("model")[columns].corr("spearman").unstack()
+ranks = (
+    ranks["score"]
+    .iloc[:, :3]
+    .assign(
+        of_means=ranks["predicted"]["score_of_means"],
+        spread=every.groupby("model")["predicted"].std(),
+    )
+)
+of = ranks.index.str.extract(r"(mini:|)(?:\S+:|)([a-z]+)\S*$").agg(
+    "".join, axis=1
+)
+ranks.groupby(of.to_numpy()).mean().round(2)
+
+# %% [markdown]
+# It works for trained norms, and fails in two ways. Scores of means over positions depend on how a channel varies within an
+# image, which no norm knows. And in most mini networks the norms hardly left their start, so that the prediction is nearly
+# constant (`spread`): what varies there is the shape of the distributions, which the diagonal score sees. {bdg-warning}`depends`
 
 # %% [markdown]
 # ## Takeaways
