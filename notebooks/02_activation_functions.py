@@ -214,13 +214,6 @@ far[tails].rename_axis(columns=None).round(3)
 # $2 x$. The paper notes that Tanh reaches much lower scores than Sigmoid. On its six widths it does. On twice as wide
 # inputs Sigmoid reaches the same, and a network learns the scale of its inputs.
 #
-# ## Takeaways
-#
-# * ReLU bends only near its kink, and most where it is rarely active; Sigmoid and Tanh bend everywhere.
-# * A score near 0 comes from rare spikes, from an output that falls, or from an exponential tail. Only the first and the
-#   last are strong bends.
-# * A score of exactly 1 may mean that nothing arrived: look at the flag for constant outputs.
-#
 # ## Exercises
 #
 # ```{exercise} 2.1 A ReLU that is half affine

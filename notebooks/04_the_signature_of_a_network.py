@@ -207,12 +207,6 @@ middle[["count", "5%", "50%", "95%"]].round(2)
 #
 # `print(signature)` and `signature.notes` say what is wrong with a number; {ref}`comparing` compares two networks.
 #
-# ## Takeaways
-#
-# * A signature has one score for each activation call. Look at place and zeros before you look at depth.
-# * The reduction and its order move scores by more than other images do: compare only where they agree.
-# * A score of 0.9 is a correlation of 0.99: most of the scale's meaning lies between 0.5 and 0.9.
-#
 # ## Exercises
 #
 # ```{exercise} 4.1 The length of a signature

@@ -127,8 +127,6 @@ both.round(0)
 say(both, "{:.0f} %")
 
 # %% [markdown]
-# Deep networks without shortcuts are trained less well, and a failed training is no twin: look at the accuracies above.
-#
 # ## Predicted without an image
 #
 # **The split follows from the batch norms alone.** A norm has the mean and deviation of each channel in its bias and weight,
@@ -212,11 +210,9 @@ humps = humps.map(lambda test: test.p_value)
 humps.loc[table.index].rename("p for one mode").to_frame().round(3)
 
 # %% [markdown]
-# The definition in the paper (averages before the activation) and its code (after it) differ here, too: the fold has both.
 # Each test is weak: not to reject one mode is no evidence of it. Pooled over the four residual designs
-# (`scipy.stats.combine_pvalues`) one mode is rejected under every choice ({doc}`18_what_is_reproduced`), and under some
-# choices for the plain ones, too. So *the groups are apart* is the finding; that shortcuts *make* the two modes depends on
-# how one measures.
+# (`scipy.stats.combine_pvalues`) one mode is rejected under every choice ({doc}`18_what_is_reproduced`), and under some for the
+# plain ones, too. So *the groups are apart* is the finding.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 from companion.real_networks import real_multiverses
@@ -268,12 +264,6 @@ ranks.groupby(of.to_numpy()).mean().round(2)
 # constant (`spread`): what varies there is the shape of the distributions, which the diagonal score sees. {bdg-warning}`depends`
 
 # %% [markdown]
-# ## Takeaways
-#
-# * To see what a component does, compare networks that differ in nothing else, and say where one of the twins failed.
-# * Look at what is known of the activations before looking for groups: the separation needs no test of modes.
-# * A low score in a residual network is expected inside a block. After a sum it is worth a look.
-#
 # ## Exercises
 #
 # ```{exercise} 5.1 A large change

@@ -219,12 +219,6 @@ of_digits.round(2)
 # networks, run this page with `notebooks/params/paper.yml` and the images of ImageNet
 # ({doc}`../book/how_to_run_with_your_model`).
 #
-# ## Takeaways
-#
-# * Say which activations before you say which network: scores within a network differ more than networks do.
-# * Sizes of one design are one observation. With seven designs no trend is found, and none is excluded.
-# * A mean score depends on depth: compare designs of one depth, or say so.
-#
 # ## Exercises
 #
 # ```{exercise} 6.1 How far apart are extremes?

@@ -269,12 +269,6 @@ in_small.round(2)
 # always a line. A statistic counts where it beats the name of the family, and chance. (Of one family, as the ViTs, the name explains
 # nothing by construction.)
 #
-# ## Takeaways
-#
-# * Look at families apart before pooling: a correlation can change its sign.
-# * The best of several statistics explains noise as well, the better the fewer networks there are.
-# * A statistic that goes with accuracy does not say what would happen if one changed it.
-#
 # ## Exercises
 #
 # ```{exercise} 7.1 A permutation test of your own

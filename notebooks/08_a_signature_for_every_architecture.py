@@ -246,12 +246,6 @@ lens.round(2)
 # stronger shortcut makes the ReLU after its sum more linear**; what it does to the first ReLU of a block and to the mean score is
 # undecided: designs differ by more than the pilot's seeds did (`seen`).
 #
-# ## Takeaways
-#
-# * The nearest neighbour answers "are relatives alike?" with one number; a tree always finds something.
-# * Beating chance is easy: compare with the number of activations, which is known for free.
-# * The DTW distance is a sum over steps, so deep networks are far from everything.
-#
 # ## Exercises
 #
 # ```{exercise} 8.1 Warp it yourself

@@ -263,15 +263,6 @@ if model:
 fits.groupby(["way", "of"])[["r2", "rest"]].agg(["min", "max"]).round(2)
 
 # %% [markdown]
-# ## Takeaways
-#
-# * At one position, or where averages come first, the diagonal score does what the score does, for the price of two variances and a
-#   covariance a channel. After averages it does not.
-# * In ResNets and SqueezeNets the zeros that a ReLU adds rank the layers nearly as the score does, and cheaper; in
-#   VGG-like and deep plain networks they do not.
-# * Test redundancy by prediction: fit on some families, test on others.
-# * A correlation over the seven activations of AlexNet may be nearly anything: report an interval.
-#
 # ## Exercises
 #
 # ```{exercise} 9.1 Why not all activations in one pot?

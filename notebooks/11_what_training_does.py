@@ -272,11 +272,6 @@ change = change.drop(columns="hidden", level="kind")
 change.groupby(["reduction", "order"]).agg(["min", "max"]).round(2)
 
 # %% [markdown]
-# ## Takeaways
-#
-# * The untrained signature is the baseline: say what training changed, not only what is there at the end.
-# * Say what the batch norms of an untrained network did. With norms off it looks more linear than it is while it trains.
-#
 # ## Exercises
 #
 # ```{exercise} 11.1 A bias that linearises

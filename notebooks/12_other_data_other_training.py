@@ -219,12 +219,6 @@ print(f"ways: {near.permuted:.0%} by chance, p = {near.p_value:.2g}")
 # So the way of training shows in the signature. In the mean score it shows for contrastive training alone; the other four
 # ways overlap with each other's seeds. {bdg-warning}`depends`: this is one small architecture.
 #
-# ## Takeaways
-#
-# * Report the data with a signature, and how far other images of the same data move it.
-# * Read a small distance as similar distributions of activations, not as similar meaning.
-# * Compare the images of one class with random subsets of the same size, never with all images.
-#
 # ## Exercises
 #
 # ```{exercise} 12.1 Affine on each class

@@ -202,12 +202,6 @@ say(explained.tail(1).set_axis(["explained"]), "{:.0f} %")
 # In the 36 small networks a least-squares fit of the pixels explains {glue:text}`explained-least` to
 # {glue:text}`explained-most`; half of the images give nearly the same. One of their activations leaves less unexplained than the whole network, and the shares of the parts do not add up to that of the whole.
 #
-# ## Takeaways
-#
-# * Ask of a criterion what it says of something that you know: here, of a linear layer.
-# * Do not compare affinity scores of blocks of different kinds.
-# * What linear layers leave unexplained is due to the reduction: report it as a control.
-#
 # ## Exercises
 #
 # ```{exercise} 13.1 Two linear layers

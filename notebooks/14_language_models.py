@@ -196,12 +196,6 @@ print(f"{loss.item() / np.log(2):.2f} bits a character at the end")
 tracker.table.pivot_table("score", "step", "layer").round(3)
 
 # %% [markdown]
-# ## Takeaways
-#
-# * A language model has a signature as a vision transformer has: the positions are tokens, the channels features.
-# * Say over which positions a score was averaged: padding must not count, and first positions know little.
-# * Compare trainings at equal loss as well as after equal steps.
-#
 # ## Exercises
 #
 # ```{exercise} 14.1 The padding must not count

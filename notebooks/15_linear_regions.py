@@ -246,12 +246,6 @@ for network, rows in ours.groupby("network"):
 # %% [markdown]
 # (Intervals of 95 % are over seeds and images, p-values by permutations of the means over seeds.)
 #
-# ## Takeaways
-#
-# * Many regions need not mean much bending: what counts is how much their slopes differ.
-# * Absolute deviation has a unit. Compare networks whose outputs differ in size by the relative deviation, too.
-# * A network can become more linear by one measure and less by another. Say which one you mean.
-#
 # ## Exercises
 #
 # ```{exercise} 15.1 The deviation of a hinge

@@ -274,11 +274,6 @@ three[measures].rename({"vanilla": "right", "noise-1.0": "wrong"}).round(2)
 # | regions, deviation | the whole function, near an image | where in the network; data elsewhere |
 # | nonlinear advantage | the network, while it is retrained | how far an activation bends |
 #
-# ## Takeaways
-#
-# * Most non-linearity of a trained network can go while it is trained on, and not half of it at once.
-# * On some tasks it matters when it goes.
-#
 # ## Exercises
 #
 # ```{exercise} 16.1 Two path lengths by hand

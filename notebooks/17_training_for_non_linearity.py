@@ -258,11 +258,6 @@ pd.DataFrame(
 # %% [markdown]
 # (Mean distance of a score from the target.)
 #
-# ## Takeaways
-#
-# * Scores can be pulled far to both sides. What else changes is hardly decided with five seeds.
-# * Measure what you trained for on held-out images, and with the exact coupling.
-#
 # ## Exercises
 #
 # ```{exercise} 17.1 A gradient by hand

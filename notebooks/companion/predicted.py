@@ -262,7 +262,7 @@ def main(models: list[str], data: Annotated[str, typer.Option()], out: Annotated
         table = measured_beside(model, data).assign(stage="trained")
         others = known[(known["model"] != table["model"].iloc[0]) | (known["stage"] != "trained")]
         known = pd.concat([others, table], ignore_index=True)
-        known.to_parquet(out, index=False)
+        known.round(5).to_parquet(out, index=False)
 
 
 if __name__ == "__main__":
