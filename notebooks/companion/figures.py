@@ -300,8 +300,8 @@ def forest(verdicts: pd.DataFrame, label: str) -> Figure:
         label: Of the axis.
 
     >>> row = {"difference": 0.1, "low": 0.0, "high": 0.2, "margin": 0.02}
-    >>> len(forest(pd.DataFrame({"a": row, "b": row}).T, "difference").axes[0].containers)
-    2
+    >>> len(forest(pd.DataFrame({"a": row, "b": row}).T, "difference").axes[0].containers)  # bands and intervals
+    4
     """
     figure, (axes,) = page(1, 0.5 + 0.3 * len(verdicts), xlabel=label)
     for place, (low, value, high, margin) in enumerate(verdicts[["low", "difference", "high", "margin"]].to_numpy()):
