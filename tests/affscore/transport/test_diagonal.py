@@ -82,6 +82,8 @@ def test_the_interval_covers():
 
 
 def test_constants_signs_and_errors():
+    of_a_constant = diagonal_affinity([[0.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
+    assert of_a_constant.contributions.tolist() == [0.25, 0.0]
     x = np.random.default_rng(0).standard_normal((50, 2))
     assert diagonal_affinity(x, -x).value == 0.0
     assert diagonal_affinity(x, np.ones_like(x)).value == 1.0
