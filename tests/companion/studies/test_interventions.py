@@ -74,7 +74,7 @@ def test_verdicts_by_hand() -> None:
         rows = [("1", name, value) for name, value in enumerate(values)] + [("0", name, 0.0) for name in range(3)]
         return verdict(pd.DataFrame(rows, columns=["level", "design", "score"]), STUDY)["verdict"]
 
-    assert of(0.2, 0.21, 0.22) == "effect"
+    assert of(0.2, 0.21, 0.22) == of(-0.2, -0.21, -0.22) == "effect"
     assert of(0.001, 0.0, -0.001) == "equivalent"
     assert of(0.009, 0.01, 0.011) == "equivalent"  # an effect that is too small to matter
     assert of(0.2, 0.0, -0.2) == "undecided"
