@@ -55,7 +55,9 @@ SIZES = [f"{MATCHED}:{name}" for name in ("residual8", "residual8_wide")]
 
 CONTROLLED = (
     *(f"{REGIONS}:{name}" for name in ("vgg8", "vgg8_12", "resnet8")),
-    *(f"{INTERVENTIONS}:{name}" for name in ("small_shortcuts_norm_1", "two_filters_norm_3x2")),
+    *(f"{INTERVENTIONS}:{name}_1" for name in ("small_shortcuts_norm", "deep_shortcuts_norm")),
+    *(f"{INTERVENTIONS}:{name}_3x2" for name in ("two_filters_norm", "wide_filters_norm")),
+    f"{INTERVENTIONS}:small_attention_softmax",
 )
 PULLED = ("free", "low", "low-random", "high", "high-random")
 
