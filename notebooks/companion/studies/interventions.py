@@ -19,6 +19,7 @@ from scipy import stats
 from torch import Tensor, nn
 
 from affscore import AffinityPenalty
+from affscore.options import DEFAULT, Specification
 from companion.mini_zoo.distorted_digits import shifted
 from companion.mini_zoo.training import Recipe, accuracy, naming_loss, optimise, recipe_of
 from companion.statistics import mean_of
@@ -268,9 +269,9 @@ def verdict(table: pd.DataFrame, contrast: Contrast) -> dict[str, Any]:
     """The mean difference over designs with Student's 95 % interval, and what follows.
 
     Returns:
-        ``difference``, ``low``, ``high``, and ``verdict``: "effect" where 0 is not in the interval, "equivalent" where
-        the whole interval is within the margin (also where 0 is not in it: an effect too small to matter), else
-        "undecided".
+        ``difference``, ``low``, ``high``, ``p``, and ``verdict``: "effect" where 0 is not in the interval,
+        "equivalent" where the whole interval is within the margin (also where 0 is not in it: an effect too small to
+        matter), else "undecided".
 
     >>> table = pd.DataFrame({"design": list("abcabc"), "level": ["1"] * 3 + ["0"] * 3, "seed": 1})
     >>> table["score"] = [0.9, 0.8, 0.7, 0.7, 0.61, 0.49]
@@ -280,24 +281,41 @@ def verdict(table: pd.DataFrame, contrast: Contrast) -> dict[str, Any]:
     mean = mean_of(differences(table, contrast))
     low, high = mean.interval()
     word = "equivalent" if max(-low, high) < contrast.margin else "undecided" if low <= 0 <= high else "effect"
-    return {"difference": mean.value, "low": low, "high": high, "verdict": word}
+    return {"difference": mean.value, "low": low, "high": high, "p": mean.chance_of(0.0), "verdict": word}
+
+
+def holm(p: pd.Series) -> pd.Series:
+    """Holm's p-values: where one is below 5 %, that verdict stands with all of them judged at once.
+
+    >>> holm(pd.Series([0.01, 0.04, 0.03])).round(2).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    ordered = p.sort_values()
+    return (ordered * np.arange(len(p), 0, -1)).cummax().clip(upper=1.0).reindex(p.index)
 
 
 OUTCOMES = {"score": "mean score", "first": "first ReLU", "after-sum": "ReLU after sum", "test_accuracy": "accuracy"}
 
 
-def judged(*names: str) -> pd.DataFrame:
+_STUDIED = [one.study for one in PLANNED]
+
+
+def judged(*names: str, specification: Specification = DEFAULT) -> pd.DataFrame:
     """The verdicts that were planned of shipped studies, a row for each comparison.
 
     Args:
         names: Of the studies.
+        specification: Of the scores; the plan is of the default.
 
     Returns:
-        ``margin`` and ``seen`` as of :class:`Contrast`, and the columns of :func:`verdict`, by comparison.
+        The columns of :func:`verdict`, ``margin`` and ``seen`` as of :class:`Contrast`, and ``holm``: :func:`holm` over
+        all that was planned; by comparison.
     """
-    rows = {}
-    for one in (one for one in PLANNED if one.study in names):
-        what = OUTCOMES.get(one.outcome, "under noise")
-        found = verdict(outcomes(under(load_study(one.study))), one)
-        rows[f"{one.level} - {one.reference}: {what}"] = {**found, "margin": one.margin, "seen": one.seen}
-    return pd.DataFrame(rows).T.infer_objects().rename_axis("comparison")
+    tables = {name: outcomes(under(load_study(name), specification)) for name in dict.fromkeys(_STUDIED)}
+    rows = pd.DataFrame([verdict(tables[one.study], one) for one in PLANNED])
+    rows = rows.assign(margin=[one.margin for one in PLANNED], seen=[one.seen for one in PLANNED], holm=holm(rows["p"]))
+    rows.index = pd.Index(
+        [f"{one.level} - {one.reference}: {OUTCOMES.get(one.outcome, 'under noise')}" for one in PLANNED],
+        name="comparison",
+    )
+    return rows[[name in names for name in _STUDIED]].drop(columns="p")

@@ -10,6 +10,7 @@ import torch
 
 from affscore import load_model
 from affscore.network.parquet import read_description
+from affscore.options import DEFAULT
 from companion.mini_zoo.training import naming_loss
 from companion.studies import STUDIES as FOLDER
 from companion.studies import interventions, load_study, under
@@ -20,6 +21,7 @@ from companion.studies.interventions import (
     Controlled,
     Intervened,
     differences,
+    judged,
     outcomes,
     verdict,
     would_be_seen,
@@ -111,6 +113,18 @@ def test_shipped_tables_are_of_the_plan(name: str) -> None:
     assert len(table) == len(STUDIES[name].trainings)
     for one in (one for one in PLANNED if one.study == name):
         assert len(differences(table, one)) == (8 if name == "control" else 5)
+
+
+def test_verdicts_are_of_the_specification_and_holm_of_all_that_was_planned() -> None:
+    ours, other = (
+        judged("attention", specification=DEFAULT._replace(order=one)) for one in ("activate-first", "reduce-first")
+    )
+    assert list(ours.index) == ["identity - softmax: mean score", "uniform - softmax: mean score"]
+    assert (ours["verdict"] == "effect").all()
+    assert (other["verdict"] == "undecided").all()
+    p = [verdict(outcomes(under(load_study(one.study))), one)["p"] for one in PLANNED]
+    worst = max((len(p) - place) * value for place, value in enumerate(sorted(p)) if value <= p[3])
+    assert ours["holm"].iloc[1] == pytest.approx(worst)
 
 
 def test_names_say_what_a_network_is() -> None:
