@@ -73,32 +73,18 @@ import affscore
 import companion
 from affscore.nonlinear_advantage import to_prelu
 from companion.slope_training import train
+from companion.studies.tasks import TASKS
 from companion.style import say
 
-prepare = affscore.models.Preprocessing(1, 16, 16, (0.305,), (0.359,))
-(scans, labels), (test_scans, test_labels) = (
-    (torch.stack([prepare(scan) for scan in some]), names)
-    for some, names in map(affscore.models.digits, ("train", "test"))
-)
+scans, labels, *test = TASKS["digits"].samples()
 name = "../examples/matched_networks.py:residual8"
 small = to_prelu(affscore.load_model(name, seed), scans[:2])
-record = train(
-    small,
-    scans,
-    labels,
-    test=(test_scans, test_labels),
-    epochs=20,
-    start=10,
-    omega=0.005,
-    rate=4e-3,
-    slope_rate=2e-2,
-    weight_decay=1e-2,
-    seed=seed,
-    progress=False,
-)
-names = {"active": "share", "napl": "path length"}
-record = record.rename(columns=names).set_index("epoch")
-record.loc[9::5, ["accuracy", *names.values()]].round(2)
+rates = {"rate": 4e-3, "slope_rate": 2e-2, "weight_decay": 1e-2}
+how = {"epochs": 20, "start": 10, "omega": 0.005, "seed": seed, **rates}
+record = train(small, scans, labels, test=test, progress=False, **how)
+record = record.set_index("epoch")[["accuracy", "active", "napl"]]
+record.columns = ["accuracy", "share", "path length"]
+record.loc[9::5].round(2)
 
 # %% [markdown]
 # ## Early or late?
@@ -134,14 +120,11 @@ def read_off(rows, left=0.1):
     return np.interp(left, points.index, points)
 
 
-each = ["task", "seed"]
-never = trained[trained["when"] == "untouched"]
-found = {"untouched": never.set_index(each)["accuracy"]}
-for when in ("late", "early"):
-    curves = trained[trained["when"].isin([when, "untouched"])].groupby(each)
-    found[when] = curves[["share", "accuracy"]].apply(read_off)
-least = trained.loc[trained.groupby(each)["share"].idxmin()]
-found["affine"] = least.set_index(each)["accuracy"]
+both, each = ["share", "accuracy"], ["task", "seed"]
+found = {"affine": trained.groupby(each)[both].apply(read_off, left=0)}
+for when in ("early", "late", "untouched"):
+    some = trained[trained["when"].isin([when, "untouched"])]
+    found[when] = some.groupby(each)[both].apply(read_off)
 table = 100 * pd.DataFrame(found).groupby("task").mean()
 table.round(1)
 
@@ -249,21 +232,16 @@ if model:
 from companion.chapter_16 import decisions_changed
 from companion.studies import with_scores
 
-networks = under(load_study("regions")).query("network == 'vgg8'")
-three = with_scores(networks, load_study("regions-paths"))
-three = (
-    three.query("seed == 1").set_index("way").loc[["vanilla", "noise-1.0"]]
-)
+vgg8 = under(load_study("regions")).query("network == 'vgg8' and seed == 1")
+two = with_scores(vgg8, load_study("regions-paths")).set_index("way")
 file = "../examples/region_networks.py:vgg8@../examples/weights/vgg8-{}-1"
-for way in three.index:
+scans = affscore.models.digits("test")[0][:200]
+for way in ("vanilla", "noise-1.0"):
     network = affscore.load_model(file.format(way) + ".safetensors")
     prepare = affscore.models.card_of(network).preprocessing
-    some = affscore.models.digits("test")[0][:200]
-    some = torch.stack([prepare(scan) for scan in some])
-    changed = decisions_changed(network, some)["changed"]
-    three.loc[way, "changed"] = 100 * changed.mean()
-measures = ["score", "crossings", "absolute_deviation", "changed"]
-three[measures].rename({"vanilla": "right", "noise-1.0": "wrong"}).round(2)
+    some = torch.stack([prepare(scan) for scan in scans])
+    two.loc[way, "changed"] = decisions_changed(network, some).changed.mean()
+two.dropna()[["score", "crossings", "absolute_deviation", "changed"]].round(2)
 
 # %% [markdown]
 # On this pair of networks all find wrong labels more non-linear. They ask different things:

@@ -4,11 +4,11 @@ The plan, written down before the run. Half of the images give each channel its 
 all positions; on the other half the activation of the chosen channels is this line. Each activation loses the same
 share of its channels: 25, 50 and 75 %. What counts is the accuracy in points, the mean over the three shares.
 
-* Nine trained networks of eight designs on real images decide; a network is the unit. On CIFAR-10: ResNet-20 and plain-20
-  (400 images), SimpNet 0.6M and SqueezeNet (240); on 120 photographs: SqueezeNet 1.1, MobileNetV1 0.25, MobileNetV2 0.5,
-  MobileNetV3 minimal, ResNet-18. Ten mini networks on 256 scans of digits are a second set, which decides nothing; six
-  of them were seen before, with 64 scans and two draws. (A first version had 400 images of CIFAR-10 and 200 photographs
-  for all; it was cut for time, with two networks measured and no number seen.)
+* Nine trained networks of eight designs on real images decide; a network is the unit. On CIFAR-10: ResNet-20 and
+  plain-20 (400 images), SimpNet 0.6M and SqueezeNet (240); on 120 photographs: SqueezeNet 1.1, MobileNetV1 0.25,
+  MobileNetV2 0.5, MobileNetV3 minimal, ResNet-18. Ten mini networks on 256 scans of digits are a second set, which
+  decides nothing; six of them were seen before, with 64 scans and two draws. (A first version had 400 images of
+  CIFAR-10 and 200 photographs for all; it was cut for time, with two networks measured and no number seen.)
 * The criterion of the diagonal score makes the channels with the least ``contribution`` linear first. Against
   ``random`` channels (ten draws), and against the highest ``affinity``, the criterion of :func:`affscore.linearize`,
   it is *better* if the interval of its mean lead (95 % for both together) lies above two points and it leads in at
