@@ -10,7 +10,8 @@ from affscore import AffscoreError
 from affscore.network.batch import subject_of
 from affscore.options import Execution, Options
 from affscore.transport import diagonal_affinity
-from companion.chapter_16.linear_channels import BY, DRAWS, SHARES, accuracies, channels_of, chosen
+from companion.chapter_16.linear_channels import BY, DRAWS, FILE, MARGIN, SHARES, accuracies, channels_of, chosen
+from companion.statistics import mean_of
 
 MEANS = torch.tensor([0.0, 9.0, -9.0, 0.5])
 """What enters the ReLUs: the second is open and the third shut, which is affine; the first bends, the last less."""
@@ -93,3 +94,18 @@ def test_the_right_channels_cost_nothing_and_the_wrong_ones_do():
 def test_what_cannot_be_measured_is_said(data, images):
     with pytest.raises(AffscoreError, match="expected"):
         accuracies(Known(), data, images)
+
+
+def test_the_stored_networks_say_what_the_page_says():
+    """The plan's verdicts, over networks, with the interval for two comparisons together."""
+    table = pd.read_parquet(FILE)
+    plans = table.groupby(["dataset", "model"]).size()
+    assert set(plans) == {1 + len(SHARES) * (len(BY) - 1 + DRAWS + 2)}
+    assert plans.groupby("dataset").size().to_dict() == {"cifar10-test": 4, "imagenet-sample": 5, "digits": 10}
+    kept = 100 * table.query("scope == 'layer'").groupby(["dataset", "model", "by"])["accuracy"].mean().unstack()
+    real = kept.drop("digits")
+    for by in ("random", "affinity"):
+        lead = real["contribution"] - real[by]
+        assert mean_of(lead).interval(together=2)[0] > MARGIN
+        assert (lead > 0).sum() >= 8
+    assert (real["contribution"] > real["reversed"]).all()
