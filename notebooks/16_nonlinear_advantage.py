@@ -107,7 +107,7 @@ trained = trained.reset_index()
 accuracy_curves(trained[trained["task"].isin(["sum", "larger"])])
 
 # %% [markdown]
-# Accuracy in per cent with a tenth of the channels left (`affine`: the fewest that any training left, none or nearly so):
+# Accuracy in per cent with a tenth of the channels left (`affine`: with the fewest, none or nearly so):
 
 
 # %%
@@ -147,7 +147,7 @@ for task in table.index:
 pd.DataFrame(sure).T
 
 # %% [markdown]
-# (Intervals of 95 % over five seeds. With a tenth left, the seeds leave the sum open.)
+# (95 % over five seeds. With a tenth left they leave the sum open.)
 #
 # ## What stays
 
@@ -165,7 +165,7 @@ core_network(core)
 # %% [markdown]
 # ## Does the affinity score know?
 #
-# Do activations with a low score before, the more non-linear ones, keep their channels?
+# Do the more non-linear activations, with a low score before, keep their channels?
 
 # %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The share of channels that stays non-linear, by place and by affinity score before: 13 activations, means over trainings. The place says almost all."}, "image": {"alt": "Two panels. On the left the share that stays falls with the place in the network. On the right it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
 from companion.chapter_16 import by_kind
@@ -218,9 +218,8 @@ criteria.round(1)
 say(criteria, "{:.0f}")
 
 # %% [markdown]
-# Before the run we called a criterion *better* if the interval of its lead (95 % for two comparisons) is above two points and
-# eight networks agree. The contribution is better than `random` channels and than the highest `affinity` score of a channel. The
-# least `variance` $v_k$ is {glue:text}`variance-lead` points behind, so the correlation matters. The reason is plain: where
+# By the plan a criterion is *better* if the interval of its lead (95 % for two comparisons) is above two points and eight networks
+# agree. The contribution is better than `random` channels and than the highest `affinity` score of a channel. The least `variance` $v_k$ is {glue:text}`variance-lead` points behind, so the correlation matters. The reason is plain: where
 # $c_k \ge 0$ a contribution is the squared error of the line, $v_k (1 - c_k^2)$, up to a factor of two. Still, this is no
 # way to a linear network: accuracy falls from {glue:text}`none-accuracy` to {glue:text}`contribution-accuracy` %. On ten mini networks with
 # digits the contribution is better than random ones, too; over `affinity` that is open.
