@@ -218,11 +218,12 @@ criteria.round(1)
 say(criteria, "{:.0f}")
 
 # %% [markdown]
-# By the plan a criterion is *better* if the interval of its lead (95 % for two comparisons) is above two points and eight networks
-# agree. The contribution is better than `random` channels and than the highest `affinity` score of a channel. The least `variance` $v_k$ is {glue:text}`variance-lead` points behind, so the correlation matters. The reason is plain: where
+# By the plan a criterion is *better* if the interval of its lead (95 % for two comparisons) is above two points and eight
+# networks agree. The contribution is better than `random` channels and than the highest `affinity` score of a channel. The least
+# `variance` $v_k$ is {glue:text}`variance-lead` points behind, so the correlation matters. The reason is plain: where
 # $c_k \ge 0$ a contribution is the squared error of the line, $v_k (1 - c_k^2)$, up to a factor of two. Still, this is no
-# way to a linear network: accuracy falls from {glue:text}`none-accuracy` to {glue:text}`contribution-accuracy` %. On ten mini networks with
-# digits the contribution is better than random ones, too; over `affinity` that is open.
+# way to a linear network: accuracy falls from {glue:text}`none-accuracy` to {glue:text}`contribution-accuracy` %. On ten mini
+# networks with digits the contribution is better than `random`, too; over `affinity` that is open.
 
 # %%
 if model:
