@@ -197,32 +197,38 @@ pd.DataFrame({name: side.sum() for name, side in sides.items()})
 from affscore import affinity_score
 from affscore.transport import diagonal_affinity
 
-z = np.random.default_rng(seed).standard_normal((1024, 4))
-pairs = {"independent": z, "equal pairs": np.hstack([z, z])}
-pairs["opposite pairs"] = np.hstack([z, -z])
+z = np.random.default_rng(seed).standard_normal((16, 1024, 4))
+clouds = {"independent": z[:1], "16 positions": z}
+clouds["half dead"] = np.concatenate([z[:1], z[:1] - 9], axis=2)
+clouds["equal pairs"] = np.concatenate([z[:1], z[:1]], axis=2)
+clouds["opposite pairs"] = np.concatenate([z[:1], -z[:1]], axis=2)
 rows = {}
-for name, x in pairs.items():
-    y = np.maximum(x, 0)
-    exact = affinity_score(x, y, "empirical").value
-    rows[name] = {"score": exact, "diagonal": diagonal_affinity(x, y).value}
+for name, positions in clouds.items():
+    x, y = positions.mean(axis=0), np.maximum(positions, 0).mean(axis=0)
+    exact = affinity_score(x, y, "empirical")
+    rows[name] = {"diagonal": float(diagonal_affinity(x, y))}
+    rows[name] |= {"paired": exact.paired, "score": exact.value}
 pd.DataFrame(rows).T.round(3)
 
 # %% [markdown]
-# Equal channels are as correlated as can be, and do no harm: after the ReLU they still are. The correlation of opposite channels goes
-# from $-1$ to $-0.47$. Only there the transport has something to do. In trained networks, 14 for ImageNet and 11 for CIFAR-10, when does
-# it?
+# Correlated channels do no harm where they stay so (`equal`), nor do dead ones, which have no variance. Two things do. The ReLU
+# takes the correlation of opposite channels from $-1$ to $-0.47$, which the whole map can follow (`paired`). And an average over
+# 16 positions is no function of the averaged input: it has a better pairing than its own (`score`). Which of them is at work in
+# trained networks, 14 for ImageNet and 12 for CIFAR-10?
 
-# %% mystnb={"figure": {"name": "fig-diagonal", "caption": "The transport matters after averages. A point for each activation of 25 networks: its score, and the score without a transport. At one position both nearly agree, after an average over positions the score is higher by a different amount in each layer. 512 images; JPEG copies for CIFAR-10; neither is cut at 0."}, "image": {"alt": "Three panels of points near and above the diagonal. Where the average is taken before the activation, and at one position, the points lie close to the diagonal; where it is taken after the activation they lie above it and scatter, most by up to 0.3."}}
+# %% mystnb={"figure": {"name": "fig-diagonal", "caption": "The transport matters after averages. A point for each activation of 26 networks: its score, and the score without a transport. At one position both nearly agree, after an average over positions the score is higher by a different amount in each layer. 512 images; JPEG copies for CIFAR-10; neither is cut at 0."}, "image": {"alt": "Three panels of points near and above the diagonal. Where the average is taken before the activation, and at one position, the points lie close to the diagonal; where it is taken after the activation they lie above it and scatter, most by up to 0.3."}}
 from companion.chapter_09.decomposition import FILE
 
-layers = pd.read_parquet(FILE).query("n == 512")
+layers = pd.read_parquet(FILE)
 called = {"imagenet-sample": "ImageNet", "cifar10-test": "CIFAR-10"}
-layers["of"] = layers["dataset"].map(called)
+layers["of"] = layers["dataset"].map(called).fillna("mini zoo")
 one = layers["reduction"] == "sample"
 layers["way"] = layers["order"].mask(one, "one position")
+all_images = layers["n"] == 512
+real = layers[all_images & layers["dataset"].isin(called)]
 with house_style():
     look = {"hue": "of", "s": 8, "height": 2.7, "aspect": 0.7, "linewidth": 0}
-    panels = sns.relplot(layers, x="diagonal", y="score", col="way", **look)
+    panels = sns.relplot(real, x="diagonal", y="score", col="way", **look)
     for axes in panels.axes.flat:
         axes.axline((0.5, 0.5), slope=1, color="grey", linewidth=0.8)
     panels.set_titles("{col_name}").set_xlabels("diagonal score")
@@ -231,11 +237,14 @@ with house_style():
 
 # %%
 layers["rest"] = layers["score"] - layers["diagonal"]
-of_network = layers.groupby(["way", "of", "model"])
+layers["map"] = layers["paired"] - layers["diagonal"]
+layers["pairing"] = layers["score"] - layers["paired"]
+of_network = layers[all_images].groupby(["way", "of", "model"])
 squares = of_network[["diagonal", "score"]].corr() ** 2
-ranks = of_network[["changed", "rest"]].corr("spearman")
 fits = pd.DataFrame({"r2": squares["score"].xs("diagonal", level=-1)})
-fits["rest"] = of_network["rest"].mean()
+fits["sd"] = of_network["rest"].std()
+fits[["map", "pairing"]] = of_network[["map", "pairing"]].mean()
+ranks = of_network[["changed", "rest"]].corr("spearman")
 fits["rank"] = ranks["rest"].xs("changed", level=-1)
 agreement = fits.groupby(["way", "of"]).median()
 agreement.index = agreement.index.map(", ".join)
@@ -245,12 +254,13 @@ agreement.round(3)
 say(agreement, "{:.2f}")
 
 # %% [markdown]
-# (Medians over networks. `r2`: squared correlation over the layers of a network; `rest`: score minus diagonal score; `rank`:
-# rank correlation of the rest with the share of the covariance of the outputs that a diagonal map misses.)
+# (Medians over networks. `r2`: squared correlation over the layers of a network; `sd`: standard deviation over layers of the rest,
+# score minus diagonal score; `map` and `pairing`: what each adds on average; `rank`: rank correlation of the rest with the share of
+# the covariance of the outputs that a diagonal map misses. Mini zoo: 36 small networks on digits.)
 #
 # An average over positions after the activation changes the correlations between channels, and the more it does in a layer
-# the more the transport adds (`rank`). Why $r^2$ goes from 0.30 in one MobileNetV1 to 0.99 in SqueezeNet 1.1 is partly arithmetic:
-# where the scores of a network lie close together, the same rest weighs more.
+# the more the transport adds (`rank`). The pairing adds less than the map. $r^2$ is partly arithmetic: where the
+# scores of a network lie close together, the same rest weighs more. `sd` does not depend on that.
 
 # %%
 if model:
@@ -259,8 +269,20 @@ if model:
     print(f"{model}: r2 {both.corr().iloc[0, 1] ** 2:.2f}")
     print(both.mean().round(2).to_string())
 
+# %% [markdown]
+# The kind of activation matters less: the median of the rest, and how many layers there are.
+
+# %%
+kinds = layers[all_images].groupby(["of", "activation", "way"])["rest"]
+medians = kinds.median().unstack().round(3)
+medians.assign(layers=kinds.size().unstack()["one position"])
+
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The range over networks", "code_prompt_hide": "How sure? The range over networks"}
-fits.groupby(["way", "of"])[["r2", "rest"]].agg(["min", "max"]).round(2)
+fits.groupby(["way", "of"])[["r2", "sd"]].agg(["min", "max"]).round(2)
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Fewer images", "code_prompt_hide": "How sure? Fewer images"}
+sizes = layers[layers["way"] == "activate-first"].groupby(["of", "n"])
+sizes[["score", "diagonal", "rest"]].mean().round(3)
 
 # %% [markdown]
 # ## Exercises
