@@ -73,7 +73,7 @@ check_parameters(globals())
 # The correlation of the score with each criterion over the activations of a network: fourteen ImageNet networks, twelve
 # CIFAR-10 networks, and the 32 that the paper prints.
 
-# %% mystnb={"figure": {"name": "fig-correlations-real", "caption": "Correlation of the score with older criteria, a dot for each network. In the networks measured here CKA and sparsity keep their sign in all but one; in the paper's table 2 no criterion does. ImageNet: most weights quantised, 512 photographs of ImageNet's training set. CIFAR-10: JPEG copies of the test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Seven rows of dots between -1 and 1. For measured networks nearly all dots of CKA are right of zero and nearly all of sparsity and norm left of it; those of entropy and R squared are on both sides. The printed dots lie on both sides in all five rows that have them."}}
+# %% mystnb={"figure": {"name": "fig-correlations-real", "caption": "Correlation of the score with older criteria, a dot for each network. In measured networks CKA and sparsity keep their sign in all but one; in the paper's table 2 no criterion does. ImageNet: most weights quantised, 512 photographs of ImageNet's training set. CIFAR-10: JPEG copies of the test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Seven rows of dots between -1 and 1. For measured networks nearly all dots of CKA are right of zero and nearly all of sparsity and norm left of it; those of entropy and R squared are on both sides. The printed dots lie on both sides in all five rows that have them."}}
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -112,8 +112,8 @@ with house_style():
     sns.move_legend(axes, "upper center", **below)
 
 # %% [markdown]
-# In how many networks is the correlation positive? A criterion that could replace the score has all of them, or none. The
-# mini networks are small ones of the paper's families, transformers among them, trained on digits.
+# In how many networks is the correlation positive? A criterion that could replace the score has all of them, or none. (Mini: small
+# networks of the paper's families, trained on digits.)
 
 # %%
 from companion.networks import study_models
@@ -129,7 +129,7 @@ positive = {
 pd.DataFrame({**positive, "36 mini": mini.gt(0).sum()})
 
 # %% [markdown]
-# In the mini networks on digits norm and sparsity have the other sign in most: what holds for ImageNet need not hold there.
+# In most mini networks norm and sparsity have the other sign.
 
 # %% tags=["remove-cell"]
 from myst_nb import glue
@@ -165,8 +165,7 @@ explained.round(2)
 say(explained, "{:.0%}")
 
 # %% [markdown]
-# The regression says which layers of a network are more linear, and not whether one network is more
-# linear than another.
+# This is about the layers of a network, and not about networks.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals of the correlations", "code_prompt_hide": "How sure? Intervals of the correlations"}
 # Fisher's intervals: artanh r is nearly normal with variance 1 / (n - 3) for
@@ -189,9 +188,8 @@ pd.DataFrame({name: side.sum() for name, side in sides.items()})
 # 1 - \sqrt{\frac{\sum_k v_k\,(1 - c_k)}{\sum_k v_k}} ,
 # $$
 #
-# with the correlation $c_k$ of input and output of channel $k$ and the variance $v_k$ of its output. This *diagonal score* is
-# `affscore.transport.diagonal_affinity`, whose `contributions` are the terms of the sum. It is the score where an
-# activation leaves the correlations *between* channels as they are:
+# with the correlation $c_k$ of input and output of channel $k$ and the variance $v_k$ of its output. This *diagonal score*,
+# `affscore.transport.diagonal_affinity`, is the score where the correlations *between* channels stay and the pairing is the best:
 
 # %%
 from affscore import affinity_score
@@ -211,10 +209,9 @@ for name, positions in clouds.items():
 pd.DataFrame(rows).T.round(3)
 
 # %% [markdown]
-# Correlated channels do no harm where they stay so (`equal`), nor do dead ones, which have no variance. Two things do. The ReLU
-# takes the correlation of opposite channels from $-1$ to $-0.47$, which the whole map can follow (`paired`). And an average over
-# 16 positions is no function of the averaged input: it has a better pairing than its own (`score`). Which of them is at work in
-# trained networks, 14 for ImageNet and 12 for CIFAR-10?
+# Equal channels do no harm, nor do dead ones, which have no variance. The ReLU takes the correlation of opposite channels from
+# $-1$ to $-0.47$, and the whole map follows (`paired`). An average of 16 positions is no function of the averaged input, so that
+# another pairing is better than its own (`score`). Which of these two is at work in trained networks?
 
 # %% mystnb={"figure": {"name": "fig-diagonal", "caption": "The transport matters after averages. A point for each activation of 26 networks: its score, and the score without a transport. At one position both nearly agree, after an average over positions the score is higher by a different amount in each layer. 512 images; JPEG copies for CIFAR-10; neither is cut at 0."}, "image": {"alt": "Three panels of points near and above the diagonal. Where the average is taken before the activation, and at one position, the points lie close to the diagonal; where it is taken after the activation they lie above it and scatter, most by up to 0.3."}}
 from companion.chapter_09.decomposition import FILE
@@ -254,13 +251,13 @@ agreement.round(3)
 say(agreement, "{:.2f}")
 
 # %% [markdown]
-# (Medians over networks. `r2`: squared correlation over the layers of a network; `sd`: standard deviation over layers of the rest,
-# score minus diagonal score; `map` and `pairing`: what each adds on average; `rank`: rank correlation of the rest with the share of
-# the covariance of the outputs that a diagonal map misses. Mini zoo: 36 small networks on digits.)
+# (Medians over networks, 36 of them in the mini zoo. `r2`: squared correlation over the layers of a network; `sd`: standard
+# deviation of the rest, score minus diagonal score; `map` and `pairing`: what each adds on average; `rank`: rank correlation of the
+# rest with the share of the covariance of the outputs that a diagonal map misses.)
 #
-# An average over positions after the activation changes the correlations between channels, and the more it does in a layer
-# the more the transport adds (`rank`). The pairing adds less than the map. $r^2$ is partly arithmetic: where the
-# scores of a network lie close together, the same rest weighs more. `sd` does not depend on that.
+# It is the map more than the pairing: an average over positions after the activation changes the correlations between channels,
+# and the more it does in a layer the more the transport adds. $r^2$ also falls where the scores of a network lie close together; `sd`
+# does not.
 
 # %%
 if model:
@@ -270,19 +267,17 @@ if model:
     print(both.mean().round(2).to_string())
 
 # %% [markdown]
-# The kind of activation matters less: the median of the rest, and how many layers there are.
+# The kind of activation matters less. Medians of the rest over layers:
 
 # %%
 kinds = layers[all_images].groupby(["of", "activation", "way"])["rest"]
-medians = kinds.median().unstack().round(3)
-medians.assign(layers=kinds.size().unstack()["one position"])
+kinds.median().unstack().round(3)
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The range over networks", "code_prompt_hide": "How sure? The range over networks"}
-fits.groupby(["way", "of"])[["r2", "sd"]].agg(["min", "max"]).round(2)
-
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Fewer images", "code_prompt_hide": "How sure? Fewer images"}
-sizes = layers[layers["way"] == "activate-first"].groupby(["of", "n"])
-sizes[["score", "diagonal", "rest"]].mean().round(3)
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The range over networks, and fewer images", "code_prompt_hide": "How sure? The range over networks, and fewer images"}
+# smallest and largest r2 of a network; mean rest of 128 and of 512 images
+sure = fits.groupby(["way", "of"])["r2"].agg(["min", "max"]).round(2)
+rests = layers.groupby(["way", "of", "n"])["rest"].mean().unstack().round(3)
+sure.join(rests).fillna("")
 
 # %% [markdown]
 # ## Exercises
