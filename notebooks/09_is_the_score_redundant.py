@@ -267,7 +267,7 @@ if model:
     print(both.mean().round(2).to_string())
 
 # %% [markdown]
-# The kind of activation matters less. Medians of the rest over layers:
+# The kind of activation matters less (sigmoids are gates, with one position). Medians of the rest over layers:
 
 # %%
 kinds = layers[all_images].groupby(["of", "activation", "way"])["rest"]
@@ -277,7 +277,7 @@ kinds.median().unstack().round(3)
 # smallest and largest r2 of a network; mean rest of 128 and of 512 images
 sure = fits.groupby(["way", "of"])["r2"].agg(["min", "max"]).round(2)
 rests = layers.groupby(["way", "of", "n"])["rest"].mean().unstack().round(3)
-sure.join(rests).fillna("")
+sure.join(rests)
 
 # %% [markdown]
 # ## Exercises
