@@ -73,7 +73,7 @@ check_parameters(globals())
 # The correlation of the score with each criterion over the activations of a network: fourteen ImageNet networks, twelve
 # CIFAR-10 networks, and the 32 that the paper prints.
 
-# %% mystnb={"figure": {"name": "fig-correlations-real", "caption": "Correlation of the score with older criteria, a dot for each network. In the networks measured here CKA and sparsity keep their sign in all but one; in the paper's table 2 no criterion does. ImageNet: most weights quantised, 512 photographs of ImageNet's training set. CIFAR-10: JPEG copies of the test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Seven rows of dots between -1 and 1. For measured networks nearly all dots of CKA are right of zero and nearly all of sparsity and norm left of it; those of entropy and R squared are on both sides. The printed dots lie on both sides in all five rows that have them."}}
+# %% mystnb={"figure": {"name": "fig-correlations-real", "caption": "Correlation of the score with older criteria, a dot for each network. In measured networks CKA and sparsity keep their sign in all but one; in the paper's table 2 no criterion does. ImageNet: most weights quantised, 512 photographs of ImageNet's training set. CIFAR-10: JPEG copies of the test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Seven rows of dots between -1 and 1. For measured networks nearly all dots of CKA are right of zero and nearly all of sparsity and norm left of it; those of entropy and R squared are on both sides. The printed dots lie on both sides in all five rows that have them."}}
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -112,8 +112,8 @@ with house_style():
     sns.move_legend(axes, "upper center", **below)
 
 # %% [markdown]
-# In how many networks is the correlation positive? A criterion that could replace the score has all of them, or none. The
-# mini networks are small ones of the paper's families, transformers among them, trained on digits.
+# In how many networks is the correlation positive? A criterion that could replace the score has all of them, or none. (Mini: small
+# networks of the paper's families, trained on digits.)
 
 # %%
 from companion.networks import study_models
@@ -129,7 +129,7 @@ positive = {
 pd.DataFrame({**positive, "36 mini": mini.gt(0).sum()})
 
 # %% [markdown]
-# In the mini networks on digits norm and sparsity have the other sign in most: what holds for ImageNet need not hold there.
+# In most mini networks norm and sparsity have the other sign.
 
 # %% tags=["remove-cell"]
 from myst_nb import glue
@@ -165,8 +165,7 @@ explained.round(2)
 say(explained, "{:.0%}")
 
 # %% [markdown]
-# The regression says which layers of a network are more linear, and not whether one network is more
-# linear than another.
+# This is about the layers of a network, and not about networks.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals of the correlations", "code_prompt_hide": "How sure? Intervals of the correlations"}
 # Fisher's intervals: artanh r is nearly normal with variance 1 / (n - 3) for
@@ -189,40 +188,44 @@ pd.DataFrame({name: side.sum() for name, side in sides.items()})
 # 1 - \sqrt{\frac{\sum_k v_k\,(1 - c_k)}{\sum_k v_k}} ,
 # $$
 #
-# with the correlation $c_k$ of input and output of channel $k$ and the variance $v_k$ of its output. This *diagonal score* is
-# `affscore.transport.diagonal_affinity`, whose `contributions` are the terms of the sum. It is the score where an
-# activation leaves the correlations *between* channels as they are:
+# with the correlation $c_k$ of input and output of channel $k$ and the variance $v_k$ of its output. This *diagonal score*,
+# `affscore.transport.diagonal_affinity`, is the score where the correlations *between* channels stay and the pairing is the best:
 
 # %%
 from affscore import affinity_score
 from affscore.transport import diagonal_affinity
 
-z = np.random.default_rng(seed).standard_normal((1024, 4))
-pairs = {"independent": z, "equal pairs": np.hstack([z, z])}
-pairs["opposite pairs"] = np.hstack([z, -z])
+z = np.random.default_rng(seed).standard_normal((16, 1024, 4))
+clouds = {"independent": z[:1], "16 positions": z}
+clouds["half dead"] = np.concatenate([z[:1], z[:1] - 9], axis=2)
+clouds["equal pairs"] = np.concatenate([z[:1], z[:1]], axis=2)
+clouds["opposite pairs"] = np.concatenate([z[:1], -z[:1]], axis=2)
 rows = {}
-for name, x in pairs.items():
-    y = np.maximum(x, 0)
-    exact = affinity_score(x, y, "empirical").value
-    rows[name] = {"score": exact, "diagonal": diagonal_affinity(x, y).value}
+for name, positions in clouds.items():
+    x, y = positions.mean(axis=0), np.maximum(positions, 0).mean(axis=0)
+    exact = affinity_score(x, y, "empirical")
+    rows[name] = {"diagonal": float(diagonal_affinity(x, y))}
+    rows[name] |= {"paired": exact.paired, "score": exact.value}
 pd.DataFrame(rows).T.round(3)
 
 # %% [markdown]
-# Equal channels are as correlated as can be, and do no harm: after the ReLU they still are. The correlation of opposite channels goes
-# from $-1$ to $-0.47$. Only there the transport has something to do. In trained networks, 14 for ImageNet and 11 for CIFAR-10, when does
-# it?
+# Equal channels do no harm, nor do dead ones, which have no variance. The ReLU takes the correlation of opposite channels from
+# $-1$ to $-0.47$, and the whole map follows (`paired`). An average of 16 positions is no function of the averaged input, so that
+# another pairing is better than its own (`score`). Which of these two is at work in trained networks?
 
-# %% mystnb={"figure": {"name": "fig-diagonal", "caption": "The transport matters after averages. A point for each activation of 25 networks: its score, and the score without a transport. At one position both nearly agree, after an average over positions the score is higher by a different amount in each layer. 512 images; JPEG copies for CIFAR-10; neither is cut at 0."}, "image": {"alt": "Three panels of points near and above the diagonal. Where the average is taken before the activation, and at one position, the points lie close to the diagonal; where it is taken after the activation they lie above it and scatter, most by up to 0.3."}}
+# %% mystnb={"figure": {"name": "fig-diagonal", "caption": "The transport matters after averages. A point for each activation of 26 networks: its score, and the score without a transport. At one position both nearly agree, after an average over positions the score is higher by a different amount in each layer. 512 images; JPEG copies for CIFAR-10; neither is cut at 0."}, "image": {"alt": "Three panels of points near and above the diagonal. Where the average is taken before the activation, and at one position, the points lie close to the diagonal; where it is taken after the activation they lie above it and scatter, most by up to 0.3."}}
 from companion.chapter_09.decomposition import FILE
 
-layers = pd.read_parquet(FILE).query("n == 512")
+layers = pd.read_parquet(FILE)
 called = {"imagenet-sample": "ImageNet", "cifar10-test": "CIFAR-10"}
-layers["of"] = layers["dataset"].map(called)
+layers["of"] = layers["dataset"].map(called).fillna("mini zoo")
 one = layers["reduction"] == "sample"
 layers["way"] = layers["order"].mask(one, "one position")
+all_images = layers["n"] == 512
+real = layers[all_images & layers["dataset"].isin(called)]
 with house_style():
     look = {"hue": "of", "s": 8, "height": 2.7, "aspect": 0.7, "linewidth": 0}
-    panels = sns.relplot(layers, x="diagonal", y="score", col="way", **look)
+    panels = sns.relplot(real, x="diagonal", y="score", col="way", **look)
     for axes in panels.axes.flat:
         axes.axline((0.5, 0.5), slope=1, color="grey", linewidth=0.8)
     panels.set_titles("{col_name}").set_xlabels("diagonal score")
@@ -231,11 +234,14 @@ with house_style():
 
 # %%
 layers["rest"] = layers["score"] - layers["diagonal"]
-of_network = layers.groupby(["way", "of", "model"])
+layers["map"] = layers["paired"] - layers["diagonal"]
+layers["pairing"] = layers["score"] - layers["paired"]
+of_network = layers[all_images].groupby(["way", "of", "model"])
 squares = of_network[["diagonal", "score"]].corr() ** 2
-ranks = of_network[["changed", "rest"]].corr("spearman")
 fits = pd.DataFrame({"r2": squares["score"].xs("diagonal", level=-1)})
-fits["rest"] = of_network["rest"].mean()
+fits["sd"] = of_network["rest"].std()
+fits[["map", "pairing"]] = of_network[["map", "pairing"]].mean()
+ranks = of_network[["changed", "rest"]].corr("spearman")
 fits["rank"] = ranks["rest"].xs("changed", level=-1)
 agreement = fits.groupby(["way", "of"]).median()
 agreement.index = agreement.index.map(", ".join)
@@ -245,12 +251,13 @@ agreement.round(3)
 say(agreement, "{:.2f}")
 
 # %% [markdown]
-# (Medians over networks. `r2`: squared correlation over the layers of a network; `rest`: score minus diagonal score; `rank`:
-# rank correlation of the rest with the share of the covariance of the outputs that a diagonal map misses.)
+# (Medians over networks, 36 of them in the mini zoo. `r2`: squared correlation over the layers of a network; `sd`: standard
+# deviation of the rest, score minus diagonal score; `map` and `pairing`: what each adds on average; `rank`: rank correlation of the
+# rest with the share of the covariance of the outputs that a diagonal map misses.)
 #
-# An average over positions after the activation changes the correlations between channels, and the more it does in a layer
-# the more the transport adds (`rank`). Why $r^2$ goes from 0.30 in one MobileNetV1 to 0.99 in SqueezeNet 1.1 is partly arithmetic:
-# where the scores of a network lie close together, the same rest weighs more.
+# It is the map more than the pairing: an average over positions after the activation changes the correlations between channels,
+# and the more it does in a layer the more the transport adds. $r^2$ also falls where the scores of a network lie close together; `sd`
+# does not.
 
 # %%
 if model:
@@ -259,8 +266,18 @@ if model:
     print(f"{model}: r2 {both.corr().iloc[0, 1] ** 2:.2f}")
     print(both.mean().round(2).to_string())
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The range over networks", "code_prompt_hide": "How sure? The range over networks"}
-fits.groupby(["way", "of"])[["r2", "rest"]].agg(["min", "max"]).round(2)
+# %% [markdown]
+# The kind of activation matters less (sigmoids are gates, with one position). Medians of the rest over layers:
+
+# %%
+kinds = layers[all_images].groupby(["of", "activation", "way"])["rest"]
+kinds.median().unstack().round(3)
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The range over networks, and fewer images", "code_prompt_hide": "How sure? The range over networks, and fewer images"}
+# smallest and largest r2 of a network; mean rest of 128 and of 512 images
+sure = fits.groupby(["way", "of"])["r2"].agg(["min", "max"]).round(2)
+rests = layers.groupby(["way", "of", "n"])["rest"].mean().unstack().round(3)
+sure.join(rests)
 
 # %% [markdown]
 # ## Exercises

@@ -2,6 +2,7 @@
 
 import sys
 
+import bench_diagonal
 import bench_linear_regions
 import bench_multiverse
 import bench_penalty
@@ -14,6 +15,7 @@ from torch import nn
 import affscore
 
 SMALL = [
+    (bench_diagonal, "--models mini:digitsnet --n 8", {}),
     (bench_linear_regions, "", {"WAY": 0.01, "LENGTH": 1.0, "peak": lambda chunk: 1.0 * chunk}),
     (bench_multiverse, "--models mini:digitsnet --n 32", {}),
     (bench_penalty, "--models mini:digitsnet --batch 8 --size 8", {}),

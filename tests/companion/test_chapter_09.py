@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
+from companion.chapter_09.coverage import coverage
 from companion.chapter_09.measurements import simultaneous_intervals, strength_counts
 from companion.regression import fisher_interval
 
@@ -38,3 +40,7 @@ def test_a_criterion_that_runs_against_the_score_is_counted_in_its_direction():
     counts = strength_counts(table(norm=[-0.9, -0.9, -0.1], cka=[0.9, 0.9, 0.9]))
     assert counts.loc["norm", ["networks", "strong", "weak", "undecided"]].tolist() == [3, 2, 1, 0]
     assert counts.loc["cka", ["strong", "weak"]].tolist() == [3, 0]
+
+
+def test_the_interval_covers_less_where_channels_hardly_fire():
+    assert coverage(norm(-3), 128, repeats=100) < 0.7 < 0.88 < coverage(norm(), 128, repeats=100) < 1
