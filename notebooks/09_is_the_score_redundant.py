@@ -22,7 +22,7 @@
 # :::{admonition} What we found
 # :class: findings
 # **At a single position the score hardly needs a transport: one correlation a channel explains {glue:text}`one position, ImageNet-r2`
-# (ImageNet) and {glue:text}`one position, CIFAR-10-r2` (CIFAR-10) of its variation from layer to layer. After an average over
+# (ImageNet) and {glue:text}`one position, CIFAR-10-r2` (CIFAR-10) of its variation from layer to layer, in the median network. After an average over
 # positions, as the paper takes it, that is {glue:text}`activate-first, ImageNet-r2` and {glue:text}`activate-first, CIFAR-10-r2`.** Of the
 # paper's five older criteria none keeps its sign over networks of all designs. A sixth, the non-linearity coefficient, falls where the
 # score rises in all {glue:text}`falls` networks that we measured.
@@ -251,7 +251,8 @@ agreement.round(3)
 say(agreement, "{:.2f}")
 
 # %% [markdown]
-# (Medians over networks, 36 of them in the mini zoo. `r2`: squared correlation over the layers of a network; `sd`: standard
+# (Medians over networks, 36 of them in the mini zoo. `r2`: squared correlation over the layers of a network, so a level that is
+# off does not count; `sd`: standard
 # deviation of the rest, score minus diagonal score; `map` and `pairing`: what each adds on average; `rank`: rank correlation of the
 # rest with the share of the covariance of the outputs that a diagonal map misses.)
 #

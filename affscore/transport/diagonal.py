@@ -54,8 +54,8 @@ def diagonal_affinity(x: Samples | CentredSample, y: Samples | CentredSample) ->
        q_k = \frac{v_k (1 - c_k)}{\sum_l v_l},
 
     where :math:`v_k` is the variance of channel k of Y, and :math:`c_k` its correlation with channel k of X. It is
-    :func:`affscore.affinity_score` with the empirical covariance exactly where the pairing is optimal and the
-    activation leaves the correlations between channels as they are (page Theory). It sees who is paired with whom.
+    :func:`affscore.affinity_score` with the empirical covariance where the pairing is optimal and the activation leaves
+    the correlations between channels as they are (page Theory). It sees who is paired with whom.
 
     Args:
         x: Array or tensor (n, d), n >= 2.
