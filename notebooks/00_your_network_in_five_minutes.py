@@ -123,7 +123,7 @@ means.sort_values().round(2).to_frame("mean score")
 # (Weights that others trained, most of them quantised; 512 photographs.) Each was measured on its own images, so a
 # difference of some hundredths means nothing. The course of the scores says more than their mean:
 
-# %% mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "The network beside ResNet-20, a residual network whose scores after a sum are higher than the two beside them. ResNet-20: measured on JPEG copies of the test images of CIFAR-10, which cost such networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Affinity score over depth for both networks. That of ResNet-20 jumps up and down between 0.5 and 0.95, that of the other between 0.7 and 0.95."}}
+# %% mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "The network beside ResNet-20, a residual network whose scores after a sum are higher than the two beside them. ResNet-20: measured on JPEG copies of CIFAR-10 test images."}, "image": {"alt": "Affinity score over depth for both networks. That of ResNet-20 jumps up and down between 0.5 and 0.95, that of the other between 0.7 and 0.95."}}
 import pandas as pd
 
 from companion.figures import signatures

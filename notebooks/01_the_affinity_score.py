@@ -79,8 +79,7 @@ say(pd.DataFrame({"score": scores}))
 # Grey is the function, orange the samples on it, green the affine map $T$ that the score compares with. The histograms are
 # the two distributions that it compares: the outputs $Y$ (filled) and $T(X)$ (outline).
 #
-# In the first window ReLU is constant, in the last one the identity. Both are affine. In between, the lowest score is not
-# where the kink is in the middle: it is where the kink cuts off a small rest. **A ReLU that is rarely active is more
+# In the first window ReLU is constant, in the last one the identity: both are affine. **A ReLU that is rarely active is more
 # non-linear than one that is active half of the time.**
 #
 # ## A distance between clouds
@@ -137,7 +136,7 @@ print(f"{len(costs)} plans {min(costs):.4f}, library {library**2:.4f}")
 # $$ (eq-1-map)
 #
 # {prf:ref}`Theorem 3.3 <thm-3-3>` of the paper: if $Y = P X + b$ with a positive definite $P$, then $T(x) = P x + b$,
-# whatever the distribution of $X$ is. Means and covariances alone find the map, here of a skewed cloud:
+# whatever the distribution of $X$ is, as for this skewed cloud:
 
 # %%
 skewed = rng.gamma(2.0, size=(n, 3))
@@ -153,9 +152,8 @@ print(f"largest error of an entry of A: {error:.0e}")
 # ## The score
 #
 # How large can $W_2(T X, Y)$ be? The least specific plan spreads every point evenly over all points of $Y$. $T X$ and $Y$
-# have the same mean and the same covariance $\Sigma_Y$, so this plan costs $2 \operatorname{tr} \Sigma_Y$, as the mixed terms
-# cancel in the mean. The best plan costs no more ({prf:ref}`Proposition 3.5 <prop-3-5>`). The score is one minus the ratio
-# of the two (equation 5 of the paper):
+# have the same mean and covariance $\Sigma_Y$, so it costs $2 \operatorname{tr} \Sigma_Y$. The best plan costs no more
+# ({prf:ref}`Proposition 3.5 <prop-3-5>`). The score is one minus the ratio of the two (equation 5 of the paper):
 #
 # $$
 # \rho(X, Y) = 1 - \frac{W_2(T X, Y)}{\sqrt{2 \operatorname{tr} \Sigma_Y}} .
@@ -213,8 +211,8 @@ say(table)
 #   infinitely many samples it scores 1. In the plane 512 samples show that, in 300 dimensions they do not. Compare
 #   scores at the same $n$ ({doc}`03_estimating_it_well`).
 # * **The default covariance lowers it.** Networks wider than $n$ need the estimate of {cite:t}`ledoit2004well`, the default. It
-#   mixes the cloud's covariance with a multiple of the identity, for each cloud by another amount. The last row shows the
-#   price: even a positive definite map scores less than 1.
+#   mixes the covariance of each cloud with a multiple of the identity. The last row shows the price: even a positive
+#   definite map scores less than 1.
 #
 # ## A closed form
 #

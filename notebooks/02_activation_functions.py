@@ -71,7 +71,7 @@ measured = [
 ]
 relus = pd.concat(measured).query("activation == 'relu'")
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
     options = {"n": n, "images": images or None, "device": device}
     mine = affscore.signature(
@@ -79,7 +79,7 @@ if model:
     )
     mine = mine.summary.assign(network=model, family="yours")
     relus = pd.concat([relus, mine.query("activation == 'relu'")])
-# %% mystnb={"figure": {"name": "fig-2-activity", "caption": "The ReLUs of ten trained networks, scored on their channels at one random position of each image. Most lie on or above the score of a normal input with as many zeros. Plain and residual networks: measured on JPEG copies of the CIFAR-10 test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most. SqueezeNets: weights from ImageNet, those of 1.0 quantised; 512 photographs."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; the points of plain networks spread furthest above it."}}
+# %% mystnb={"figure": {"name": "fig-2-activity", "caption": "The ReLUs of ten trained networks, scored on their channels at one random position of each image. Most lie on or above the score of a normal input with as many zeros. Plain and residual networks: measured on JPEG copies of the CIFAR-10 test images. SqueezeNets: weights from ImageNet, those of 1.0 quantised; 512 photographs."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; the points of plain networks spread furthest above it."}}
 relus = relus.rename(columns={"sparsity_after": "zeros"})
 
 # a normal input with mean m and standard deviation 1
@@ -112,9 +112,9 @@ say(table)
 #
 # ## Six functions on sliding inputs
 #
-# Now we choose the inputs ourselves: clouds of 1000 points in $\mathbb{R}^{300}$, as in the paper, with independent normal
-# coordinates of mean $m$ and standard deviation $s$. That takes minutes, so the scores of 20 means and six standard deviations
-# come with the book (`python -m companion.sweeps domain` computes them again). One of them:
+# Now clouds of 1000 points in $\mathbb{R}^{300}$, as in the paper, with independent normal coordinates of mean $m$ and standard
+# deviation $s$. The scores of 20 means and six standard deviations come with the book (`python -m companion.sweeps domain`
+# computes them again, in minutes). One of them:
 
 # %%
 rng = np.random.default_rng(seed)

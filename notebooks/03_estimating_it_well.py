@@ -56,9 +56,9 @@ check_parameters(globals())
 # %% [markdown]
 # ## The bias
 #
-# A ReLU and normal inputs, where the true score is known: 128 channels, and $n$ images. The channels are independent, or the
-# spectrum of their covariance falls like $k^{-1.5}$, so that a few directions hold most of the variance. Four fresh samples
-# for each $n$; the error is the score minus its limit for infinitely many images.
+# A ReLU with 128 channels of normal inputs, whose true score is known. The channels are independent, or the spectrum of their
+# covariance falls like $k^{-1.5}$, so that a few directions hold most of the variance. Four samples for each number $n$ of images; the error is the
+# score minus its limit for infinitely many.
 
 # %%
 import warnings
@@ -89,7 +89,7 @@ for (a, cov), ratio, _ in product(covariances.items(), ratios, range(4)):
         score = affinity_score(x, np.maximum(x, 0), name)
         rows.append((a, ratio, name, score.raw))
 
-# %% mystnb={"figure": {"name": "fig-3-bias", "caption": "How much too high the score of a ReLU with 128 channels is. With the empirical covariance the bias falls like $1/n$ in both cases; shrinkage removes it for independent channels and adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias`."}, "image": {"alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
+# %% mystnb={"figure": {"name": "fig-3-bias", "caption": "How much too high the score of a ReLU with 128 channels is. With the empirical covariance the bias falls like $1/n$ in both cases; shrinkage removes it for independent channels and adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias`."}, "image": {"width": "540px", "alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
 columns = ["exponent", "ratio", "covariance", "score"]
 scores = pd.DataFrame(rows, columns=columns)
 limit = {a: paired_limit(torch.relu, cov) for a, cov in covariances.items()}
@@ -111,8 +111,7 @@ biases.round(3)
 say(biases, "{:.2f}")
 
 # %% [markdown]
-# The bias is much larger than the spread, and averages keep it: the mean over a hundred batches has a tenth of the spread of
-# one batch, and all of its bias. Slide $n$:
+# The bias is much larger than the spread, and the mean over many batches keeps all of it. Slide $n$:
 
 # %%
 curves = scores.pivot_table("score", "ratio", ["exponent", "covariance"])
@@ -140,8 +139,7 @@ window("bias-window", curves.astype(float).T.assign(limit=limits).T)
 # \end{gathered}
 # $$ (eq-3-bias)
 #
-# (The second line is the derivative of $1 - \sqrt{1 - q}$ at $q = c$ times the first.) The constant is 0.075 for ReLU and
-# 0.082 at most, so the activation hardly matters. For a bias of about $\varepsilon$ take
+# The constant is 0.075 for ReLU and 0.082 at most, so the activation hardly matters. For a bias of about $\varepsilon$ take
 #
 # $$
 # n \ge \frac{0.082}{\varepsilon}\, d
@@ -171,21 +169,21 @@ drawn = sweep("drift").query("repeat == 0")
 drift(drawn, printed[["empirical", "ledoit-wolf"]])
 
 # %% [markdown]
-# The figure also averages, sums and flattens feature maps, and finds the same scores. That holds for independent positions
-# (exercise 3.2); in networks the reduction matters: {doc}`10_every_choice_at_once`.
+# The figure also averages, sums and flattens feature maps, with the same scores. That holds for independent positions
+# (exercise 3.2); in networks the reduction matters ({doc}`10_every_choice_at_once`).
 #
 # ## Two biases in a network
 #
-# Plain and residual networks on CIFAR-10 have 16 to 64 channels. Here batches of 128 images are compared with batches of
-# 1024 (of JPEG copies of the test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by
-# 0.015 at most): the change of the mean score, under the optimal coupling (`exact`), with each input paired with its own
-# output, and their difference.
+# Plain and residual networks on CIFAR-10 have 16 to 64 channels. From batches of 128 images to batches of 1024 (JPEG copies of
+# test images) the mean score changes by so much under the optimal coupling (`exact`), and with each input kept with its own
+# output (`paired`):
 
 # %%
+from companion.networks import network_title
 from companion.studies import load_study, under
 
 study = load_study("batch-size-cifar")
-study["network"] = study["model"].str.partition(":")[2]
+study["network"] = study["model"].map(network_title)
 words = ["reduction", "order", "covariance", "bias"]
 default = ["mean", "activate-first", "ledoit-wolf", "none"]
 fixed = study[(study[words] == default).all(axis=1)]
@@ -194,15 +192,14 @@ changes = (means[1024] - means[128]).unstack()
 changes.assign(difference=changes["exact"] - changes["paired"]).round(3)
 
 # %% [markdown]
-# Two errors of a small batch have opposite signs. The covariance is too flexible, so the score is too high: it falls as $n$
-# grows. But a small batch also has few partners to choose from for the best coupling, so the score is too low.
-# In these networks two biases cancel, so part of the stability in the paper's figure 8 may be that, too.
+# A small batch errs twice: its covariance is too flexible, which raises the score, and the coupling has few partners to choose
+# from, which lowers it. Here both nearly cancel; part of the stability in the paper's figure 8 may be that, too.
 #
 # ## Another training
 #
 # Nine trainings of the mini VGG-16 (a small network) on digits, each measured in one batch of 512:
 
-# %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Signatures of one architecture, trained from nine seeds: the shape is the same, and single activations differ by up to 0.3 (as in the paper's figure 8, right)."}, "image": {"alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
+# %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Signatures of one architecture, trained from nine seeds: the shape is the same, and single activations differ by up to 0.3 (as in the paper's figure 8, right)."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
 from companion.figures import repeated_signatures
 
 trainings = under(load_study("seeds"))
@@ -211,9 +208,8 @@ repeated_signatures(
 )
 
 # %% [markdown]
-# How far does each thing move the score of an activation of this network? Standard deviations over batches of 32 images and
-# over trainings, the change from batches of 32 to 256, and, for comparison, the standard deviation over its activations;
-# root mean squares.
+# How far does each thing move a score of this network? Root mean squares of the standard deviations over batches of 32
+# images and over trainings, and of the change from batches of 32 to 256; for comparison, the deviation over its activations.
 
 
 # %%
@@ -237,8 +233,8 @@ moved.round(3)
 say(moved, "{:.3f}")
 
 # %% [markdown]
-# So an interval over images is not one over trainings. A difference between two networks that were trained once each counts
-# only if it is larger than what another seed does, and more images do not help.
+# A difference between two networks that were trained once each counts only if it is larger than what another seed does; more
+# images do not help.
 
 # %%
 if model:
@@ -265,9 +261,9 @@ for name in ("ledoit-wolf", "empirical"):
     print(f"{name:12} {raw:.2f}")
 
 # %% [markdown]
-# A few points carry most of the variance of $X$. Shrinkage takes it for noise and makes all coordinates alike, so that $T$
-# stretches the large ones. The library cuts the score at 0 and sets `bound_exceeded`. If you meet this flag, look at the
-# tails of the layer, and compare with the empirical covariance.
+# Shrinkage takes the variance of a few points for noise and makes all coordinates alike, so that $T$ stretches the large
+# ones. The library cuts the score at 0 and sets `bound_exceeded`: then look at the tails of the layer, and compare with the
+# empirical covariance.
 #
 # **So**: take eight images for each direction in which a layer varies, in one batch. Compare only scores of the same $n$. For a
 # statement about an architecture, train it several times.

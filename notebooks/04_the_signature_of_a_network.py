@@ -54,31 +54,38 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
-# %% mystnb={"figure": {"name": "fig-resnet18", "caption": "The signature of a ResNet-18: seventeen ReLUs from the photograph at the left to the classes at the right; 1 is where the transport map is exact. Weights trained on ImageNet and quantised; 512 photographs."}, "image": {"alt": "Affinity score over depth for the ReLUs of ResNet-18. Those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
+# %% mystnb={"figure": {"name": "fig-resnet18", "caption": "Signatures, from the image at the left to the classes at the right: the seventeen ReLUs of a ResNet-18 (quantised ImageNet weights, 512 photographs), and the network of this page (parameter `model`, as Fig. 10 of the paper). 1 is where the transport map is exact."}, "image": {"width": "540px", "alt": "Affinity score over depth for the activations of two networks. In ResNet-18 those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
 import pandas as pd
 import torch
 
 import affscore
 import companion
-from affscore.plots import raw_signature
 from companion.chapter_04 import scores_and_zeros
 from companion.figures import signatures
+from companion.networks import network_title
 from companion.real_networks import real_multiverses, real_scores
 from companion.style import say
 
 photographs = real_scores("photographs")
 resnet = photographs.query("network == 'ResNet-18'")
-signatures(resnet)
+spec = model if "@" in model or not weights else f"{model}@{weights}"
+options = {"images": images or None, "device": device, "progress": False}
+options |= {"reduction": reduction, "order": order, "n": n, "seed": seed}
+result = affscore.signature(spec, dataset, **options)
+both = [resnet, result.summary.assign(network=network_title(model))]
+if model != "mini:digitsnet":
+    both.reverse()  # a network of your own comes first
+signatures(pd.concat(both))
 
 # %% [markdown]
-# Read it in three steps.
+# Read a signature in three steps, here ResNet-18's.
 #
 # * **By place.** ReLUs after the sum of a shortcut lie above those inside the blocks ({doc}`05_residual_connections`).
-# * **By zeros.** What a ReLU does to its data depends on how much of them it cuts off. The next figure shows all activations
-#   of 26 networks that others trained.
-# * **Along the depth.** The lowest scores here are in the middle. Other networks have them elsewhere ({doc}`06_a_decade`).
+# * **By zeros.** What a ReLU does depends on how much of its data it cuts off: the next figure has all activations of 26
+#   networks that others trained.
+# * **Along the depth.** The lowest scores are in the middle, in other networks elsewhere ({doc}`06_a_decade`).
 
-# %% mystnb={"figure": {"name": "fig-zeros", "caption": "Score over the share of zeros in the output, for each activation of 26 trained networks: it falls with the zeros, but for one ReLU at the upper right, which has hardly an output left. Left: quantised ImageNet weights, 512 photographs. Right: measured on JPEG copies of the test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Two scatter plots of the affinity score over the share of zero outputs. In both, points fall from near 0.95 at a share of 0.2 to about 0.55 at a share of 0.8; those after a sum are at the upper left. One point lies at a share of 1 and a score of 0.99."}}
+# %% mystnb={"figure": {"name": "fig-zeros", "caption": "Score over the share of zeros in the output, for each activation of 26 trained networks: it falls with the zeros, but for one ReLU at the upper right, which has hardly an output left. Left: quantised ImageNet weights, 512 photographs. Right: measured on JPEG copies of test images."}, "image": {"alt": "Two scatter plots of the affinity score over the share of zero outputs. In both, points fall from near 0.95 at a share of 0.2 to about 0.55 at a share of 0.8; those after a sum are at the upper left. One point lies at a share of 1 and a score of 0.99."}}
 every = {"ImageNet": photographs, "CIFAR-10": real_scores("CIFAR-10")}
 activations = pd.concat(every, names=["images"]).reset_index("images")
 activations = activations.rename(columns={"sparsity_after": "zeros"})
@@ -106,18 +113,11 @@ say(count, "{:.0f}")
 # %% [markdown]
 # ## One call
 #
-# It measures any network. By default it takes a small residual network of the package, on 8 x 8 digits
-# {cite}`alpaydin1998optical` that it was not trained on:
+# `affscore.signature` above measures any network. `mini:digitsnet` is a small residual network of the package, here on 8 x 8
+# digits {cite}`alpaydin1998optical` that it was not trained on:
 
 # %%
-spec = model if "@" in model or not weights else f"{model}@{weights}"
-options = {"images": images or None, "device": device, "progress": False}
-options |= {"reduction": reduction, "order": order, "n": n, "seed": seed}
-result = affscore.signature(spec, dataset, **options)
 print(result)
-
-# %% mystnb={"figure": {"name": "fig-signature", "caption": "The same picture of a small residual network on digits: the affinity score of every activation over its depth (as Fig. 10 of the paper)."}, "image": {"alt": "Scatter plot of the affinity score over the depth of the activation. One point for each activation; the first activation of a block and the one that follows its sum have a colour and a marker each."}}
-raw_signature(result)
 
 # %% [markdown]
 # Every elementwise activation that **runs** counts, once for each call: a module that is called twice, as the ReLU of a
@@ -156,9 +156,12 @@ table.sub(table["mean", "activate-first"], axis=0).abs().max().round(2)
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Other images, and zeros under other choices", "code_prompt_hide": "How sure? Other images, and zeros under other choices"}
 from companion.shipped import shipped_signature
 
-for name in ("resnet56", "plainnet56"):
+for name, shown in {
+    "resnet56": "ResNet-56",
+    "plainnet56": "plain-56",
+}.items():
     deviation = shipped_signature(name).summary["score_std"].mean()
-    print(f"{name}: a score's deviation over 19 batches is {deviation:.3f}")
+    print(f"{shown}: a score's deviation over 19 batches is {deviation:.3f}")
 
 chosen = pd.concat(map(real_multiverses, ["photographs", "CIFAR-10"]))
 zeros = activations[["network", "index", "zeros"]]

@@ -53,10 +53,10 @@ check_parameters(globals())
 # ## Twins with and without shortcuts
 #
 # A plain network is its residual twin without the additions: the same layers, the same number of weights, the same
-# training. Eight such networks were trained on CIFAR-10 (not by us: {doc}`06_a_decade` says whose weights they are). The table `scores` has a row for each of their ReLUs. Its `kind` says where the ReLU stands: `first` of a block, or the last one, which
-# is `after-sum` with a shortcut and `second` without.
+# training. Others trained eight such networks on CIFAR-10 ({doc}`06_a_decade` says who). `scores` has a row for each ReLU; its
+# `kind` is `first` of a block, or, for the last one, `after-sum` with a shortcut and `second` without.
 
-# %% mystnb={"figure": {"name": "fig-twins", "caption": "Scores of two networks with 56 layers. With shortcuts the ReLUs after a sum lie near 1 and those inside a block far below; without them both places overlap. Measured on JPEG copies of the test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
+# %% mystnb={"figure": {"name": "fig-twins", "caption": "Scores of two networks with 56 layers. With shortcuts the ReLUs after a sum lie near 1 and those inside a block far below; without them both places overlap. Measured on JPEG copies of test images."}, "image": {"alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
 import numpy as np
 import pandas as pd
 
@@ -169,7 +169,7 @@ say(split)
 #
 # ResNet-18 and ResNet-50 have no twins, but the same places. (A block of ResNet-50 has three ReLUs, two of them inside.)
 
-# %% mystnb={"figure": {"name": "fig-imagenet", "caption": "On photographs, too, the ReLUs after a sum are the upper edge of a zigzag. Weights trained on ImageNet and quantised; 512 photographs."}, "image": {"alt": "Affinity score over depth for ResNet-18 and ResNet-50. In both the activations after a sum score higher than their neighbours inside of a block."}}
+# %% mystnb={"figure": {"name": "fig-imagenet", "caption": "On photographs, too, the ReLUs after a sum are the upper edge of a zigzag. Weights trained on ImageNet and quantised; 512 photographs."}, "image": {"width": "540px", "alt": "Affinity score over depth for ResNet-18 and ResNet-50. In both the activations after a sum score higher than their neighbours inside of a block."}}
 from companion.figures import signatures
 
 photographs = real_scores("photographs").query("family == 'ResNet'")
@@ -210,9 +210,9 @@ humps = humps.map(lambda test: test.p_value)
 humps.loc[table.index].rename("p for one mode").to_frame().round(3)
 
 # %% [markdown]
-# Each test is weak: not to reject one mode is no evidence of it. Pooled over the four residual designs
-# (`scipy.stats.combine_pvalues`) one mode is rejected under every choice ({doc}`18_what_is_reproduced`), and under some for the
-# plain ones, too. So *the groups are apart* is the finding.
+# Pooled over the residual networks (`scipy.stats.combine_pvalues`), also those on digits, one mode is rejected under every choice;
+# ResNet-20 alone is not rejected. Pooled plain ones are rejected, too, under some choices ({doc}`18_what_is_reproduced`). So
+# *the groups are apart* is the finding.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 from companion.real_networks import real_multiverses
@@ -309,8 +309,8 @@ companion.exercises.check("5.1", (x, np.where(x > 0.5, -0.9 * x, 1.0)))
 # *Prove · 25 minutes · medium.* Aim: turn "the sum is mostly positive" into a bound.
 #
 # One coordinate: $s = x + f$ with $x \ge 0$, $y = \max(s, 0)$, and $u_- = \max(-u, 0)$. Standard deviations are $\tau_s$
-# and $\tau_y$, both positive. With infinitely many samples the score of a non-decreasing function is $1 - \sqrt{1 - r}$,
-# where $r$ is the correlation of input and output (exercise 11.2). Show that
+# and $\tau_y$, both positive. With infinitely many samples the score is $\rho = 1 - \sqrt{1 - r}$, where $r$ is the
+# correlation of input and output ({eq}`eq-1-closed`). Show that
 #
 # $$
 # \rho \;\ge\; 1 - \sqrt{\frac{\mathbb E s_-^2}{2\, \tau_s \tau_y}}, \qquad s_- \le f_- .

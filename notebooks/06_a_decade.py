@@ -131,7 +131,7 @@ say(order.loc[["year"]])
 # %% [markdown]
 # What an activation does in its block decides more than which network it is in:
 
-# %% mystnb={"figure": {"name": "fig-within", "caption": "Two networks whose mean scores differ by 0.07. Inside SqueezeNet the first ReLU of a block, which squeezes, is nearly linear and the two that expand are not; MobileNetV1 has no such pattern. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"alt": "Affinity score over depth. In SqueezeNet 1.1 the first activations of blocks lie near 0.92 and the second ones between 0.46 and 0.89. In MobileNetV1 all lie between 0.73 and 0.92."}}
+# %% mystnb={"figure": {"name": "fig-within", "caption": "Two networks whose mean scores differ by 0.07. Inside SqueezeNet the first ReLU of a block, which squeezes, is nearly linear and the two that expand are not; MobileNetV1 has no such pattern. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"width": "540px", "alt": "Affinity score over depth. In SqueezeNet 1.1 the first activations of blocks lie near 0.92 and the second ones between 0.46 and 0.89. In MobileNetV1 all lie between 0.73 and 0.92."}}
 two = ["SqueezeNet 1.1", "MobileNetV1"]
 signatures(scores[scores["network"].isin(two)])
 
@@ -174,9 +174,8 @@ every.agg(["min", "max"]).round(2)  # of the twelve
 #
 # A second set has five families: plain and residual networks {cite}`he2016deep`, a SqueezeNet
 # {cite}`iandola2016squeezenet`, a DenseNet {cite}`huang2017densely` and two VGG-like networks. They were measured on all
-# test images, of which we have JPEG copies. These cost the networks 6 to 13 points
-# of accuracy. Do they change the scores?
-# The last two columns are the same 221 images, without loss and as JPEG.
+# test images, as *JPEG copies*, which cost these networks 6 to 13 points of accuracy. Do they change the scores? The last
+# two columns are the same 221 images, without loss and as JPEG.
 
 # %%
 cifar = real_scores("CIFAR-10").groupby(["family", "network"])["score"]

@@ -58,7 +58,7 @@ check_parameters(globals())
 # The distance of two signatures is that of dynamic time warping (below), and the tree joins the two nearest clusters
 # first, by the average distance of their members.
 
-# %% mystnb={"figure": {"name": "fig-clustering", "caption": "Twelve networks trained on CIFAR-10, clustered by their signatures: plain networks of 20 to 56 layers stand together, and so do the VGG-like ones; residual networks of 32 layers and more are far from all others. Measured on JPEG copies of the test images, which cost these networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family, and beside it its signature as a line. The four plain networks form one branch, the two SimpNets another, and the residual networks of 32 to 56 layers join last."}}
+# %%
 import numpy as np
 import pandas as pd
 from dtaidistance import dtw
@@ -74,19 +74,18 @@ from companion.shipped import RESULTS
 from companion.style import say
 
 
-def compared(rows):
-    """Signatures, their distances, and the family of each network."""
+def compared(rows):  # signatures, their distances, and the families
     networks = rows.dropna(subset="score").groupby("network", sort=False)
     signatures = networks["score"].agg(lambda some: some.to_numpy())
     distances = dtw.distance_matrix(list(signatures))
     return signatures, distances, networks["family"].first()
 
 
+# %% mystnb={"figure": {"name": "fig-clustering", "caption": "Twelve networks trained on CIFAR-10, clustered by their signatures: plain networks of 20 to 56 layers stand together, and so do the VGG-like ones; residual networks of 32 layers and more are far from all others. Measured on JPEG copies of test images."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family, and beside it its signature as a line. The four plain networks form one branch, the two SimpNets another, and the residual networks of 32 to 56 layers join last."}}
 def clustered(rows):
-    signatures, distances, family = compared(rows)
+    lines, distances, family = compared(rows)
     tree = linkage(squareform(distances), "average")
-    names, lines = list(family.index), signatures.to_dict()
-    return dendrogram(tree, names, list(family), signatures=lines)
+    return dendrogram(tree, family.index, [*family], signatures=dict(lines))
 
 
 cifar = real_scores("CIFAR-10")
@@ -136,6 +135,11 @@ def nearest_is_relative(distances, family):
     return share, (1 + np.sum(hits >= share * asked.sum())) / 5000
 
 
+# %% [markdown]
+# On both sets of networks:
+
+
+# %%
 def by_both(rows):
     signatures, distances, family = compared(rows)
     sizes = signatures.map(len).to_numpy()

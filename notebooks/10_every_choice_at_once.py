@@ -90,7 +90,7 @@ changes = {
 sets = ["photographs", "CIFAR-10"]
 every = pd.concat([real_multiverses(one).assign(images=one) for one in sets])
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
     options = {"n": n, "images": images or None, "device": device}
     mine = affscore.multiverse(model, dataset, seed=seed, **options).table
@@ -133,10 +133,7 @@ say(of_sets[["networks"]], "{:.0f}")
 say(of_sets[["kept"]], "{:.0%}")
 
 # %% [markdown]
-# (The twelve CIFAR-10 networks were measured on JPEG copies of the test images, which cost them 6 to 13 points of accuracy
-# and move their mean scores by 0.015 at most.)
-#
-# Then those of layers. The table has rank correlations with the published code's choices, when one choice is changed:
+# (CIFAR-10 as JPEG copies of test images.) Then those of layers. The table has rank correlations with the published code's choices, when one choice is changed:
 # between the networks, and between the layers of each network (the median and the lowest of all networks).
 
 # %%
@@ -211,10 +208,9 @@ far = (two["fall"] > 0.1).groupby("images").mean()
 far.rename("share with a fall above 0.1").to_frame().round(3)
 
 # %% [markdown]
-# Why so far? Averages do it. A channel's mean output depends on how its positions spread, too. So along some directions
-# the mean output can *fall* while the mean input rises, and no optimal map does that: its matrix is positive semi-definite.
-# A ReLU of the mini VGG-19 (a small network trained on digits) shows it, in the two directions in which input and output
-# go together most and least:
+# Why so far? A channel's mean output depends on how its positions spread, too. So along some directions the mean output can
+# *fall* while the mean input rises, and no optimal map does that. A ReLU of a mini VGG-19 (a small network trained on
+# digits) shows it, in the two directions in which input and output go together most and least:
 
 # %% mystnb={"figure": {"name": "fig-10-falling", "caption": "Averages of 512 images before and after a ReLU of the mini VGG-19, along two directions. Left, the output rises with the input, as one expects of a ReLU; right, it falls."}, "image": {"alt": "Two scatter plots of 512 points each. In the left one the mean output rises with the mean input; in the right one it falls."}}
 network = affscore.load_model("mini:vgg19").eval()

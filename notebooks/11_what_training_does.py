@@ -57,7 +57,7 @@ check_parameters(globals())
 # network trains, its batch norms centre and scale every channel; as built they subtract 0 and divide by 1. *Untrained* has
 # the statistics of the images in the norms, *norms off* has not.
 
-# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores, with shortcuts those inside of the blocks. Untrained networks whose norms are off rise to nearly 1 within a few layers. Measured on JPEG copies of the test images, which cost the trained networks 6 to 13 points of accuracy and move their mean scores by 0.015 at most."}, "image": {"alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, three lines each. With norms off the lines rise from 0.7 to above 0.9. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
+# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores, with shortcuts those inside of the blocks. Untrained networks whose norms are off rise to nearly 1 within a few layers. Measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, three lines each. With norms off the lines rise from 0.7 to above 0.9. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
 import numpy as np
 import pandas as pd
 
@@ -78,7 +78,7 @@ scores = pd.concat([untrained, trained])
 two = scores[scores["network"].isin(["plain-20", "ResNet-20"])]
 two = two.assign(group=two["stage"], line=0)
 two = two.sort_values("family", kind="stable")
-bundles_of_signatures(two, panels="network", columns=2)
+bundles_of_signatures(two, panels="network", columns=1)
 
 # %% [markdown]
 # Which activations change? Means by their place (`hidden` is the stem):
@@ -127,21 +127,22 @@ if before and after:
 # noise for the output of each layer.
 
 # %%
+from companion.networks import network_title
 from companion.predicted import predicted_beside_measured
 
 noise = predicted_beside_measured().query("stage != 'trained'")
-noise = noise.assign(network=noise["model"].str.rpartition(":")[2])
+noise = noise.assign(network=noise["model"].map(network_title))
 noise["norms"] = noise["stage"].map({"norms off": "off", "untrained": "on"})
 noise = noise.rename(columns={"score_unshrunk": "measured"})
 
-# %% mystnb={"figure": {"name": "fig-predicted-rise", "caption": "Untrained networks: the rise with norms off, and the jumps after sums with norms on, predicted from the weights alone. VGG-11 has no norms. Measured at one position, with the empirical covariance; VGG-11 on images of noise, ResNet-20 on CIFAR-10 as JPEG."}, "image": {"alt": "Two panels of affinity scores over depth. In VGG-11 predicted and measured lines rise together from 0.62 to above 0.9. In ResNet-20 those with norms jump between 0.62 and 0.8 together, and those with norms off rise to between 0.8 and 0.9."}}
+# %% mystnb={"figure": {"name": "fig-predicted-rise", "caption": "Untrained networks: the rise with norms off, and the jumps after sums with norms on, predicted from the weights alone. VGG-11 has no norms. Measured at one position, with the empirical covariance; VGG-11 on images of noise, ResNet-20 on CIFAR-10 as JPEG."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth. In VGG-11 predicted and measured lines rise together from 0.62 to above 0.9. In ResNet-20 those with norms jump between 0.62 and 0.8 together, and those with norms off rise to between 0.8 and 0.9."}}
 lines = noise.drop(columns="score").melt(
     ["network", "norms", "index"], ["predicted", "measured"], "which", "score"
 )
 lines["group"] = lines["norms"] + ": " + lines["which"]
 lines["depth"], lines["line"] = lines["index"] + 1, 0
-two = lines["network"].isin(["resnet20", "vgg11"])
-bundles_of_signatures(lines[two], panels="network", columns=2)
+two = lines["network"].isin(["ResNet-20", "VGG-11"])
+bundles_of_signatures(lines[two], panels="network", columns=1)
 
 # %% [markdown]
 # The last three activations, means over four plain and four residual networks, and three VGGs:
@@ -150,7 +151,7 @@ bundles_of_signatures(lines[two], panels="network", columns=2)
 # %%
 columns = ["predicted", "measured", "score", "score_of_means"]
 ends = noise.groupby(["network", "stage"]).tail(3)
-kind = ends["network"].str.replace(r"net\d+", "", regex=True)
+kind = ends["network"].replace(r"(plain|ResNet)-\d+", r"\1", regex=True)
 ends = ends.groupby([kind, "stage"])[columns].mean()
 ends.index = ends.index.map("-".join).str.replace(" ", "-")
 ends.columns = ["predicted", "measured", "shrunk", "means"]
@@ -161,8 +162,8 @@ say(ends)
 
 # %% [markdown]
 # **At one position the rise is there, and as predicted** (`measured`, with the empirical covariance). VGG-11 ends at
-# {glue:text}`vgg11-norms-off-measured`, predicted {glue:text}`vgg11-norms-off-predicted`. Under the papers' options it
-# ends at {glue:text}`vgg11-norms-off-means`: Ledoit and Wolf's shrinkage (`shrunk`) lowers its last two layers, of 4,096
+# {glue:text}`VGG-11-norms-off-measured`, predicted {glue:text}`VGG-11-norms-off-predicted`. Under the papers' options it
+# ends at {glue:text}`VGG-11-norms-off-means`: Ledoit and Wolf's shrinkage (`shrunk`) lowers its last two layers, of 4,096
 # channels in 512 samples, and averaging positions (`means`) its convolutions. We have no untrained VGG-16 on photographs, to test the paper's. {bdg-warning}`depends`
 
 
@@ -181,14 +182,14 @@ sure.round(2).fillna("–")
 
 # %% [markdown]
 # The prediction is of the level. With norms on and no shortcut it is constant, so that a rank means nothing. With norms off
-# the 16 to 64 channels of a layer leave much to chance. `vgg16` is the mini network, on digits that are mostly dark.
+# the 16 to 64 channels of a layer leave much to chance. VGG-16 is the mini network, on digits that are mostly dark.
 
 # %% [markdown]
 # ## On the way
 #
 # When do the scores fall? Nine trainings of a mini VGG-16 (34,000 parameters) were measured every 19 steps, on 512 held-out
-# digits. In a training the score is that of the *pairing*, each input with its own output, a lower bound of the exact score.
-# Move the slider through the first of them:
+# digits. The scores above have the *exact* coupling, each input with the output that makes the whole cheapest. A training is
+# measured with the *paired* one, each input with its own output: faster, and never above the exact score. Slide through the first training:
 
 # %%
 import json
@@ -269,7 +270,8 @@ exact = [under(load_study(name)) for name in ("untrained", "seeds")]
 exact = [rows.groupby("seed")["score"].mean().mean() for rows in exact]
 print("nine small VGG-16s, exact score before and after:", np.round(exact, 2))
 change = change.drop(columns="hidden", level="kind")
-change.groupby(["reduction", "order"]).agg(["min", "max"]).round(2)
+change = change.groupby(["reduction", "order"]).agg(["min", "max"]).T
+change.set_axis(["mean", "mean first", "position"], axis=1).round(2)
 
 # %% [markdown]
 # ## Exercises

@@ -180,12 +180,13 @@ q.rename(titles).to_frame("q").round(1)
 # *rotation* (by how many quarters of a turn was the image rotated? {cite}`gidaris2018unsupervised`), *contrastive* learning {cite}`chen2020simple`
 # and *distillation* of another network {cite}`hinton2015distilling`.
 
-# %% mystnb={"figure": {"name": "fig-12-ways", "caption": "Signatures of one architecture that was trained in five ways: thin lines are three seeds each, thick lines their means. Contrastive training leaves the network most linear."}, "image": {"alt": "Affinity score over depth, five thick lines with markers, one for each way of training, and thin lines for the seeds around each."}}
+# %% mystnb={"figure": {"name": "fig-12-ways", "caption": "Signatures of one architecture that was trained in five ways: thin lines are three seeds each, thick lines their means. Contrastive training leaves the network most linear."}, "image": {"width": "540px", "alt": "Affinity score over depth, five thick lines with markers, one for each way of training, and thin lines for the seeds around each."}}
 from companion.figures import bundles_of_signatures
 
 ways = under(load_study("other-training"))
 ways = ways.replace({"way": {"label-noise": "label noise"}})
-bundles_of_signatures(ways.assign(group=ways["way"], line=ways["seed"]))
+ways = ways.assign(group=ways["way"], line=ways["seed"])
+bundles_of_signatures(ways, columns=1)
 
 # %%
 means = ways.groupby(["way", "seed"])["score"].mean()

@@ -81,7 +81,7 @@ def unexplained(x, y):
     return left / total * (len(x) - 1) / (len(x) - 1 - rank)
 
 
-# %% mystnb={"figure": {"name": "fig-13-layers", "caption": "A random linear layer is affine, and the more channels it has the lower it scores (left). A least-squares fit leaves nothing of it unexplained, and about a quarter of a ReLU (right)."}, "image": {"alt": "Two panels over 2 to 256 channels, with a line for a linear layer and one for a ReLU. Left, the score: the linear layer falls from 0.90 to 0.13 and crosses the ReLU, which stays at 0.62. Right, the unexplained share: 0 for the linear layer, near 0.27 for the ReLU."}}
+# %% mystnb={"figure": {"name": "fig-13-layers", "caption": "A random linear layer is affine, and the more channels it has the lower it scores (above). A least-squares fit leaves nothing of it unexplained, and about a quarter of a ReLU (below)."}, "image": {"width": "540px", "alt": "Two panels over 2 to 256 channels, with a line for a linear layer and one for a ReLU. Above, the score: the linear layer falls from 0.90 to 0.13 and crosses the ReLU, which stays at 0.62. Below, the unexplained share: 0 for the linear layer, near 0.27 for the ReLU."}}
 draw, rows = np.random.default_rng(seed), {}
 for width in (2, 4, 16, 64, 256):
     x = draw.standard_normal((n, width))
@@ -107,8 +107,9 @@ say(scores)
 # ## The blocks of real networks
 #
 # `affscore.signature(..., units="blocks", criteria="affine_fit")` finds the blocks of a network by their structure and fits
-# each. The column `affine_fit` is $1 - \sqrt{u / 2}$, on the scale of the score. Eight networks that were trained on CIFAR-10
-# ({doc}`06_a_decade`), by kinds of blocks; `score` is that of the pairing (each input with its own output), a lower bound:
+# each. The column `affine_fit` is $1 - \sqrt{u / 2}$, on the scale of the score. The `score` of blocks is *paired*: each input stays
+# with its own output. That of section 13.1 is *exact*: points are coupled as is cheapest, so it is never lower. Eight
+# networks trained on CIFAR-10 ({doc}`06_a_decade`; JPEG copies of test images), by kinds of blocks:
 
 # %%
 from companion.studies import load_study
@@ -129,8 +130,7 @@ say(blocks)
 # %% [markdown]
 # The lowest score is that of the linear layers (`linear` counts convolutions, too). Batch normalisation multiplies each
 # channel by a number and is affine; some of these numbers are negative, which no transport map has, so that it scores
-# {glue:text}`normalisation-score`. The fit sees both as they are. Activations leave most unexplained. (Measured on
-# JPEG copies of the test images, which cost these networks 6 to 13 points of accuracy.)
+# {glue:text}`normalisation-score`. The fit sees both as they are. Activations leave most unexplained.
 #
 # ## All kinds of blocks
 #
@@ -142,7 +142,7 @@ KINDS = ["network", "residual", "mlp", "activation", "normalisation"]
 KINDS += ["attention", "pooling", "linear"]
 shown = study[averaged]
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
     options = {"units": "blocks", "criteria": "affine_fit", "n": n}
     own = affscore.signature(model, dataset, device=device, **options)
@@ -150,7 +150,7 @@ if model:
     own["unexplained"] = 2 * (1 - own["affine_fit"]) ** 2
     shown = pd.concat([shown, own])
 
-# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "Whole networks leave the most unexplained, about a fifth. Batch normalisation leaves nothing, and layer normalisation little. Linear layers are the control. One point a network, mean over its blocks, each measured on means over positions."}, "image": {"alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
+# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "Whole networks leave the most unexplained, about a fifth. Batch normalisation leaves nothing, and layer normalisation little. Linear layers are the control. One point a network, mean over its blocks, each measured on means over positions."}, "image": {"width": "540px", "alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
 shares = shown.pivot_table("unexplained", "model", "kind", sort=False)[KINDS]
 with_layer_norm = shares["attention"].notna()
 with_layer_norm |= shares.index.str.contains("convnext")
@@ -184,8 +184,7 @@ by_reduction.round(2)
 # ## The network as one map
 #
 # From the pixels to the logits the choice plays no part: how much of a trained network could a single affine map do?
-# (On CIFAR-10 an image has 3,072 numbers, more than the images that were measured, so nothing can be said. The digits are 8 x 8
-# pixels that were enlarged: hundreds of images suffice.)
+# (Digits have 8 x 8 pixels, so hundreds of images suffice. On CIFAR-10, with 3,072 numbers an image, they do not.)
 
 # %%
 networks = study[(study["kind"] == "network") & ~real]

@@ -88,18 +88,13 @@ say(table)
 # the windows of the figure) that all of them reach. {bdg-warning}`depends` on what one holds fixed (exercise 14.2).
 
 # %%
-training = course.groupby(["network", "seed", "step"])[
-    ["bits", "score"]
-].mean()
+training = course.groupby(["network", "seed", "step"])
+training = training[["bits", "score"]].mean()
 least = training.groupby(["network", "seed"])["bits"].min().max()
 reached = training[training["bits"] <= least].groupby(["network", "seed"])
-gates = pd.DataFrame(
-    {
-        "after 500 steps": means.xs("trained", level="way"),
-        f"at {least:.2f} bits": reached["score"].first(),
-    }
-)
-gates.round(3)
+gates = {"after 500 steps": means.xs("trained", level="way")}
+gates[f"at {least:.2f} bits"] = reached["score"].first()
+pd.DataFrame(gates).round(3)
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 # Mean scores; exact and paired coupling agree, so one of them counts.
@@ -182,6 +177,7 @@ windows = probe[: len(probe) // length * length].view(-1, length)
 generator = torch.Generator().manual_seed(seed)
 optimiser = torch.optim.AdamW(network.parameters(), lr=5e-3)
 
+# %%
 with affscore.track(network, windows, every=max(steps // 4, 1)) as tracker:
     for _ in range(steps):
         first = torch.randint(len(ids) - length, (32, 1), generator=generator)
@@ -193,6 +189,8 @@ with affscore.track(network, windows, every=max(steps // 4, 1)) as tracker:
         optimiser.step()
         tracker.step()
 print(f"{loss.item() / np.log(2):.2f} bits a character at the end")
+
+# %%
 tracker.table.pivot_table("score", "step", "layer").round(3)
 
 # %% [markdown]

@@ -54,9 +54,8 @@ check_parameters(globals())
 # ## A path and its regions
 #
 # A closed path leads through eight translations of a digit, in eight straight segments. Two mini VGGs without normalisation
-# follow it: one has learned the digits, the other has memorised labels that are all wrong. (The poster, the published code and
-# the abstract of that paper were at hand, its networks were not: both of its measures are computed here, on small
-# networks of ours. None of ImageNet was at hand, either.)
+# follow it: one has learned the digits, the other has memorised labels that are all wrong. (Both are ours; the networks of
+# that paper were not at hand.)
 
 # %%
 import numpy as np
@@ -117,6 +116,7 @@ def measure(segment):
     }
 
 
+# %%
 pd.DataFrame(
     {
         name: pd.DataFrame(map(measure, segments)).mean()

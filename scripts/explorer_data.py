@@ -24,7 +24,7 @@ from affscore.options import DEFAULT, Specification
 from affscore.plots.signature import in_words
 from affscore.plots.style import kind_style, series_style
 from affscore.survey import stored_multiverses, stored_signatures
-from companion.networks import network_table
+from companion.networks import network_table, network_title, short_name
 from companion.real_networks import FOLDER, real_networks
 from companion.regression import CRITERIA_OF_TABLE_1, criterion_correlations, criterion_values
 from companion.shipped import MULTIVERSES, RESULTS
@@ -36,6 +36,9 @@ GROUPS = {
     "random": "random weights, on noise",
 }
 """The parts of the list of networks, by the data of a result."""
+
+PLACES = {"hidden": "outside of blocks", "after-sum": "after a sum", "squeeze": "squeeze", "gate": "gate"}
+"""What the legend calls the places that are not in a row."""
 
 MOST = 4
 """How many networks the page shows side by side."""
@@ -87,6 +90,7 @@ def explorer_data() -> bytes:
         "networks": [
             {
                 "name": name,
+                "title": title_of(name),
                 "family": families[name] if families[name] != name else "other",
                 **_network(signatures[name], summaries[name], looks, layers),
                 "correlations": _rounded(correlations[name, criterion] for criterion in CRITERIA_OF_TABLE_1),
@@ -106,6 +110,19 @@ def name_of(result: Signature | Multiverse) -> str:
     file, _, factory = model.rpartition(":")
     name = factory if file.endswith(".py") else model
     return f"{name}@random" if result.metadata["weights"] == "random" else name
+
+
+def title_of(name: str) -> str:
+    """What the page calls a network.
+
+    >>> title_of("mobilenetv1_075"), title_of("mini:vgg16@random")
+    ('MobileNetV1 0.75', 'mini VGG-16 (random weights)')
+    """
+    model, _, weights = name.partition("@")
+    real = real_networks()["model"].map(short_name)
+    if not weights and model in set(real):
+        return str(real.index[real == model][0])
+    return ("mini " if ":" in model else "") + network_title(model) + (f" ({weights} weights)" if weights else "")
 
 
 def svg_path(marker: MarkerStyle) -> str:
@@ -152,7 +169,8 @@ def _accuracy(*results: Signature | Multiverse | None) -> float | None:
 
 def _look(activation: str, kind: str) -> dict[str, str]:
     colour, marker = kind_style(kind)
-    return {"words": in_words(activation, kind), "colour": colour, "path": svg_path(MarkerStyle(marker))}
+    words = {"words": in_words(activation, kind), "place": PLACES.get(kind, f"{kind} of a block")}
+    return {**words, "colour": colour, "path": svg_path(MarkerStyle(marker))}
 
 
 def _means(multiverse: Multiverse | None, choices: list[Specification]) -> list[float | None]:

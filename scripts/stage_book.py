@@ -96,19 +96,20 @@ def with_repository(page: str, url: str, branch: str) -> str:
 
 
 def show_parameters_once(name: Path, notebook: NotebookNode) -> None:
-    """Hide papermill's cell of parameters when it repeats the defaults; otherwise say what it is."""
+    """Hide papermill's cell of parameters; where it changes defaults, the folded cell that declares them says so."""
     defaults = declared_parameters(name)
     ran = notebook.metadata["affscore"]
     changed = {key: value for key, value in ran["parameters"].items() if value != defaults[key]}
+    lines = [f"{key} = {value!r}" for key, value in changed.items()]
     for cell in notebook.cells:
         if "parameters" in cell.metadata.get("tags", []):
+            if changed:
+                cell.source = "\n".join([cell.source, "", f"# in this run (profile {ran['profile']})", *lines])
             cell.metadata["mystnb"] = dict.fromkeys(
                 ("code_prompt_show", "code_prompt_hide"), "The parameters of this page"
             )
         if "injected-parameters" in cell.metadata.get("tags", []):
-            cell.metadata["tags"].append("run-parameters" if changed else "remove-cell")
-            lines = [f"{key} = {value!r}" for key, value in changed.items()]
-            cell.source = "\n".join([f"# The parameters of this run (profile {ran['profile']})", *lines])
+            cell.metadata["tags"].append("remove-cell")
 
 
 def set_numbers(notebook: NotebookNode) -> None:

@@ -17,7 +17,7 @@ from scipy.cluster import hierarchy
 from affscore.errors import AffscoreError
 from affscore.plots.signature import draw_signature, relative_positions
 from affscore.plots.style import PALETTE, house_style, legend_below, literal, name_rows, page, score_axis, series_style
-from companion.style import FAMILY_LOOKS, family_styles
+from companion.style import FAMILY_LOOKS, family_styles, narrow
 
 
 @house_style()
@@ -26,7 +26,7 @@ def signatures(rows: pd.DataFrame, columns: int = 1) -> Figure:
 
     Args:
         rows: A row for each activation with ``network``, ``depth``, ``score``, ``kind`` and ``activation``.
-        columns: Panels in a row.
+        columns: Panels in a row; with one the figure is narrow.
 
     Source: figure 10 (appendix F) of the paper.
 
@@ -43,6 +43,7 @@ def signatures(rows: pd.DataFrame, columns: int = 1) -> Figure:
     panels = dict(list(rows.assign(**plain).groupby("network", sort=False)))
     labels = {"xlabel": "depth (activations on the longest path)", "ylabel": "score"}
     figure, grid = page(len(panels), 0.7, each=1.9, columns=columns, sharey=True, **labels)
+    narrow(figure, columns)
     for axes, (name, summary) in zip(grid, panels.items(), strict=True):
         draw_signature(axes, summary)
         axes.set_title(literal(name))
@@ -150,7 +151,10 @@ def two_measures(
     ['vanilla', 'noise']
     """
     names = list(dict.fromkeys(table[panels]))
-    figure, grid = page(len(names), 0.8, each=2.6, columns=columns, xlabel=labels[0], ylabel=labels[1])
+    figure, grid = page(
+        len(names), 0.8, each=2.0 if columns == 1 else 2.6, columns=columns, xlabel=labels[0], ylabel=labels[1]
+    )
+    narrow(figure, columns)
     looks: dict[Any, dict[str, Any]] = {
         name: series_style(number) for number, name in enumerate(dict.fromkeys(table[series]))
     }
@@ -185,7 +189,7 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
         label: What the values are, before each in the legend.
 
     Returns:
-        The figure, as wide as a page.
+        The figure, its panels below each other.
 
     Source: figure 8 (appendix E).
 
@@ -196,7 +200,9 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
     """
     values = sorted({value for rows in panels.values() for value in rows[by]})
     colours = dict(zip(values, mpl.colormaps["viridis"](np.linspace(0, _LIGHTEST, len(values))), strict=True))
-    figure, grid = page(len(panels), 3.1, sharey=True, xlabel="activation, in order", ylabel="affinity score")
+    labels = {"xlabel": "activation, in order", "ylabel": "affinity score"}
+    figure, grid = page(len(panels), 1.0, each=2.0, columns=1, sharey=True, **labels)
+    narrow(figure)
     look: Any = {"linewidth": 1, "markersize": 2.5}
     for value in values:  # for the legend, in their order
         grid[0].plot([], [], "o-", color=colours[value], label=f"{label}{value}", **look)
@@ -238,9 +244,10 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
     shown = [(str(name), some) for name, some in rows.groupby(panels, sort=False)] if panels else [("", rows)]
     looks = {group: series_style(number) for number, group in enumerate(dict.fromkeys(rows["group"]))}
     figure, grid = page(
-        len(shown), 0.9, each=2.6, columns=columns, sharex=True, sharey=True,
+        len(shown), 0.9, each=2.1 if columns == 1 else 2.6, columns=columns, sharex=True, sharey=True,
         xlabel="depth (activations on the longest path)", ylabel="affinity score",
     )  # fmt: skip
+    narrow(figure, columns)
     for axes, (name, some) in zip(grid, shown, strict=True):
         for group, members in some.groupby("group", sort=False):
             _draw_bundle(axes, members, str(group), looks[group])

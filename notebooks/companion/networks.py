@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import pandas as pd
@@ -21,6 +22,14 @@ NOISE_IMAGES = 10_240
 
 CHANNELS_LAST = ("vit", "swin", "convnext", "maxvit")
 """Networks whose activations have their channels last: there the published code averages over other axes."""
+
+_TITLES = {
+    "alexnet": "AlexNet", "vgg": "VGG-", "googlenet": "GoogLeNet", "inception_v": "Inception v", "resnet": "ResNet-",
+    "plainnet": "plain-", "squeezenet": "SqueezeNet ", "densenet": "DenseNet-", "mobilenet_v": "MobileNetV",
+    "shufflenet_v2_x": "ShuffleNetV2 ", "mnasnet": "MNASNet ", "efficientnet_b": "EfficientNet-B", "vit_": "ViT-",
+    "swin_": "Swin-", "convnext_": "ConvNeXt ", "digitsnet": "DigitsNet",
+}  # fmt: skip
+"""What stands in place of the beginning of a name."""
 
 FIRST_PAPER_GROUPS = {
     "Traditional and residual": ("Pure convnets", "ResNets", "DenseNets"),
@@ -59,6 +68,18 @@ def short_name(model: str) -> str:
     ['resnet50', 'resnet50', 'resnet50']
     """
     return model.partition("@")[0].rpartition(":")[2]
+
+
+def network_title(model: str) -> str:
+    """The name of a network as papers write it; one that none of them has keeps its own.
+
+    >>> [network_title(name) for name in ("mini:vgg16", "vit_b_16", "mnasnet0_5", "file.py:plainnet20", "mine")]
+    ['VGG-16', 'ViT-B/16', 'MNASNet 0.5', 'plain-20', 'mine']
+    """
+    name = short_name(model)
+    begins = next((begins for begins in _TITLES if name.startswith(begins)), "")
+    rest = re.sub(r"(?<=\d)_(?=\d)", ".", name.removeprefix(begins))
+    return _TITLES.get(begins, "") + (rest.replace("_", "/").upper() if begins in ("vit_", "swin_") else rest)
 
 
 def network_table(models: Iterable[str]) -> pd.DataFrame:

@@ -91,17 +91,19 @@ def names_of_points(page: Page, chart: str) -> list[str]:
 @in_browser
 def test_a_network_is_picked_by_keyboard_and_has_its_numbers(page: Page) -> None:
     page.get_by_label("Network 3").focus()
-    page.keyboard.type("squeezenet1_1")
+    page.keyboard.type("SqueezeNet 1.1")
     page.keyboard.press("Tab")
     expect(page.locator("#explorer-about tbody tr")).to_have_count(3)
     summary = shipped("squeezenet1_1").summary
-    cells = about(page)["squeezenet1_1"]
+    cells = about(page)["SqueezeNet 1.1"]
     assert cells[0] == f"{summary['score'].mean():.3f}"
     assert cells[2:4] == [str(len(summary)), "SqueezeNet"]
     drawn = names_of_points(page, "#explorer-signatures > div:nth-child(3)")
     for words, row in zip(drawn, summary.itertuples(), strict=True):
         assert words.startswith(f"{row.layer}: ")
         assert float(re.search(r"affinity score ([\d.]+)", words)[1]) == pytest.approx(row.score, abs=6e-4)  # type: ignore[index]
+    places = page.locator("#explorer-legend").inner_text().split("\n")
+    assert len(places) == len(set(places)) > 2
     page.get_by_label("Network 3").focus()
     page.keyboard.press("Home")
     expect(page.locator("#explorer-about tbody tr")).to_have_count(2)
@@ -125,7 +127,13 @@ def test_arrow_keys_move_over_the_points_of_a_chart(page: Page) -> None:
 @in_browser
 def test_the_nearest_network_is_one_click_away(page: Page) -> None:
     first = page.locator("#explorer-neighbours tbody tr").first
-    near, far = first.locator("th").inner_text(), float(first.locator("td").last.inner_text())
+    far = float(first.locator("td").last.inner_text())
+    near = (
+        page.get_by_label("Network 4")
+        .locator("option", has_text=first.locator("th").inner_text())
+        .get_attribute("value")
+    )
+    assert near is not None
     scores = [shipped(name).scores for name in ("resnet56", near)]
     assert signature_distance(*scores) == pytest.approx(far, abs=6e-4)
     first.get_by_role("link").focus()
@@ -142,13 +150,13 @@ def test_a_link_restores_the_choice(browser: Browser, address: str, place: str) 
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     start = place.format(address=address)
     visit = Visit(context.new_page(), f"{start}{ON_SITE}{link}", start)
-    assert list(about(visit.page)) == ["mini:vgg16@random", "resnet20"]
+    assert list(about(visit.page)) == ["mini VGG-16 (random weights)", "ResNet-20"]
     expect(visit.page.get_by_label("On the vertical axis")).to_have_value("norm")
     assert names_of_points(visit.page, "#explorer-specifications")
     visit.page.get_by_label("Network 2").select_option("resnet32")
     again = context.new_page()
     again.goto(visit.page.url)
-    assert list(about(again)) == ["mini:vgg16@random", "resnet32"]
+    assert list(about(again)) == ["mini VGG-16 (random weights)", "ResNet-32"]
     assert visit.errors == []
     assert visit.outside == []
     context.close()
@@ -162,6 +170,8 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, address: 
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     for chart in page.locator(".explorer-chart").all():
         assert (chart.bounding_box() or {})["width"] <= 390
+    for table in page.locator(".explorer-table").all():
+        assert table.evaluate("box => box.scrollWidth <= box.clientWidth")
     point = page.locator("#explorer-signatures .point").first
     point.tap(force=True)
     expect(page.locator(".explorer-label")).to_have_text(point.get_attribute("aria-label") or "")

@@ -47,7 +47,8 @@
       .selectAll("option")
       .data((group) => data.networks.filter((network) => data.groups[network.group] === group))
       .join("option")
-      .text((network) => network.name);
+      .attr("value", (network) => network.name)
+      .text((network) => network.title);
     lists.on("change", () => choose(lists.nodes().map((list) => list.value).filter(Boolean)));
     d3.select($("show"))
       .on("change", (event) => {
@@ -91,7 +92,7 @@
   function about() {
     const rows = chosen().map((network, k) => {
       const scores = known(network.score);
-      const name = (place) => { mark(place, k); place.append("span").text(network.name); };
+      const name = (place) => { mark(place, k); place.append("span").text(network.title); };
       return [name, digits(d3.mean(scores), 3), `${digits(d3.min(scores))} to ${digits(d3.max(scores))}`,
         `${network.score.length}`, network.family, data.groups[network.group], digits(network.accuracy, 1)];
     });
@@ -104,7 +105,7 @@
       titleOf(one),
       ...chosen().map((net) => `${digits(d3.mean(known(net[one.name])))} (${digits(net.correlations[k])})`),
     ]);
-    table(d3.select($("criteria")).html(""), ["criterion", ...names], rows);
+    table(d3.select($("criteria")).html(""), ["criterion", ...chosen().map((network) => network.title)], rows);
   }
 
   function neighbours() {
@@ -116,11 +117,11 @@
       const rows = near.map(([far, other]) => [
         (cell) => {
           const more = [...names.slice(0, data.most - 1), other.name];
-          cell.append("a").attr("href", link(names.includes(other.name) ? names : more)).text(other.name);
+          cell.append("a").attr("href", link(names.includes(other.name) ? names : more)).text(other.title);
         },
         other.family, digits(far, 3),
       ]);
-      table(place.append("div"), ["network", "family", "distance"], rows, `nearest to ${network.name}`);
+      table(place.append("div"), ["network", "family", "distance"], rows, `nearest to ${network.title}`);
     }
   }
 
@@ -129,7 +130,7 @@
   /* An SVG as wide as its place, with both axes; returns it and its scales. */
   function chart(place, words, height, x, y, labels, left) {
     const width = place.node().clientWidth;
-    const edge = { left, right: 12, top: 8, bottom: 40 };
+    const edge = { left, right: 20, top: 8, bottom: 40 }; // the last tick is half as wide as its number
     const svg = place.append("svg").attr("class", "explorer-chart").attr("role", "group").attr("aria-label", words)
       .attr("viewBox", `0 0 ${width} ${height}`).attr("height", height).style("max-width", "none");
     x.range([edge.left, width - edge.right]);
@@ -166,9 +167,9 @@
     const axis = titleOf(show) + (y.domain()[0] > 0 ? ` (axis from ${y.domain()[0]})` : "");
     const panels = chosen().map((network) => [network, place.append("div")]); // all of them, for their widths
     for (const [network, panel] of panels) {
-      panel.append("h3").text(network.name);
+      panel.append("h3").text(network.title);
       const x = d3.scaleLinear().domain(fitted(network.depth));
-      const words = `${titleOf(show)} of ${network.name} over depth`;
+      const words = `${titleOf(show)} of ${network.title} over depth`;
       const svg = chart(panel, words, 260, x, y, ["depth (activations on the longest path)", axis], 52);
       const values = network[show.name];
       const line = d3.line((k) => x(network.depth[k]), (k) => y(values[k])).defined((k) => values[k] != null);
@@ -184,12 +185,13 @@
       });
       window.affscoreFollow(svg.node());
     }
-    const looks = [...new Set(chosen().flatMap((network) => network.look))].map((look) => data.looks[look]);
+    const every = chosen().flatMap((network) => network.look).map((look) => data.looks[look]);
+    const looks = new Map(every.map((look) => [look.place, look])).values(); // a place once, whatever its functions
     d3.select($("legend")).html("").selectAll("li").data(looks).join("li").each(function (look) {
       const item = d3.select(this);
       item.append("svg").attr("viewBox", "-.6 -.6 1.2 1.2").attr("aria-hidden", true)
         .append("path").attr("d", look.path).attr("fill", colour(look.colour));
-      item.append("span").text(look.words);
+      item.append("span").text(look.place);
     });
   }
 
@@ -201,7 +203,7 @@
     rows.sort((a, b) => (means[0][b] ?? -1) - (means[0][a] ?? -1));
     const x = d3.scaleLinear().domain(fitted(known(means.flat()))).nice();
     const [step, top] = [34, 16];
-    const words = `Mean score of ${names.join(", ")} under each specification`;
+    const words = `Mean score of ${chosen().map((network) => network.title).join(", ")} under each specification`;
     const svg = chart(place, words, top + step * rows.length + 40, x, null, [`mean affinity score (axis from ${x.domain()[0]})`], 12);
     rows.forEach((row, k) => {
       const at = top + step * k;
@@ -212,7 +214,7 @@
       chosen().forEach((network, number) => {
         const mean = network.means[row];
         if (mean == null) return;
-        const words = `${network.name}: ${digits(mean, 3)} with ${data.specifications[row]}`;
+        const words = `${network.title}: ${digits(mean, 3)} with ${data.specifications[row]}`;
         point(svg, x(mean), at + 11, 11, data.series[number], words);
       });
     });

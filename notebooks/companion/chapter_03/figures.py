@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from affscore.plots.style import PALETTE, house_style, legend_below, page, series_style
 from companion.activations import NAMES
+from companion.style import narrow
 
 _COVARIANCES = {"empirical": "empirical covariance", "ledoit-wolf": "Ledoit-Wolf shrinkage"}
 
@@ -71,7 +72,7 @@ def bias_against_points(
         tolerance: A bias to mark with a line; None for no line.
 
     Returns:
-        The figure, as wide as a page.
+        The figure, its panels below each other.
 
     Source: ours.
 
@@ -81,7 +82,8 @@ def bias_against_points(
     'independent coordinates'
     """
     labels: Any = {"xlabel": "points over width, $n / d$", "ylabel": r"bias of the score $\rho$"}
-    figure, grid = page(summary["exponent"].nunique(), 3.3, sharey=True, **labels)
+    figure, grid = page(summary["exponent"].nunique(), 1.0, each=1.6, columns=1, sharey=True, **labels)
+    narrow(figure)
     ratios = np.unique(summary["ratio"])
     names = [f"{ratio:g}" if ratio >= 1 else f"1/{1 / ratio:g}" for ratio in ratios]
     for axes, (exponent, rows) in zip(grid, summary.groupby("exponent", sort=False), strict=True):

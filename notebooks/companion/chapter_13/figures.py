@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from affscore.plots.style import PALETTE, house_style, legend_below, literal, name_rows, page, series_style
-from companion.style import family_styles
+from companion.style import family_styles, narrow
 
 
 @house_style()
@@ -21,7 +21,7 @@ def unexplained_shares(shares: pd.DataFrame, groups: Mapping[str, str]) -> Figur
         groups: The group of each network, as its family, which has colour, marker and a line of its own.
 
     Returns:
-        The figure, as wide as a page. What is missing leaves its place empty.
+        The figure. What is missing leaves its place empty.
 
     >>> shares = pd.DataFrame({"mlp": [0.1, 0.2], "network": [0.2, 0.3]}, index=["a", "b"])
     >>> figure = unexplained_shares(shares, {"a": "ViTs", "b": "ResNets"})
@@ -31,6 +31,7 @@ def unexplained_shares(shares: pd.DataFrame, groups: Mapping[str, str]) -> Figur
     of = np.array([groups.get(name, name) for name in shares.index])
     styles = family_styles(list(of))
     figure, (axes,) = page(1, 1.0 + 0.42 * shares.shape[1])
+    narrow(figure)
     for place, (group, (colour, marker)) in enumerate(styles.items()):
         offset = 0.6 * ((place + 0.5) / len(styles) - 0.5)
         for row, kind in enumerate(shares.columns):
@@ -41,7 +42,7 @@ def unexplained_shares(shares: pd.DataFrame, groups: Mapping[str, str]) -> Figur
     for row in range(1, shares.shape[1]):
         axes.axhline(row - 0.5, color=PALETTE["grey"], linewidth=0.5)
     name_rows(axes, list(shares.columns))
-    axes.set(xlabel="share of the variance that no affine map explains", ylim=(shares.shape[1] - 0.5, -0.5))
+    axes.set(xlabel="share of variance that no affine map explains", ylim=(shares.shape[1] - 0.5, -0.5))
     axes.set_xlim(left=-0.01)
     legend_below(figure, 5, loc="outside upper center")
     return figure
@@ -55,13 +56,14 @@ def criteria_over_width(layers: pd.DataFrame) -> Figure:
         layers: A row for each layer and width, in this order of its index; a column for each criterion.
 
     Returns:
-        The figure, as wide as a page.
+        The figure, its panels below each other.
 
     >>> layers = pd.DataFrame({"score": [0.9, 0.1]}, index=pd.MultiIndex.from_product([["linear"], [2, 64]]))
     >>> criteria_over_width(layers).axes[0].get_title()
     'score'
     """
-    figure, panels = page(layers.shape[1], 2.9, xlabel="channels")
+    figure, panels = page(layers.shape[1], 0.8, each=1.9, columns=1, sharex=True, xlabel="channels")
+    narrow(figure)
     for axes, (criterion, values) in zip(panels, layers.items(), strict=True):
         for number, (layer, own) in enumerate(values.groupby(level=0)):
             own = own.droplevel(0)
