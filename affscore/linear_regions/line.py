@@ -52,7 +52,7 @@ class Line:
             The logits at the points of the last grid, (points, logits).
         """
         self._known: dict[int, Tensor] = {0: ends.unsqueeze(1)}
-        return self.program.run(self._known, self._activation, self._max_pool).flatten(1)
+        return self.program.run(self._known, {Activation: self._activation, MaxPool: self._max_pool}).flatten(1)
 
     def _activation(self, x: Tensor, what: Activation) -> Tensor:
         """The points where a unit crosses zero are added; there it is exactly zero."""
