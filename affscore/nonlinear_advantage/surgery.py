@@ -135,9 +135,8 @@ def restore(model: nn.Module) -> nn.Module:
             for key in [key for key, hook in hooks.items() if isinstance(getattr(hook, "__self__", None), Scope)]:
                 del hooks[key]
         for name, _ in FUSED.values():
-            if hasattr(part, f"kept_{name}"):
-                setattr(part, name, getattr(part, f"kept_{name}"))
-                delattr(part, f"kept_{name}")
+            if f"kept_{name}" in vars(part):
+                setattr(part, name, vars(part).pop(f"kept_{name}"))
     return model
 
 

@@ -36,7 +36,7 @@ class ChannelPReLU(nn.PReLU):
         axis: Where they are, counted from the last axis: -3 in (N, C, H, W), -1 in (N, tokens, C).
         call: Which of the activations that its layer calls it stands for, from 0.
         original: The module that it replaces; None where it replaces the call of a function.
-        placed: ``device`` and ``dtype`` of the slopes.
+        kind: ``device`` and ``dtype`` of the slopes.
 
     Attributes:
         weight: The slopes, (channels,), 0 at first.
@@ -50,10 +50,8 @@ class ChannelPReLU(nn.PReLU):
 
     frozen: Tensor
 
-    def __init__(
-        self, channels: int, axis: int, call: int = 0, original: nn.Module | None = None, **placed: Any
-    ) -> None:
-        super().__init__(channels, init=0.0, **placed)
+    def __init__(self, channels: int, axis: int, call: int = 0, original: nn.Module | None = None, **kind: Any) -> None:
+        super().__init__(channels, init=0.0, **kind)
         self.axis, self.call = axis, call
         self.kept = (original,)  # in a tuple, since it is no part of the network
         self.inplace = bool(getattr(original, "inplace", False))

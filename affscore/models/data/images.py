@@ -253,13 +253,9 @@ def images_of(name: str, part: Literal["train", "test"] = "test") -> ImageSet:
     return ImageSet(name, len(pictures), lambda index, p: (p or image_tensor)(pictures[index][0]), **about)
 
 
-def _named(name: str, argument: str, seed: int) -> ImageSet:
-    return images_of(name)
-
-
 SOURCES = [
     *(DataSource(name, "CLASS", partial(_held_out, name)) for name in CHANGES),
     DataSource("random", "", lambda _, seed: Noise(seed)),
-    *(DataSource(name, "CLASS", partial(_named, name)) for name in DATA_SETS),
+    *(DataSource(name, "CLASS", lambda *_, name=name: images_of(name)) for name in DATA_SETS),
     *(DataSource(kind, "DIR", partial(_below, kind)) for kind in ("imagenet", "folder")),
 ]
