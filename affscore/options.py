@@ -35,21 +35,13 @@ _WORDS = {
 
 
 class Specification(NamedTuple):
-    """One choice of each kind under which a score is measured; the defaults are those of :func:`affscore.signature`.
-
-    >>> Specification(coupling="paired").differences(Specification(order="reduce-first"))
-    ('order', 'coupling')
-    """
+    """One choice of each kind under which a score is measured; the defaults are those of :func:`affscore.signature`."""
 
     reduction: str = "mean"
     order: str = "activate-first"
     covariance: str = "ledoit-wolf"
     coupling: str = "exact"
     bias: str = "none"
-
-    def differences(self, other: Specification) -> tuple[str, ...]:
-        """The names of the choices that are not those of another specification."""
-        return tuple(name for name, ours, theirs in zip(self._fields, self, other, strict=True) if ours != theirs)
 
 
 OF_THE_PAPERS = ("cka", "norm", "sparsity", "entropy", "r2")

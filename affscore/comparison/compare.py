@@ -105,9 +105,8 @@ class Comparison:
         tail, rows = (1 - level) / 2, []
         for (a, one), (b, other) in combinations(self.signatures.items(), 2):
             paired = _same_images(one, other)
-            drawn = one.resampled_means(resamples, seed) - other.resampled_means(
-                resamples, seed if paired else seed + 1
-            )
+            own_seed = seed if paired else seed + 1
+            drawn = one.resampled_means(resamples, seed) - other.resampled_means(resamples, own_seed)
             low, high = np.quantile(drawn, [tail, 1 - tail])
             bias = one.worst_bias - other.worst_bias
             low, high = low - max(bias, 0.0), high - min(bias, 0.0)
@@ -122,8 +121,7 @@ class Comparison:
         return self.statistics.join(self.distances.add_prefix("distance to "))
 
     def __repr__(self) -> str:
-        shown = self.statistics.to_string(float_format="{:.3f}".format)
-        parts = [shown]
+        parts = [self.statistics.to_string(float_format="{:.3f}".format)]
         if len(self.signatures) > 1:
             parts.append(f"\nDTW distances\n{self.distances.to_string(float_format='{:.3f}'.format)}")
             if all(one.sample_costs for one in self.signatures.values()):

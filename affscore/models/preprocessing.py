@@ -33,9 +33,6 @@ class Preprocessing:
         mean: Mean of each channel, for values in [0, 1].
         std: Standard deviation of each channel.
         interpolation: "bilinear", "bicubic" or "nearest".
-        squash: Whether both sides, and not only the shorter one, are brought to ``resize``, which changes the
-            shapes in an image that is not square.
-        reversed_channels: Whether the network expects blue, green, red.
         transform: The transform of pictures of the source that the network is from, which is used as it is, whatever
             it does; then the other attributes only say what comes out of it.
 
@@ -50,8 +47,6 @@ class Preprocessing:
     mean: tuple[float, ...] = (0.485, 0.456, 0.406)
     std: tuple[float, ...] = (0.229, 0.224, 0.225)
     interpolation: str = "bilinear"
-    squash: bool = False
-    reversed_channels: bool = False
     transform: Callable[[Image.Image], Tensor] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -87,10 +82,8 @@ class Preprocessing:
         if self.transform is not None:
             picture = T.to_pil_image((255 * image).round().byte()) if isinstance(image, Tensor) else image
             return T.center_crop(self.transform(picture), [self.size, self.size])
-        sides = [self.resize, self.resize] if self.squash else [self.resize]
-        image = T.resize(image, sides, interpolation=T.InterpolationMode(self.interpolation), antialias=True)
-        tensor = image_tensor(T.center_crop(image, [self.size, self.size]))
-        return T.normalize(tensor.flip(0) if self.reversed_channels else tensor, list(self.mean), list(self.std))
+        image = T.resize(image, [self.resize], interpolation=T.InterpolationMode(self.interpolation), antialias=True)
+        return T.normalize(image_tensor(T.center_crop(image, [self.size, self.size])), list(self.mean), list(self.std))
 
     def as_dict(self) -> dict[str, Any]:
         """The attributes, in the types that JSON knows; of a transform what it says of itself, and what it gives."""

@@ -57,9 +57,7 @@ FEW = 12
 
 
 @house_style()
-def raw_signature(
-    results: Signature | Sequence[Signature], *, columns: int = 2, titles: Sequence[str] | None = None
-) -> Figure:
+def raw_signature(results: Signature | Sequence[Signature], *, titles: Sequence[str] | None = None) -> Figure:
     """Draw signatures: one panel for each, the affinity score over the depth of the activation.
 
     A place in the network has one colour and marker in every figure (:func:`affscore.plots.style.kind_style`). The
@@ -70,7 +68,6 @@ def raw_signature(
 
     Args:
         results: One signature or several.
-        columns: Panels in a row.
         titles: What to call the panels, where what they share need not be said in each; None for network, weights and
             data.
 
@@ -92,11 +89,10 @@ def raw_signature(
     if not panels:
         raise AffscoreError("expected at least one signature to draw, got none")
     # how it was measured is the same for most figures, and then not worth a line in every title
-    choices = any(
-        (panel.table[["reduction", "order"]] != ["mean", "activate-first"]).any(axis=None) for panel in panels
-    )
+    usual = ["mean", "activate-first"]
+    choices = any((panel.table[["reduction", "order"]] != usual).any(axis=None) for panel in panels)
     titles = [_about(panel.table.iloc[0], choices) for panel in panels] if titles is None else titles
-    columns = min(columns, len(panels))
+    columns = min(2, len(panels))
     depth = "depth" if columns > 1 else "depth (activations on the longest path from the input)"
     labels = {"xlabel": depth, "ylabel": "affinity score"}
     figure, grid = page(len(panels), 0.7, each=2.6, columns=columns, sharey=True, **labels)
@@ -279,9 +275,8 @@ def specification_curve(
     >>> [label.get_text() for label in dots.get_yticklabels()]
     ['sample', 'mean', 'exact']
     """
-    choices = [
-        name for name in Specification._fields if name in summary and (name != "bias" or len(set(summary[name])) > 1)
-    ]
+    several = {name for name in Specification._fields if name in summary and len(set(summary[name])) > 1}
+    choices = [name for name in Specification._fields if name in summary and (name != "bias" or name in several)]
     rows = summary.dropna(subset=value).sort_values(value, kind="stable", ignore_index=True)
     if rows.empty or not choices:
         raise AffscoreError("there is no specification with a number to draw")

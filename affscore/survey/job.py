@@ -17,6 +17,7 @@ from affscore.network.columns import choose_criteria
 from affscore.network.criteria import CRITERIA
 from affscore.options import Options, checked, usual_criteria
 
+Identity = Callable[..., dict[str, Any]]
 _USUAL = vars(Options())
 
 _FORMAT = "1.0"
@@ -133,11 +134,7 @@ def plan(
     return list(dict.fromkeys(jobs))
 
 
-def describe(
-    job: Job,
-    model: Callable[..., dict[str, Any]] = identity_of_model,
-    data: Callable[..., dict[str, Any]] = identity_of_data,
-) -> DescribedJob:
+def describe(job: Job, model: Identity = identity_of_model, data: Identity = identity_of_data) -> DescribedJob:
     """Look at all that the numbers of a job depend on, before anything is measured.
 
     Files are hashed, networks are not loaded (:func:`affscore.models.sources.identity_of_model`). How many

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -114,9 +115,10 @@ class NamedData(Dataset[Tensor], ABC):
             images: How many items are used, in the order that the seed fixes.
             seed: Fixes the order.
         """
-        if self.hashed:
-            return (bytes.fromhex(file_hash(file)) for file in self.hashed)
-        items = (self[index] for index in self.order(images, seed, images))
+        order = self.order(images, seed, images)
+        if files := self.hashed or (self.files and [self.files[index] for index in order]):
+            return map(_hash_of, files)
+        items = (self[index] for index in order)
         return (part for item in items for part in (f"{item.dtype} {tuple(item.shape)}".encode(), tensor_bytes(item)))
 
 
@@ -298,6 +300,17 @@ def identity_of_data(spec: str, images: int | None, n: int, seed: int) -> dict[s
             digest.update(part)
         about["content"] = digest.hexdigest()
     return about
+
+
+def _hash_of(file: Path) -> bytes:
+    state = file.stat() if file.is_file() else None  # of a link to nothing
+    return b"missing" if state is None else _hash_of_state(file, state.st_size, state.st_ctime_ns)
+
+
+@lru_cache(maxsize=100_000)
+def _hash_of_state(file: Path, size: int, changed: int) -> bytes:
+    """A survey asks once for each network, and a file that was not touched is what it was."""
+    return bytes.fromhex(file_hash(file))
 
 
 _registered: dict[str, DataSource] = {}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache, lru_cache, partial
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -172,19 +171,7 @@ def _below(kind: str, directory: str, seed: int) -> ImageSet:
     def read(index: int, p: Preprocessing | None) -> Tensor:
         return read_picture(files[index], p, upright=kind == "folder")
 
-    return ImageFiles(name, len(files), read, labels=labels, files=files)
-
-
-class ImageFiles(ImageSet):
-    """Images in files."""
-
-    files: Sequence[Path]
-
-    def content(self, images: int, seed: int) -> Iterator[bytes]:
-        """The hashes of the files that are used, but for links to nothing."""
-        for file in (self.files[index] for index in self.order(images, seed, images)):
-            state = file.stat() if file.is_file() else None
-            yield b"missing" if state is None else _hash_of(file, state.st_size, state.st_ctime_ns)
+    return ImageSet(name, len(files), read, labels=labels, files=files)
 
 
 def read_picture(file: Path, preprocessing: Preprocessing | None, upright: bool) -> Tensor:
@@ -229,12 +216,6 @@ def _images_below(root: Path) -> list[Path]:
     return sorted(found)
 
 
-@lru_cache(maxsize=100_000)
-def _hash_of(file: Path, size: int, changed: int) -> bytes:
-    """The hash of a file; a survey asks once for each network, and a file that was not touched is what it was."""
-    return hashlib.sha256(file.read_bytes()).digest()
-
-
 def images_of(name: str, part: Literal["train", "test"] = "test") -> ImageSet:
     """The images of a data set, read by torchvision's own classes from $AFFSCORE_DATA, or ~/.cache/affscore.
 
@@ -272,13 +253,9 @@ def images_of(name: str, part: Literal["train", "test"] = "test") -> ImageSet:
     return ImageSet(name, len(pictures), lambda index, p: (p or image_tensor)(pictures[index][0]), **about)
 
 
-def _named(name: str, argument: str, seed: int) -> ImageSet:
-    return images_of(name)
-
-
 SOURCES = [
     *(DataSource(name, "CLASS", partial(_held_out, name)) for name in CHANGES),
     DataSource("random", "", lambda _, seed: Noise(seed)),
-    *(DataSource(name, "CLASS", partial(_named, name)) for name in DATA_SETS),
+    *(DataSource(name, "CLASS", lambda *_, name=name: images_of(name)) for name in DATA_SETS),
     *(DataSource(kind, "DIR", partial(_below, kind)) for kind in ("imagenet", "folder")),
 ]

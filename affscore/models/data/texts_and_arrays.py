@@ -152,10 +152,9 @@ class TextFile(NamedData):
                 "give a longer text, or a smaller length"
             )
         tokens = "token" if rest == 1 else "tokens"
-        dropped = (
-            [f"dropped {rest} {tokens} at the end of {self.name}, too few for a window of {length}"] if rest else []
-        )
-        return TokenSet(self.name, len(windows), windows, notes=[*self.notes, *dropped]).prepared_for(expected)
+        dropped = f"dropped {rest} {tokens} at the end of {self.name}, too few for a window of {length}"
+        notes = [*self.notes, *[dropped] * bool(rest)]
+        return TokenSet(self.name, len(windows), windows, notes=notes).prepared_for(expected)
 
     def content(self, images: int, seed: int) -> Iterator[bytes | memoryview] | None:
         """Its file, and that of its tokenizer; else the text, which has no items before a network is known."""

@@ -115,11 +115,8 @@ def shortcut(before: int, after: int, stride: int) -> nn.Sequential:
     return nn.Sequential(nn.Conv2d(before, after, 1, stride=stride, bias=False), nn.BatchNorm2d(after))
 
 
-DIGITSNET = {
-    "digitsnet": MiniNetwork(
-        "digitsnet", f"{__name__}.DigitsNet", Path(__file__).parents[1] / "weights" / "digitsnet.pt"
-    )
-}
+_WEIGHTS = Path(__file__).parents[1] / "weights" / "digitsnet.pt"
+DIGITSNET = {"digitsnet": MiniNetwork("digitsnet", f"{__name__}.DigitsNet", _WEIGHTS)}
 """The one that comes with affscore."""
 
 SOURCE = Mini(DIGITSNET)

@@ -7,6 +7,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,7 +16,7 @@ from torch import nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ONE_AT_A_TIME, ModelCard, check_has_weights, seeded, stated_preprocessing
-from affscore.models.naming import file_hash, near, readable_file, user_path, weights_file, weights_label
+from affscore.models.naming import file_hash, near, readable_file, switched, user_path, weights_file, weights_label
 from affscore.models.preprocessing import IMAGENET
 from affscore.models.sources import Source
 from affscore.models.weight_files import load_weights
@@ -55,8 +56,7 @@ class OwnFile(Source):
         if weights != "DEFAULT":
             load_weights(model, weights_file(name, weights))
         label = "as built" if weights == "DEFAULT" else weights_label(weights)
-        preprocessing, known = stated_preprocessing(model) or (IMAGENET, False)
-        return model, ModelCard(name, label, preprocessing, known)
+        return model, ModelCard(name, label, *(stated_preprocessing(model) or (IMAGENET, False)))
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """The source is a file, too."""
@@ -96,17 +96,16 @@ def _importing_from(folder: Path) -> Iterator[None]:
         # an environment may lie in the folder of the script: what is installed there stays
         return home.is_relative_to(folder) and "site-packages" not in home.parts
 
-    place, bytecode = str(folder), sys.dont_write_bytecode
+    place = str(folder)
     beside = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
     same = {name for name in sys.modules if name.partition(".")[0] in beside - sys.stdlib_module_names}
     hidden = {name: sys.modules.pop(name) for name in same if not is_inside(sys.modules[name])}
     before = set(sys.modules)
     sys.path.insert(0, place)
-    sys.dont_write_bytecode = True
     try:
-        yield
+        with switched(lambda: sys.dont_write_bytecode, partial(setattr, sys, "dont_write_bytecode"), True):
+            yield
     finally:
-        sys.dont_write_bytecode = bytecode
         if place in sys.path:
             sys.path.remove(place)
         for name in sys.modules.keys() - before:

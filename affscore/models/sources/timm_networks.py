@@ -57,9 +57,9 @@ class Timm(Source):
         if pretrained:
             file = _fetched(timm.get_pretrained_cfg(variant), tag, name)
         if file is not None:
-            model = _with_weights(timm, model, variant, read_state_dict(file), file.name, seed)
-        preprocessing, known = self.expected_by(model) or (IMAGENET, False)
-        return model, ModelCard(name, tag if pretrained else weights_label(weights), preprocessing, known)
+            model = _with_weights(model, variant, read_state_dict(file), file.name, seed)
+        label = tag if pretrained else weights_label(weights)
+        return model, ModelCard(name, label, *(self.expected_by(model) or (IMAGENET, False)))
 
     def expected_by(self, model: nn.Module) -> tuple[Preprocessing, bool] | None:
         """What a network of timm expects of an image; None for another network, and where that is not square."""
@@ -93,10 +93,9 @@ def _fetched(config: Any, tag: str, name: str) -> Path:
     return from_hub(config.hf_hub_id, FILES, name, "timm", f"get {address} elsewhere and give it as {name}@FILE")
 
 
-def _with_weights(
-    timm: ModuleType, model: nn.Module, variant: str, state: dict[str, Tensor], file: str, seed: int
-) -> nn.Module:
+def _with_weights(model: nn.Module, variant: str, state: dict[str, Tensor], file: str, seed: int) -> nn.Module:
     """The network with these weights, whose names timm translates where they are not its own."""
+    import timm
 
     def translated() -> nn.Module:
         return timm.create_model(variant, pretrained=True, pretrained_cfg_overlay={"state_dict": dict(state)})

@@ -72,8 +72,7 @@ class Transformers(Source):
                 model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
         if hasattr(model.config, "use_cache"):
             model.config.use_cache = False  # keys and values of a text that nobody continues
-        preprocessing, known = expected_of(model, partial(_beside, file, repository))
-        return model, ModelCard(name, weights_label(weights), preprocessing, known)
+        return model, ModelCard(name, weights_label(weights), *expected_of(model, partial(_beside, file, repository)))
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """All files of a folder, too; config.json stands for its folder, whose weights are taken."""
@@ -129,10 +128,8 @@ def _trained(name: str, config: Path, repository: str | None) -> list[Path]:
         AffscoreError: There are none, or an index of none.
     """
     advice = f"write {name}@random or {name}@FILE"
-    found = (_beside(config, None, file) for file in WEIGHTS)
-    first = (
-        from_hub(repository, WEIGHTS, name, "transformers", advice) if repository else next(filter(None, found), None)
-    )
+    here = next(filter(None, (_beside(config, None, file) for file in WEIGHTS)), None)
+    first = from_hub(repository, WEIGHTS, name, "transformers", advice) if repository else here
     if first is None:
         raise AffscoreError(f"there are no trained weights ({WEIGHTS[0]}) beside the configuration of {name}; {advice}")
     if first.suffix != ".json":
@@ -181,15 +178,9 @@ def _network_class(transformers: ModuleType, config: Any) -> Any:
 
 def _with_weights(network_class: Any, config: Any, state: dict[str, Tensor], file: str, seed: int) -> nn.Module:
     """The network with the weights of a state dictionary, which is that of a file."""
-
-    def build() -> Any:
-        return network_class.from_pretrained(
-            None, config=config, state_dict=state, dtype=torch.float32, output_loading_info=True
-        )
-
+    given = {"config": config, "state_dict": state, "dtype": torch.float32, "output_loading_info": True}
     not_these = f"the weights in {file!r} are not those of this {network_class.__name__}"
-    loaded: Any = guarded(lambda: seeded(build, seed), not_these)
-    model, report = loaded
+    model, report = guarded(lambda: seeded(lambda: network_class.from_pretrained(None, **given), seed), not_these)
     check_kinds(model, state, file)
     wrong = [*sorted(report["missing_keys"]), *sorted(map(str, report["mismatched_keys"]))]
     if wrong or report.get("error_msgs"):

@@ -184,13 +184,6 @@ def test_other_sources_read_files_in_the_same_way(model, tmp_path, monkeypatch):
     assert not target.exists()
 
 
-def test_what_is_not_there(tmp_path):
-    with pytest.raises(AffscoreError, match=r"file not found: .*missing.pth"):
-        read_state_dict(tmp_path / "missing.pth")
-    with pytest.raises(AffscoreError, match="there is a folder, not a file"):
-        read_state_dict(tmp_path)
-
-
 def test_the_fingerprint_sees_every_number_name_and_type(trained):
     first = fingerprint(trained)
     assert first == fingerprint(trained)

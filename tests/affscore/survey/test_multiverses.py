@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from affscore import AffscoreError, load_results, multiverse, signature
-from affscore.options import Options, Specification
+from affscore.options import Options
 from affscore.survey import Store, load_or_measure, stored_multiverses, stored_signatures, survey
 from affscore.survey.job import Job, describe, named_options, plan
 
@@ -79,15 +79,6 @@ def test_each_kind_of_result_is_read_by_its_own_functions(measured, tmp_path):
     assert len(load_results(measured)) == 2 * 9
 
 
-def only(store, kind, folder):
-    """A store with the results of one kind."""
-    folder.mkdir()
-    for file in Store(store).files():
-        if ("multiverse" in file.name) == (kind == "multiverse"):
-            shutil.copy(file, folder)
-    return folder
-
-
 # keys
 
 MULTIVERSE = ("mean", "sample")
@@ -110,18 +101,6 @@ def test_the_key_of_a_multiverse_depends_on_nothing_that_it_varies(beside):
     assert found.key == expected.key
     assert found.file_name == expected.file_name
     assert found.file_name[:-17] == "mini_digitsnet-DEFAULT-digits-n32-multiverse+mean+sample-images64"
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"multiverse": ()}, {"multiverse": "mean"}, {"multiverse": ("sample", "mean")}, {"bias": "extrapolated"},
-        {"seed": 1}, {"n": 16}, {"multiverse": ("mean", "sample", "positions")},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_another_multiverse_has_another_key(options):
-    assert described(**{"multiverse": MULTIVERSE, **options}).key != described(multiverse=MULTIVERSE).key
 
 
 def test_a_multiverse_is_one_job_and_takes_no_reductions_and_orders_beside_it():
@@ -158,15 +137,3 @@ def test_multiverses_of_a_further_store_count_where_they_are_wanted(measured, tm
     for number, options in enumerate(({"also": [measured], "seed": 1}, {}), 1):
         load_or_measure(["mini:digitsnet"], "digits", tmp_path / "own", **OURS, **options)
         assert len(Store(tmp_path / "own").files()) == number
-
-
-def test_a_signature_is_not_taken_for_a_multiverse_nor_the_other_way(measured, tmp_path):
-    signatures, multiverses = (only(measured, kind, tmp_path / kind) for kind in ("signature", "multiverse"))
-    (alone,) = load_or_measure(
-        ["mini:digitsnet"], "digits", multiverses, criteria=False, **OPTIONS
-    ).values()  # fmt: skip
-    assert alone.metadata["reduction"] == "mean"
-    assert len(Store(multiverses).files()) == 3
-    (several,) = load_or_measure(["mini:digitsnet"], "digits", signatures, **OURS).values()
-    assert several.choices[0] == Specification()
-    assert len(Store(signatures).files()) == 2
