@@ -2,6 +2,7 @@ r"""The diagonal score: the affinity score where no channel needs another one, w
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -124,7 +125,7 @@ class DiagonalStream:
         self.samples = 0
         self._rounding = 0.0
         self._largest = torch.zeros(0)
-        self._groups: tuple[Tensor, ...] = ()
+        self._groups: list[Tensor] = []
 
     def update(self, x: Samples, y: Samples) -> None:
         """Add paired samples.
@@ -148,7 +149,7 @@ class DiagonalStream:
         if float(largest.max()) > SAFE[1]:
             raise AffscoreError(f"x and y must be below {SAFE[1]:.0e}, got {float(largest.max()):.1e}")
         new = _moments_of_groups(points, self.samples)
-        self._groups = _merged(self._groups, new) if self.samples else new
+        self._groups = _merged(map(torch.stack, zip(self._groups, new, strict=True))) if self.samples else new
         self._largest = torch.maximum(largest, self._largest) if self.samples else largest
         self._rounding = max(self._rounding, of_x[1], of_y[1])
         self.samples += len(points)
@@ -194,18 +195,15 @@ class DiagonalStream:
 
     def _moments(self, groups: range | list[int]) -> tuple[Tensor, Tensor, Tensor]:
         """The variances of X and of Y and the covariances of their channels, (d,) each, over some groups."""
-        count, mean, squares, products = (part[groups] for part in self._groups)
-        n = count.sum()
-        apart = mean - (count * mean).sum(dim=0) / n
-        variances = (squares + count * apart.square()).sum(dim=0) / n
+        n, _, squares, products = _merged([part[groups] for part in self._groups])
+        variances = squares / n
         # what varies by no more than rounding is constant, as in the score
         varies = variances.sqrt() > CONSTANT_TOLERANCE * self._rounding * self._largest
         of_x, of_y = (variances * varies).chunk(2)
-        apart_x, apart_y = apart.chunk(2, dim=1)
-        return of_x, of_y, (products + count * apart_x * apart_y).sum(dim=0) / n
+        return of_x, of_y, products / n
 
 
-def _moments_of_groups(points: Tensor, before: int) -> tuple[Tensor, ...]:
+def _moments_of_groups(points: Tensor, before: int) -> list[Tensor]:
     """Of each group: the number of its points, (groups, 1), their means, and sums of squares and of products."""
     n, width = points.shape
     group = (before + torch.arange(n, device=points.device)) % GROUPS
@@ -215,18 +213,14 @@ def _moments_of_groups(points: Tensor, before: int) -> tuple[Tensor, ...]:
     of_x, of_y = apart.chunk(2, dim=1)
     squares = points.new_zeros(GROUPS, width).index_add_(0, group, apart.square())
     products = points.new_zeros(GROUPS, width // 2).index_add_(0, group, of_x * of_y)
-    return count, mean, squares, products
+    return [count, mean, squares, products]
 
 
-def _merged(one: tuple[Tensor, ...], other: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """The moments of both together, without cancellation: Chan, Golub and LeVeque (1983)."""
-    (count, mean, squares, products), (more, new_mean, new_squares, new_products) = one, other
-    total = count + more
-    apart, share = new_mean - mean, more / total.clamp(min=1.0)
-    of_x, of_y = apart.chunk(2, dim=1)
-    return (
-        total,
-        mean + share * apart,
-        squares + new_squares + count * share * apart.square(),
-        products + new_products + count * share * of_x * of_y,
-    )
+def _merged(moments: Iterable[Tensor]) -> list[Tensor]:
+    """The moments of all points, of those of parts along the first axis, without cancellation: Chan et al. (1983)."""
+    count, mean, squares, products = moments
+    total = count.sum(dim=0)
+    middle = (count * mean).sum(dim=0) / total.clamp(min=1.0)
+    apart = mean - middle
+    of_x, of_y = apart.chunk(2, dim=-1)
+    return [total, middle, (squares + count * apart.square()).sum(dim=0), (products + count * of_x * of_y).sum(dim=0)]
