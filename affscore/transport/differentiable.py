@@ -12,7 +12,7 @@ from affscore.errors import AffscoreError
 from affscore.transport.affine_maps import WELL_CONDITIONED
 from affscore.transport.affinity import ROUNDING, ConstantInputError
 from affscore.transport.assignment import optimal_coupling
-from affscore.transport.covariances import CovarianceName, check_covariance
+from affscore.transport.covariances import CovarianceName, check_covariance, shrinkage
 from affscore.transport.decompositions import TINY, joint_basis, resolved_basis
 from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
 
@@ -151,26 +151,10 @@ def _shrunk(points: Tensor, dimension: int) -> tuple[Tensor, bool]:
     """The covariance of Ledoit and Wolf in these coordinates, and whether it is well conditioned."""
     scatter = points.T @ points / len(points)
     level = scatter.trace() / dimension
-    intensity = _intensity(points, scatter, dimension)
+    # 1 at multiples of the identity, as it is next to them: the covariance is the same, its derivative is not
+    intensity = shrinkage(points, scatter, dimension, 1.0)
     matrix = (1.0 - intensity) * scatter + intensity * level * torch.eye(len(scatter)).to(scatter)
     return matrix, dimension <= WELL_CONDITIONED * intensity.item()
-
-
-def _intensity(points: Tensor, scatter: Tensor, dimension: int) -> Tensor:
-    """As :func:`affscore.transport.ledoit_wolf_intensity`, but 1 at multiples of the identity, as it is next to them.
-
-    The covariance is the same there whatever the intensity is; its derivative is not.
-    """
-    fourth = points.square().sum(dim=1).square().mean()
-    square = scatter.square().sum()
-    beta = (fourth - square) / len(points)
-    delta = square - scatter.trace().square() / dimension
-    rounding = 16 * torch.finfo(points.dtype).eps
-    if bool(beta * len(points) <= rounding * fourth):
-        return torch.zeros_like(beta)
-    if bool(delta <= rounding * square):
-        return torch.ones_like(beta)
-    return (beta / delta).clamp(max=1.0)
 
 
 class _Centred(torch.autograd.Function):
