@@ -59,7 +59,7 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
     Raises:
         ScatteredError: It mixes or moves samples; the message names the first activation where.
     """
-    among, why = collector.collected(), ""
+    among, why = collector.collected()[0], ""
 
     def probe(places: list[int]) -> list[Pair]:
         """What the activations see of a few samples."""
@@ -70,7 +70,7 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
             forward(network, recorder, images[places], name)
         finally:
             recorder.listener = collector
-        return seen.collected()
+        return seen.collected()[0]
 
     def compared(several: list[list[int]]) -> list[str]:
         notes = list[str]()
@@ -215,22 +215,16 @@ def _far(one: Tensor, other: Tensor) -> float:
     return float((one - other).masked_fill(same, 0).abs().nan_to_num(torch.inf).max())
 
 
-def _of_a_few(alone: list[Pair], among: list[Pair], places: list[int]) -> list[tuple[Pair, Tensor, Tensor, float]]:
+def _of_a_few(alone: list[Pair], among: list[Pair], places: list[int]) -> Iterator[tuple[Pair, Tensor, Tensor, float]]:
     """What each activation saw and returned for a few samples alone, and for these at their places among many.
 
     Where the latter are finite; and the size of what was added up to it, of which terms that cancel leave rounding.
     """
-    rows = [
-        (
-            pair,
-            lone,
-            row.unflatten(0, (-1, pair.points_a_sample))[places].flatten(0, 1),
-            float(torch.as_tensor(size).max()),
-        )
-        for one, pair in zip(alone, among, strict=False)
-        for lone, row, size in zip((one.x, one.y), (pair.x, pair.y), pair.sizes, strict=True)
-    ]
-    return [found for found in rows if bool(found[2].isfinite().all())]
+    for one, pair in zip(alone, among, strict=False):
+        for lone, rows, size in zip((one.x, one.y), (pair.x, pair.y), pair.sizes, strict=True):
+            row = rows.unflatten(0, (-1, pair.points_a_sample))[places].flatten(0, 1)
+            if bool(row.isfinite().all()):
+                yield pair, lone, row, float(torch.as_tensor(size).max())
 
 
 def _first_difference(

@@ -227,7 +227,7 @@ def run_batch(
                 kept.append(chunk)
     if number and samples < options.n:
         return None
-    every = collector.all_collected()
+    every = collector.collected()
     if subject.one_by_one:
         notes += _on_one_by_one(subject.one_by_one, number, passes, samples, every[0], known)
     notes += [note for follower in recorder.followers for note in follower.notes]

@@ -62,11 +62,7 @@ class Collector(Listener):
     def __post_init__(self) -> None:
         self._ways, self._start = [several[0] for several in self.options.passes], self.first
 
-    def collected(self) -> list[Pair]:
-        """The pairs of all forward passes so far, reduced in the first way (:meth:`all_collected`)."""
-        return self.all_collected()[0]
-
-    def all_collected(self) -> list[list[Pair]]:
+    def collected(self) -> list[list[Pair]]:
         """For each of the options' passes the pairs of all forward passes so far, the last one included.
 
         Raises:

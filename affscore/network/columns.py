@@ -131,12 +131,12 @@ class Criterion:
     """A number, or one before and one after each activation, with which the score is compared.
 
     Attributes:
+        function: Computes it.
         name: As ``criteria=`` has it, and the name of its column, to which ``_before`` and ``_after`` are added where
             there are two.
         title: What figures call it.
         description: What it is, in a line, with its unit if it has one.
         within: Its smallest and largest value.
-        function: Computes it.
         of: Its arguments, of the samples of a batch (:class:`affscore.network.scoring.BatchSamples`); two lists of
             arguments where there are two numbers.
         before_and_after: Whether there are two numbers.
@@ -144,12 +144,12 @@ class Criterion:
             not computed; with :data:`affscore.network.columns.ANYWHERE` it may be NaN elsewhere, too.
     """
 
+    function: Callable[..., float]
     name: str
     title: str
     description: str
     within: tuple[float, float]
-    function: Callable[..., float]
-    of: Callable[[Any], tuple[Any, ...]]
+    of: Callable[[Any], tuple[Any, ...]] = lambda samples: (samples.source, samples.target)
     before_and_after: bool = False
     missing: tuple[str, ...] = ()
 
@@ -174,18 +174,11 @@ CRITERIA: dict[str, Criterion] = {}
 """All criteria by their names, in the order of their columns."""
 
 
-def criterion(
-    name: str,
-    title: str,
-    description: str,
-    within: tuple[float, float],
-    of: Callable[[Any], tuple[Any, ...]] = lambda samples: (samples.source, samples.target),
-    **more: Any,
-) -> Callable[[Function], Function]:
-    """Make a function a criterion; the arguments are the attributes of :class:`Criterion`."""
+def criterion(name: str, *about: Any, **more: Any) -> Callable[[Function], Function]:
+    """Make a function a criterion; the arguments are the other attributes of :class:`Criterion`."""
 
     def register(function: Function) -> Function:
-        CRITERIA[name] = Criterion(name, title, description, within, function, of, **more)
+        CRITERIA[name] = Criterion(function, name, *about, **more)
         return function
 
     return register

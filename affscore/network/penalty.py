@@ -147,8 +147,8 @@ class AffinityPenalty:
         self.scores = scores.detach()
         if target.ndim == 0:
             scores = scores.mean()
-        pair = next(pair for pair in passes[0].pairs if pair is not None)
-        return (weight * (scores - target).square().mean()).to(pair.dtype)
+        pair = next(pair for pair in passes[0].pairs if len(pair.x))
+        return (weight * (scores - target).square().mean()).to(pair.x.dtype)
 
     def reset(self) -> None:
         """Forget the passes since the last call."""
@@ -188,13 +188,13 @@ class AffinityPenalty:
     def _scores(self, passes: list[TrainingPass]) -> tuple[Tensor, Tensor]:
         """The raw scores of the chosen activations, and their target."""
         first = passes[0]
-        places = [[(call.layer, call.call) for call in one.calls] for one in passes]
+        places = [[pair.key[:2] for pair in one.pairs] for one in passes]
         if any(other != places[0] for other in places):
             raise AffscoreError("the passes since the last call ran different activations; call the penalty after each")
         chosen, scores = first.chosen(), []
         for index in chosen:
-            parts = [pair for one in passes if (pair := one.pairs[index]) is not None]
-            call, x, y = first.calls[index], torch.cat([one.x for one in parts]), torch.cat([one.y for one in parts])
+            parts = [one.pairs[index] for one in passes]
+            call, x, y = parts[0].call, torch.cat([one.x for one in parts]), torch.cat([one.y for one in parts])
             if any(part.refused for part in parts):
                 raise AffscoreError(
                     f"{call} runs without gradients (torch.no_grad, or a checkpoint with use_reentrant=True): "
@@ -209,7 +209,7 @@ class AffinityPenalty:
                 "the penalty has no gradient, since no weight in front of its activations is trained: set "
                 "requires_grad, or choose later activations by layers=[...]"
             )
-        return found, self._target_of(chosen, len(first.calls)).to(found)
+        return found, self._target_of(chosen, len(first.pairs)).to(found)
 
     def _target_of(self, chosen: Sequence[int], count: int) -> Tensor:
         """A number for the mean, or one for each of the chosen activations among so many, in their order.

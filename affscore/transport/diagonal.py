@@ -17,7 +17,7 @@ from affscore.transport.samples import (
     CentredSample,
     Samples,
     as_samples,
-    centred,
+    centred_pair,
     check_same_shape,
 )
 
@@ -78,10 +78,7 @@ def diagonal_affinity(x: Samples | CentredSample, y: Samples | CentredSample) ->
     >>> round(float(score), 2), bool(abs(score.contributions.sum() - (1 - score.value) ** 2) < 1e-12)
     (0.62, True)
     """
-    source = centred(x, "x")
-    target = centred(y, "y", device=source.points.device)
-    x, y = source.points, target.points
-    check_same_shape(x, y)
+    x, y = (sample.points for sample in centred_pair(x, y))
     return _score(x.square().mean(dim=0), y.square().mean(dim=0), (x * y).mean(dim=0))
 
 

@@ -14,7 +14,7 @@ from affscore.transport.affinity import ROUNDING, ConstantInputError
 from affscore.transport.assignment import optimal_coupling
 from affscore.transport.covariances import CovarianceName, check_covariance, shrinkage
 from affscore.transport.decompositions import TINY, joint_basis, resolved_basis
-from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
+from affscore.transport.samples import CentredSample, Samples, centred_pair
 
 HeldCoupling = Literal["paired", "fixed"]
 
@@ -81,9 +81,7 @@ def differentiable_affinity(
                 "the score needs tensors with numbers, got one on the device meta or within torch.func (vmap, grad): "
                 "score one pair at a time, and take its gradient by backward() or torch.autograd.grad"
             )
-    source = centred(x, "x")
-    target = centred(y, "y", device=source.points.device)
-    check_same_shape(source.points, target.points)
+    source, target = centred_pair(x, y)
     from_x, from_y = _points(x, source, covariance), _points(y, target, covariance)
     if target.constant:
         return 1.0 + 0.0 * (from_x.sum() + from_y.sum())

@@ -216,6 +216,16 @@ def centred(
     return centre(points.to(device or points.device), *units)
 
 
+def centred_pair(
+    x: Samples | CentredSample, y: Samples | CentredSample, rounding: float | None = None
+) -> tuple[CentredSample, CentredSample]:
+    """Two clouds of the same shape (n, d), checked and centred (:func:`centred`), on the device of the first."""
+    source = centred(x, "x", rounding)
+    target = centred(y, "y", rounding, source.points.device)
+    check_same_shape(source.points, target.points)
+    return source, target
+
+
 def centre(x: Tensor, rounding: float = 2.0**-52, size: Tensor | float = 0.0, eps: float = 0.0) -> CentredSample:
     """Subtract the mean and divide by the size, so that no square over- or underflows.
 
