@@ -26,8 +26,7 @@ JUMP = 10.0
 """By how much more than it did at any activation before: rounding errors grow slowly through a network, to any size."""
 
 RANDOM = (
-    "the network gives other numbers for the same sample, since it draws random numbers or keeps a state: its scores "
-    "depend on the seed, and on batch_size"
+    "the network gives other numbers for the same sample (chance, or a state): scores depend on seed and batch_size"
 )
 """The note on such a network."""
 
@@ -94,8 +93,7 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
                 what = f"{_counted(size)} alone {'gives' if size == 1 else 'give'}"
                 raise ScatteredError(
                     f"the network {name} mixes samples, or moves the axis that counts them, before {where.call}: "
-                    f"{what} other numbers there than among others; each sample must go through the network by "
-                    "itself, along the first axis",
+                    f"{what} other numbers than among others; each must go through by itself, along the first axis",
                     f"they do not stand one after the other where {where.call} sees them",
                 )
         return notes

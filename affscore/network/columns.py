@@ -88,8 +88,7 @@ ALWAYS = (
     Column("kind", "text", "its place in its block, or what it is for; of a block, what it is; see below",
            words=KINDS),
     Column("depth", "integer", "activations on the longest path from the input to this one, itself included", _FROM_1),
-    Column("width", "integer", "$c$, the number of coordinates of the two clouds (with the flag `other width`, of the "
-           "input)", _FROM_1),
+    Column("width", "integer", "$c$, the number of coordinates (flag `other width`: of the input)", _FROM_1),
     Column("batch", "integer", "the batch", _FROM_0),
     Column("n", "integer", "the number of points of each cloud: samples in the batch (of an expert those that "
            "reach it), or with `positions` their points",
@@ -97,8 +96,7 @@ ALWAYS = (
     Column("reduction", "text", "from a feature map to a point", words=get_args(ReductionName)),
     Column("order", "text", "of reduction and activation", words=get_args(OrderName)),
     Column("covariance", "text", "the estimator", words=get_args(CovarianceName)),
-    Column("coupling", "text", "of the score: `paired` for more than 2,048 points of several "
-           "positions", words=("exact", "paired")),
+    Column("coupling", "text", "`paired` for more than 2,048 points of several positions", words=("exact", "paired")),
     Column("score", "number", r"$\rho$, see {eq}`eq-affinity-score`", (0, 1), missing=NO_SCORE),
     Column("raw", "number", "the score before it is cut at 0", (-math.inf, 1), missing=NO_SCORE),
     Column("paired", "number", r"the score under the pairing $i \to i$ of each input with its own output; never above "

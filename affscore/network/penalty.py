@@ -239,8 +239,7 @@ class AffinityPenalty:
         text = tokens_of_text(entries, {}, self._mask)
         if text is not None and has_decoder(self.model):
             raise AffscoreError(
-                "the penalty cannot tell the padding of an encoder from that of its decoder: give both texts of the "
-                "same length without padding"
+                "the penalty cannot tell an encoder's padding from its decoder's: give texts of one length, unpadded"
             )
         if "masks" not in self._warned and (doubt := unread_masks(entries, self._mask)):
             self._warn_once("masks", doubt, stacklevel=7)  # of the line that runs the network
@@ -313,7 +312,6 @@ def _scores_of(signature: Signature, covariance: CovarianceName, coupling: HeldC
     if (lacking := summary[scores.isna()]).size:
         names = ", ".join(f"{row.activation} of layer {row.layer!r} ({row.flag})" for row in lacking.itertuples())
         raise AffscoreError(
-            f"the target is a signature without a score of {names}: choose others by layers=[...], and give a list of "
-            "their scores"
+            f"the target is a signature without a score of {names}: choose others by layers=[...] and list their scores"
         )
     return scores.to_numpy(dtype=float)

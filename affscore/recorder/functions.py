@@ -237,10 +237,7 @@ def library_class_name(module: nn.Module) -> str | None:
     return LIBRARY_CLASSES.get(kind.__module__.partition(".")[0], {}).get(kind.__name__)
 
 
-_WANTED = (
-    "activations must be a list of module classes, modules or functions, or a dictionary of these by the name that "
-    "they shall have"
-)
+_WANTED = "activations must be a list of module classes, modules or functions, or a dictionary of these by their names"
 
 
 class Declared(dict[Any, str]):

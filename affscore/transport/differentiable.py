@@ -121,7 +121,12 @@ def _points(x: Samples, sample: CentredSample, name: CovarianceName) -> Tensor:
 
 
 def _transported(x: Tensor, y: Tensor, name: CovarianceName, dimension: int) -> Tensor:
-    """X under the linear part of the optimal map: centred points (n, k) in a basis of a space of d coordinates."""
+    r"""X under the linear part of the optimal map: centred points (n, k) in a basis of a space of d coordinates.
+
+    For the empirical covariance of X, which may be singular, :math:`T X = Z O^\top F`: F is any factor of the other
+    covariance, :math:`F^\top F = n S_Y` (Y itself, where it is empirical), and Z and O are the polar factors of X and
+    of :math:`F H`, with :math:`H = Z^\top X = (n S_X)^{1/2}`.
+    """
     factor = y
     if name == "ledoit-wolf":
         of_x, regular_x = _shrunk(x, dimension)
@@ -132,15 +137,6 @@ def _transported(x: Tensor, y: Tensor, name: CovarianceName, dimension: int) -> 
             white = torch.linalg.solve_triangular(lower, x.T, upper=False).T
             return torch.linalg.solve_triangular(lower, white @ root, upper=False, left=False)
         factor = torch.linalg.cholesky(len(y) * of_y).T if regular_y else y
-    return _transported_by_polar_factors(x, factor)
-
-
-def _transported_by_polar_factors(x: Tensor, factor: Tensor) -> Tensor:
-    r"""The same for the empirical covariance of X, which may be singular: :math:`T X = Z O^\top F`.
-
-    F is any factor of the other covariance, :math:`F^\top F = n S_Y` (Y itself, where it is empirical), and Z and O are
-    the polar factors of X and of :math:`F H`, with :math:`H = Z^\top X = (n S_X)^{1/2}`.
-    """
     frame = _PolarFactor.apply(x)
     return frame @ (_PolarFactor.apply(factor @ (frame.T @ x)).T @ factor)
 
@@ -167,8 +163,7 @@ class _Centred(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         if torch.is_grad_enabled():  # create_graph=True: a second derivative would be silently wrong
             raise AffscoreError(
-                "the score has first derivatives only; compute its gradient without create_graph=True, apart from what "
-                "needs a second one"
+                "the score has first derivatives only: compute its gradient without create_graph=True, by itself"
             )
         largest = torch.finfo(ctx.kind["dtype"]).max  # of subnormal numbers it may be beyond
         return ((gradient - gradient.mean(dim=0)) / ctx.scale).clamp(-largest, largest).to(**ctx.kind), None

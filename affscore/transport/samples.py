@@ -128,8 +128,7 @@ def as_samples(x: Samples, name: str = "x", least: int = 2) -> tuple[Tensor, flo
     tensor = _as_tensor(x, name)
     if tensor.ndim != 2:
         raise AffscoreError(
-            f"{name} must have shape (n samples, d coordinates), got {tuple(tensor.shape)}; "
-            "reduce or flatten it to two dimensions first"
+            f"{name} must have shape (n samples, d coordinates), got {tuple(tensor.shape)}; reduce or flatten it first"
         )
     n, d = tensor.shape
     if n < least or d < 1:
