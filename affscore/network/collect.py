@@ -205,7 +205,7 @@ def _activated(pair: Pair) -> Tensor:
     """The activation of the reduced input."""
     if pair.call.block:
         raise AffscoreError(
-            f"{pair.call} is a block, no elementwise function as order='reduce-first' needs; use order='activate-first'"
+            f"{pair.call} is a block and no elementwise function, for order='reduce-first'; use order='activate-first'"
         )
     try:
         y = pair.function(pair.x.to(pair.dtype, copy=True)).to(pair.x.dtype)

@@ -239,7 +239,8 @@ class AffinityPenalty:
         text = tokens_of_text(entries, {}, self._mask)
         if text is not None and has_decoder(self.model):
             raise AffscoreError(
-                "the penalty cannot tell an encoder's padding from its decoder's: give texts of one length, unpadded"
+                "the penalty cannot tell the padding of an encoder from that of its decoder: give both texts of the "
+                "same length without padding"
             )
         if "masks" not in self._warned and (doubt := unread_masks(entries, self._mask)):
             self._warn_once("masks", doubt, stacklevel=7)  # of the line that runs the network

@@ -81,13 +81,14 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
     check_plain(images)
     if images.ndim < 2:
         raise AffscoreError(
-            f"samples must have shape (N, ...), got {tuple(images.shape)}: (N, 1) of numbers, x[None] of one sample x"
+            f"samples must have shape (N, ...), got {tuple(images.shape)}: of one number a sample it is (N, 1), and a "
+            "sample x alone is x[None]"
         )
     if not images.is_floating_point() or images.element_size() < 2:  # PyTorch stores in 8 bits, and computes nothing
         ids = images.ndim == 2 and images.dtype in (torch.int64, torch.int32)
         raise AffscoreError(
-            f"the data must be floating point numbers, scaled and normalised as the network expects, got {images.dtype}"
-            + ", or give a network of token ids an attribute preprocessing = affscore.models.TextPreprocessing(...)"
+            f"the data must be floating point numbers scaled and normalised as the network expects, got {images.dtype}"
+            + "; or give a network of token ids an attribute preprocessing = affscore.models.TextPreprocessing(...)"
             * ids
         )
     _check_finite(images)

@@ -170,7 +170,10 @@ def _fitting(tokens: Tensor, text: Tensor) -> Tensor:
     return text.to(tokens.device)
 
 
-_NOT_COUNTED = "the first axis must count the {} samples, or parts of them, got shape {} (a sample x alone is x[None])"
+_NOT_COUNTED = (
+    "the first axis of a feature map must count the {} samples, or parts of them, got shape {} (a sample x alone is "
+    "x[None])"
+)
 
 
 def reduced(
