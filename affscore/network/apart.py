@@ -26,7 +26,8 @@ JUMP = 10.0
 """By how much more than it did at any activation before: rounding errors grow slowly through a network, to any size."""
 
 RANDOM = (
-    "the network gives other numbers for the same sample (chance, or a state): scores depend on seed and batch_size"
+    "the network gives other numbers for the same sample, since it draws random numbers or keeps a state: its scores "
+    "depend on the seed, and on batch_size"
 )
 """The note on such a network."""
 

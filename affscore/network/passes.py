@@ -51,7 +51,7 @@ class TrainingPass(Listener):
 
     def _reduced(self, call: ActivationCall, features: Tensor, output: Place | None = None) -> Tensor:
         # what this saves is no part of the network: a checkpoint, which would look for it when it runs again, has hooks
-        with torch.autograd.graph.saved_tensors_hooks(_as_it_is, _as_it_is):
+        with torch.autograd.graph.saved_tensors_hooks(lambda saved: saved, lambda saved: saved):
             return reduced(call, features, self.images, "mean", text=self._text, output=output)[0]
 
     def chosen(self) -> list[int]:
@@ -72,10 +72,6 @@ class TrainingPass(Listener):
                 raise AffscoreError(f"layers chooses {twice[0]} twice, by {layer!r} too; name each one once")
             found += places
         return found
-
-
-def _as_it_is(tensor: Tensor) -> Tensor:
-    return tensor
 
 
 def checked_layers(layers: Any) -> tuple[str | int, ...] | None:

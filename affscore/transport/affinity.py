@@ -28,7 +28,8 @@ class ConstantInputError(AffscoreError):
 
     def __init__(self) -> None:
         super().__init__(
-            "x is constant while y varies, so that no map takes x to y; are they input and output of the same function?"
+            "x is constant while y varies, so that no map takes x to y; "
+            "check that x and y are the input and the output of the same function"
         )
 
 

@@ -279,7 +279,7 @@ def test_a_saturated_tanh_is_a_constant_output():
 
 
 def test_a_constant_input_of_a_varying_output_is_an_error():
-    with pytest.raises(AffscoreError, match="x is constant while y varies, so that no map takes x to y; are they"):
+    with pytest.raises(AffscoreError, match="x is constant while y varies, so that no map takes x to y; check that"):
         affinity_score(np.ones((20, 3)), gaussian(20, 3))
 
 
