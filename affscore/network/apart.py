@@ -63,9 +63,8 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
 
     def probe(places: list[int]) -> list[Pair]:
         """What the activations see of a few samples."""
-        recorder.listener = seen = Collector(
-            collector.options, first=collector.first, places=places, experts=collector.experts
-        )
+        seen = Collector(collector.options, first=collector.first, places=places, experts=collector.experts)
+        recorder.listener = seen
         try:
             forward(network, recorder, images[places], name)
         finally:

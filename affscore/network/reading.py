@@ -219,9 +219,8 @@ def tokens_of_text(entries: Any, unused: Any, name: str | None = MASK) -> Tensor
     if not bool(text.any(dim=1).all()):
         raise AffscoreError(f"a sample of the data is all padding by its {name}; leave it out")
     for other, same in {"decoder_input_ids": entries.get("input_ids"), f"decoder_{name}": mask}.items():
-        if isinstance(entries.get(other), Tensor) and not (
-            isinstance(same, Tensor) and torch.equal(entries[other], same)
-        ):
+        given = entries.get(other)
+        if isinstance(given, Tensor) and not (isinstance(same, Tensor) and torch.equal(given, same)):
             raise AffscoreError(f"the data marks padding ({name}) of other tokens than those of {other}; {_ADVICE}")
     return text
 
