@@ -85,14 +85,12 @@ ALWAYS = (
     Column("layer", "text", "the path of the module that made the call"),
     Column("call", "integer", "which call of this layer: a ReLU that a block uses twice has calls 0 and 1", _FROM_0),
     Column("activation", "text", "the function, however it was spelt: `relu`, `gelu`, ... ({doc}`activations`)"),
-    Column("kind", "text", "its place in its block, or what it is for; of a block, what it is; see below",
-           words=KINDS),
+    Column("kind", "text", "its place in its block, or what it is for; of a block, what it is; see below", words=KINDS),
     Column("depth", "integer", "activations on the longest path from the input to this one, itself included", _FROM_1),
     Column("width", "integer", "$c$, the number of coordinates (flag `other width`: of the input)", _FROM_1),
     Column("batch", "integer", "the batch", _FROM_0),
-    Column("n", "integer", "the number of points of each cloud: samples in the batch (of an expert those that "
-           "reach it), or with `positions` their points",
-           (2, math.inf)),
+    Column("n", "integer", "points of each cloud: samples in the batch (of an expert those that reach it), or with "
+           "`positions` their points", (2, math.inf)),
     Column("reduction", "text", "from a feature map to a point", words=get_args(ReductionName)),
     Column("order", "text", "of reduction and activation", words=get_args(OrderName)),
     Column("covariance", "text", "the estimator", words=get_args(CovarianceName)),

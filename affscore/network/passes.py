@@ -36,7 +36,8 @@ class TrainingPass(Listener):
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """Reduce the input, before an in-place activation overwrites it."""
-        self.pairs.append(Pair(call, x.dtype, apply, refused="" if torch.is_grad_enabled() else "without gradients"))
+        without = "" if torch.is_grad_enabled() else "it runs without gradients"
+        self.pairs.append(Pair(call, x.dtype, torch.clone, refused=without))  # apply may hold other features
         if self._layers is None or call.layer in self._layers or call.index in self._layers:
             self.pairs[-1].x = self._reduced(call, x)
 
