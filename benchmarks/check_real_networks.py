@@ -40,7 +40,7 @@ def pairs_of(network: torch.nn.Module, dataset: str, n: int, batch_size: int) ->
     with torch.no_grad(), prepared(network, cpu), recording(network, collector) as recorder:
         for images in stream.chunks:
             forward(network, recorder, images, card.name)
-    return stream.name, collector.collected()
+    return stream.name, collector.collected()[0]
 
 
 def compare(model: str, dataset: str, n: int, batch_size: int) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -16,7 +16,7 @@ from affscore.network.inputs import Inputs
 from affscore.network.notes import Note
 from affscore.network.reduction import ScatteredError
 from affscore.network.scoring import Pair
-from affscore.recorder import ActivationCall, Listener, Recorder
+from affscore.recorder import Listener, Recorder
 from affscore.recorder.dataflow import tensors_in
 
 TOLERANCE = 1e-2
@@ -59,18 +59,17 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
     Raises:
         ScatteredError: It mixes or moves samples; the message names the first activation where.
     """
-    among, why = collector.collected(), ""
+    among, why = collector.collected()[0], ""
 
     def probe(places: list[int]) -> list[Pair]:
         """What the activations see of a few samples."""
-        recorder.listener = seen = Collector(
-            collector.options, first=collector.first, places=places, experts=collector.experts
-        )
+        seen = Collector(collector.options, first=collector.first, places=places, experts=collector.experts)
+        recorder.listener = seen
         try:
             forward(network, recorder, images[places], name)
         finally:
             recorder.listener = collector
-        return seen.collected()
+        return seen.collected()[0]
 
     def compared(several: list[list[int]]) -> list[str]:
         notes = list[str]()
@@ -94,8 +93,7 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
                 what = f"{_counted(size)} alone {'gives' if size == 1 else 'give'}"
                 raise ScatteredError(
                     f"the network {name} mixes samples, or moves the axis that counts them, before {where.call}: "
-                    f"{what} other numbers there than among others; each sample must go through the network by "
-                    "itself, along the first axis",
+                    f"{what} other numbers than among others; each must go through by itself, along the first axis",
                     f"they do not stand one after the other where {where.call} sees them",
                 )
         return notes
@@ -135,7 +133,7 @@ def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: st
 
     Its output for the first, a middle and the last sample must be the same alone as among the others: that of a sample
     is found along any axis that is as long as there are samples, or parts of them. Where no output has such an axis,
-    what the activations see is compared so. Of a network that is random nobody can tell.
+    nobody can tell, and neither of a network that is random.
 
     Args:
         network: The network.
@@ -144,41 +142,24 @@ def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: st
         name: The network's name.
     """
 
-    def seen(inside: bool, few: Inputs) -> tuple[list[Tensor], int]:
-        recorder.listener = watching = _Seen(inside)
-        output = forward(network, recorder, few, name)
-        found = watching.inputs if inside else tensors_in(output)
+    def outputs(few: Inputs) -> tuple[list[Tensor], int]:
+        found = tensors_in(forward(network, recorder, few, name))
         return [one for one in found if one.is_floating_point() and one.numel()], len(recorder.calls)
 
-    for inside in (False, True):
-        try:
-            count = len(images)
-            inside_out = (*range(count // 2, count), *range(count // 2))
-            middle = next((place for place in inside_out if math.gcd(place, 30) == 1), 0)
-            some = (images, images[-1:], images[middle : middle + 1], images[:1], images[:1])
-            runs = [seen(inside, few) for few in some]
-        except AffscoreError:
-            return False
-        (among, _), (last, _), (inner, _), (first, calls), (again, calls_again) = runs
-        both = zip(first, again, strict=False)
-        if any(one.shape != two.shape or _far(one, two) > REPEATABLE * _largest(one) for one, two in both):
-            return calls == calls_again
-        places = ((first, 0), (inner, middle), (last, -1))
-        fits = [fit for alone, place in places for fit in _fitting(alone, among, place, count)]
-        if fits or count == 1:
-            return all(fits) and calls == calls_again
-    return False
-
-
-class _Seen(Listener):
-    """Keeps what the activations see, if it is wanted."""
-
-    def __init__(self, wanted: bool) -> None:
-        self.wanted, self.inputs = wanted, list[Tensor]()
-
-    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
-        if self.wanted:
-            self.inputs.append(x.clone())
+    count, recorder.listener = len(images), Listener()
+    inside_out = (*range(count // 2, count), *range(count // 2))
+    middle = next((place for place in inside_out if math.gcd(place, 30) == 1), 0)
+    try:
+        some = (images, images[-1:], images[middle : middle + 1], images[:1], images[:1])
+        (among, _), (last, _), (inner, _), (first, calls), (again, calls_again) = map(outputs, some)
+    except AffscoreError:
+        return False
+    both = zip(first, again, strict=False)
+    if any(one.shape != two.shape or _far(one, two) > REPEATABLE * _largest(one) for one, two in both):
+        return calls == calls_again
+    places = ((first, 0), (inner, middle), (last, -1))
+    fits = [fit for alone, place in places for fit in _fitting(alone, among, place, count)]
+    return (count == 1 or len(fits) > 0) and all(fits) and calls == calls_again
 
 
 def _fitting(alone: list[Tensor], among: list[Tensor], place: int, count: int) -> Iterator[bool]:
@@ -215,22 +196,16 @@ def _far(one: Tensor, other: Tensor) -> float:
     return float((one - other).masked_fill(same, 0).abs().nan_to_num(torch.inf).max())
 
 
-def _of_a_few(alone: list[Pair], among: list[Pair], places: list[int]) -> list[tuple[Pair, Tensor, Tensor, float]]:
+def _of_a_few(alone: list[Pair], among: list[Pair], places: list[int]) -> Iterator[tuple[Pair, Tensor, Tensor, float]]:
     """What each activation saw and returned for a few samples alone, and for these at their places among many.
 
     Where the latter are finite; and the size of what was added up to it, of which terms that cancel leave rounding.
     """
-    rows = [
-        (
-            pair,
-            lone,
-            row.unflatten(0, (-1, pair.points_a_sample))[places].flatten(0, 1),
-            float(torch.as_tensor(size).max()),
-        )
-        for one, pair in zip(alone, among, strict=False)
-        for lone, row, size in zip((one.x, one.y), (pair.x, pair.y), pair.sizes, strict=True)
-    ]
-    return [found for found in rows if bool(found[2].isfinite().all())]
+    for one, pair in zip(alone, among, strict=False):
+        for lone, rows, size in zip((one.x, one.y), (pair.x, pair.y), pair.sizes, strict=True):
+            row = rows.unflatten(0, (-1, pair.points_a_sample))[places].flatten(0, 1)
+            if bool(row.isfinite().all()):
+                yield pair, lone, row, float(torch.as_tensor(size).max())
 
 
 def _first_difference(

@@ -227,7 +227,7 @@ def run_batch(
                 kept.append(chunk)
     if number and samples < options.n:
         return None
-    every = collector.all_collected()
+    every = collector.collected()
     if subject.one_by_one:
         notes += _on_one_by_one(subject.one_by_one, number, passes, samples, every[0], known)
     notes += [note for follower in recorder.followers for note in follower.notes]
@@ -266,15 +266,12 @@ def _on_one_by_one(
 
 def _assumed_channels(calls: list[ActivationCall]) -> list[str]:
     """A note on the activations whose channels nothing in the network points at."""
-    found = []
-    # the input of the whole network is taken as it is
-    for call in (call for call in calls if call.guessed and call.kind != "network"):
-        shape = ", ".join("N" if axis == call.image_axis else str(size) for axis, size in enumerate(call.shape))
-        found.append(f"{call} (axis {call.channel_axis} of ({shape}))")
-    if not found:
-        return []
+    guessed = [call for call in calls if call.guessed and call.kind != "network"]  # whose input is taken as it is
+    shapes = [", ".join("N" if at == one.image_axis else str(n) for at, n in enumerate(one.shape)) for one in guessed]
+    found = [f"{one} (axis {one.channel_axis} of ({shape}))" for one, shape in zip(guessed, shapes, strict=True)]
     more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-    return [
+    note = (
         f"the axis of the channels is a guess for {', '.join(found[:3])}{more}: no convolution, linear layer or "
         "attention in front says which it is; reduction='flatten' needs none"
-    ]
+    )
+    return [note] if found else []

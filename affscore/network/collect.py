@@ -62,11 +62,7 @@ class Collector(Listener):
     def __post_init__(self) -> None:
         self._ways, self._start = [several[0] for several in self.options.passes], self.first
 
-    def collected(self) -> list[Pair]:
-        """The pairs of all forward passes so far, reduced in the first way (:meth:`all_collected`)."""
-        return self.all_collected()[0]
-
-    def all_collected(self) -> list[list[Pair]]:
+    def collected(self) -> list[list[Pair]]:
         """For each of the options' passes the pairs of all forward passes so far, the last one included.
 
         Raises:
@@ -209,8 +205,7 @@ def _activated(pair: Pair) -> Tensor:
     """The activation of the reduced input."""
     if pair.call.block:
         raise AffscoreError(
-            f"{pair.call} is a block and no elementwise function, which order='reduce-first' needs; use "
-            "order='activate-first'"
+            f"{pair.call} is a block and no elementwise function, for order='reduce-first'; use order='activate-first'"
         )
     try:
         y = pair.function(pair.x.to(pair.dtype, copy=True)).to(pair.x.dtype)
@@ -248,19 +243,12 @@ def sparse_entries(features: Tensor) -> tuple[int, int]:
         return low - int(torch.count_nonzero(values < -SPARSE)), low
     if values.ndim == 4 and values.is_contiguous(memory_format=torch.channels_last):
         values = values.permute(0, 2, 3, 1)  # the order does not matter, and this one is that of the memory
-    return count_sparse(values.contiguous().view(-1).numpy())
-
-
-def count_sparse(values: NDArray[Any]) -> tuple[int, int]:
-    """As :func:`sparse_entries`, of an array (n,) of float32 or float64.
-
-    Block by block in the cache, with a buffer that is used again: ten times faster than one pass over new memory, and
-    one thread takes a sixth of the time of the ReLU before it.
-    """
-    chosen = np.empty(min(BLOCK, len(values)), bool)
-    limit, low, negative = values.dtype.type(SPARSE), 0, 0
-    for start in range(0, len(values), BLOCK):
-        block = values[start : start + BLOCK]
+    # block by block in the cache, with a buffer that is used again: ten times faster than one pass over new memory, and
+    # one thread takes a sixth of the time of the ReLU before it
+    array = values.contiguous().view(-1).numpy()
+    chosen, limit, low, negative = np.empty(min(BLOCK, len(array)), bool), array.dtype.type(SPARSE), 0, 0
+    for start in range(0, len(array), BLOCK):
+        block = array[start : start + BLOCK]
         low += int(np.count_nonzero(np.less_equal(block, limit, out=chosen[: len(block)])))
         negative += int(np.count_nonzero(np.less(block, -limit, out=chosen[: len(block)])))
     return low - negative, low

@@ -85,20 +85,16 @@ ALWAYS = (
     Column("layer", "text", "the path of the module that made the call"),
     Column("call", "integer", "which call of this layer: a ReLU that a block uses twice has calls 0 and 1", _FROM_0),
     Column("activation", "text", "the function, however it was spelt: `relu`, `gelu`, ... ({doc}`activations`)"),
-    Column("kind", "text", "its place in its block, or what it is for; of a block, what it is; see below",
-           words=KINDS),
+    Column("kind", "text", "its place in its block, or what it is for; of a block, what it is; see below", words=KINDS),
     Column("depth", "integer", "activations on the longest path from the input to this one, itself included", _FROM_1),
-    Column("width", "integer", "$c$, the number of coordinates of the two clouds (with the flag `other width`, of the "
-           "input)", _FROM_1),
+    Column("width", "integer", "$c$, the number of coordinates (flag `other width`: of the input)", _FROM_1),
     Column("batch", "integer", "the batch", _FROM_0),
-    Column("n", "integer", "the number of points of each cloud: samples in the batch (of an expert those that "
-           "reach it), or with `positions` their points",
-           (2, math.inf)),
+    Column("n", "integer", "points of each cloud: samples in the batch (of an expert those that reach it), or with "
+           "`positions` their points", (2, math.inf)),
     Column("reduction", "text", "from a feature map to a point", words=get_args(ReductionName)),
     Column("order", "text", "of reduction and activation", words=get_args(OrderName)),
     Column("covariance", "text", "the estimator", words=get_args(CovarianceName)),
-    Column("coupling", "text", "of the score: `paired` for more than 2,048 points of several "
-           "positions", words=("exact", "paired")),
+    Column("coupling", "text", "`paired` for more than 2,048 points of several positions", words=("exact", "paired")),
     Column("score", "number", r"$\rho$, see {eq}`eq-affinity-score`", (0, 1), missing=NO_SCORE),
     Column("raw", "number", "the score before it is cut at 0", (-math.inf, 1), missing=NO_SCORE),
     Column("paired", "number", r"the score under the pairing $i \to i$ of each input with its own output; never above "
@@ -131,12 +127,12 @@ class Criterion:
     """A number, or one before and one after each activation, with which the score is compared.
 
     Attributes:
+        function: Computes it.
         name: As ``criteria=`` has it, and the name of its column, to which ``_before`` and ``_after`` are added where
             there are two.
         title: What figures call it.
         description: What it is, in a line, with its unit if it has one.
         within: Its smallest and largest value.
-        function: Computes it.
         of: Its arguments, of the samples of a batch (:class:`affscore.network.scoring.BatchSamples`); two lists of
             arguments where there are two numbers.
         before_and_after: Whether there are two numbers.
@@ -144,12 +140,12 @@ class Criterion:
             not computed; with :data:`affscore.network.columns.ANYWHERE` it may be NaN elsewhere, too.
     """
 
+    function: Callable[..., float]
     name: str
     title: str
     description: str
     within: tuple[float, float]
-    function: Callable[..., float]
-    of: Callable[[Any], tuple[Any, ...]]
+    of: Callable[[Any], tuple[Any, ...]] = lambda samples: (samples.source, samples.target)
     before_and_after: bool = False
     missing: tuple[str, ...] = ()
 
@@ -174,18 +170,11 @@ CRITERIA: dict[str, Criterion] = {}
 """All criteria by their names, in the order of their columns."""
 
 
-def criterion(
-    name: str,
-    title: str,
-    description: str,
-    within: tuple[float, float],
-    of: Callable[[Any], tuple[Any, ...]] = lambda samples: (samples.source, samples.target),
-    **more: Any,
-) -> Callable[[Function], Function]:
-    """Make a function a criterion; the arguments are the attributes of :class:`Criterion`."""
+def criterion(name: str, *about: Any, **more: Any) -> Callable[[Function], Function]:
+    """Make a function a criterion; the arguments are the other attributes of :class:`Criterion`."""
 
     def register(function: Function) -> Function:
-        CRITERIA[name] = Criterion(name, title, description, within, function, of, **more)
+        CRITERIA[name] = Criterion(function, name, *about, **more)
         return function
 
     return register

@@ -22,7 +22,7 @@ from affscore.network.columns import (
     OTHER_WIDTH,
     criterion,
 )
-from affscore.transport.decompositions import eigenvectors, varying_basis
+from affscore.transport.decompositions import varying_basis
 from affscore.transport.diagonal import diagonal_affinity
 from affscore.transport.samples import CentredSample, Samples, as_samples, centred, power_of_two_above, second_moments
 
@@ -160,18 +160,17 @@ def r2(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
     >>> round(r2([[0.0], [1.0], [2.0]], [[1.0], [3.0], [5.0]]), 6)
     1.0
     """
-    # it does not depend on the unit of any coordinate: let that be its rounding
-    x, y = (sample.points / torch.where(sample.noise > 0, sample.noise, 1.0) for sample in _both_centred(x, y))
-    fitted, total = _projected_squares(x, y), y.square().sum(dim=0)
+    source, target = _both_centred(x, y)
+    basis, total = _basis_of(source), target.points.square().sum(dim=0)
+    fitted = total if basis is None else (basis.T @ target.points).square().sum(dim=0)
     return float(torch.where(total > 0, fitted / total, 1.0).clamp(max=1.0).mean())
 
 
-def _projected_squares(x: Tensor, y: Tensor) -> Tensor:
-    """Squared norm of each column of y projected on what x varies in by more than one, tensor (e,)."""
-    basis = varying_basis(x, math.sqrt(len(x)))
-    if basis is None and len(x) <= x.shape[1]:  # x has rank n - 1: everything is fitted
-        return y.square().sum(dim=0)
-    return ((torch.linalg.qr(x).Q if basis is None else basis).T @ y).square().sum(dim=0)
+def _basis_of(x: CentredSample) -> Tensor | None:
+    """An orthonormal basis (n, k) of what x varies in by more than rounding; None where it is all that n points can."""
+    points = x.points / torch.where(x.noise > 0, x.noise, 1.0)  # the unit of a coordinate does not matter
+    basis = varying_basis(points, math.sqrt(len(points)))
+    return torch.linalg.qr(points).Q if basis is None and points.shape[1] < len(points) else basis
 
 
 @criterion(
@@ -217,19 +216,11 @@ def affine_fit(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
     0.3
     """
     source, target = _both_centred(x, y)
-    noise = torch.where(source.noise > 0, source.noise, 1.0)
-    points, total = source.points / noise, float(target.points.square().sum())
-    n, d = points.shape
-    values, vectors = eigenvectors(second_moments(points if d < n else points.T))
-    # in units of rounding: which are more than that
-    varying = values > max(float(n), float(values.max()) * max(n, d) * torch.finfo(values.dtype).eps)
-    kept = vectors[:, varying]
-    basis = torch.linalg.qr(points @ kept).Q if d < n else kept
-    left = float((target.points - basis @ (basis.T @ target.points)).square().sum())
-    freedom = n - 1 - basis.shape[1]
-    if freedom < 1 or total <= 0:
+    basis, total, n = _basis_of(source), float(target.points.square().sum()), len(target.points)
+    if basis is None or basis.shape[1] > n - 2 or total <= 0:
         return math.nan
-    unexplained = max(left, 0.0) / total * (n - 1) / freedom
+    left = float((target.points - basis @ (basis.T @ target.points)).square().sum())
+    unexplained = left / total * (n - 1) / (n - 1 - basis.shape[1])
     return max(1.0 - math.sqrt(unexplained / 2.0), 0.0)
 
 

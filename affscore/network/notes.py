@@ -113,8 +113,7 @@ def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True)
         )
     elif any(least >= 0 and brightest < LARGEST_NORMALISED < largest <= 255 for least, largest in ranges):
         yield Note(
-            "the images hold values from 0 to 255, as they are stored: divide them by 255 and normalise them as the "
-            "network was trained",
+            "the images hold values from 0 to 255: divide them by 255, and normalise them as the network was trained",
             "warning",
         )
 
@@ -123,10 +122,7 @@ def on_rows(table: pd.DataFrame, units: str = "activations") -> Iterator[str]:
     """What the scores themselves show: activations, or blocks, that do nothing, or lack a number."""
     count, constant = table["index"].nunique(), table["flag"].str.startswith("constant")
     if dead := table.loc[table["flag"] == "constant output", "index"].nunique():
-        yield (
-            f"{dead} of {count} {units} have a constant output in a batch, which is affine: "
-            "their score of 1 says that they do nothing (column flag)"
-        )
+        yield (f"{dead} of {count} {units} have a constant output in a batch: a score of 1 says they do nothing (flag)")
     if "affine_fit" in table and (lacking := table.loc[table["affine_fit"].isna() & ~constant, "index"].nunique()):
         yield (
             f"the least-squares fit of {lacking} of {count} {units} is not known (no affine_fit): their inputs vary "
@@ -145,8 +141,7 @@ def on_refusals(passes: Iterable[list[Pair]]) -> Iterator[str]:
     if refused:
         yield (
             f"{'1 activation has' if len(refused) == 1 else f'{len(refused)} activations have'} no score under "
-            "reduce-first, which needs them on vectors of channels: "
-            f"{next(iter(refused.values()))}"
+            f"reduce-first, which needs them on vectors of channels: {next(iter(refused.values()))}"
         )
 
 
@@ -166,7 +161,4 @@ def on_positions(options: Options) -> Iterator[str]:
 
 def too_few(used: int, items: str) -> str:
     """What to say of so few samples."""
-    return (
-        f"{used} {items} in a batch are too few for any score (two are always mapped exactly, and score 1): "
-        f"give at least {FEWEST}, and better hundreds"
-    )
+    return f"{used} {items} in a batch are too few for any score (two score 1): give at least {FEWEST}, better hundreds"

@@ -26,38 +26,33 @@ class TrainingPass(Listener):
 
     Attributes:
         images: How many samples go through the network; to be set before the first activation.
-        calls: All activations.
-        pairs: For each of them its reduced input and output, or None where it was not chosen.
+        pairs: All activations, with their reduced inputs and outputs where they were chosen.
     """
 
     def __init__(self, layers: Sequence[str | int] | None, text: Tensor | None = None) -> None:
         self.images = 0
-        self.calls: list[ActivationCall] = []
-        self.pairs: list[Pair | None] = []
+        self.pairs: list[Pair] = []
         self._layers, self._text = layers, text
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """Reduce the input, before an in-place activation overwrites it."""
-        pair = None
+        without = "" if torch.is_grad_enabled() else "it runs without gradients"
+        self.pairs.append(Pair(call, x.dtype, torch.clone, refused=without))  # apply may hold other features
         if self._layers is None or call.layer in self._layers or call.index in self._layers:
-            points = self._reduced(call, x)
-            without = "" if torch.is_grad_enabled() else "it runs without gradients"
-            pair = Pair(call, points.dtype, apply, points, points, refused=without)
-        self.calls.append(call)
-        self.pairs.append(pair)
+            self.pairs[-1].x = self._reduced(call, x)
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output."""
-        if (pair := self.pairs[call.index]) is not None:
+        if len((pair := self.pairs[call.index]).x):
             pair.y = self._reduced(call, y, call.output)
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was a part of another one."""
-        del self.calls[call.index], self.pairs[call.index]
+        del self.pairs[call.index]
 
     def _reduced(self, call: ActivationCall, features: Tensor, output: Place | None = None) -> Tensor:
         # what this saves is no part of the network: a checkpoint, which would look for it when it runs again, has hooks
-        with torch.autograd.graph.saved_tensors_hooks(_as_it_is, _as_it_is):
+        with torch.autograd.graph.saved_tensors_hooks(lambda saved: saved, lambda saved: saved):
             return reduced(call, features, self.images, "mean", text=self._text, output=output)[0]
 
     def chosen(self) -> list[int]:
@@ -66,25 +61,18 @@ class TrainingPass(Listener):
         Raises:
             AffscoreError: One is not there, or is chosen twice.
         """
-        if self._layers is None:
-            return list(range(len(self.calls)))
-        found = list[int]()
-        for layer in self._layers:
-            places = [call.index for call in self.calls if layer in (call.layer, call.index)]
+        calls, found = [pair.call for pair in self.pairs], list[int]()
+        for layer in range(len(calls)) if self._layers is None else self._layers:
+            places = [call.index for call in calls if layer in (call.layer, call.index)]
             if not places:
-                names = ", ".join(dict.fromkeys(repr(call.layer) for call in self.calls))
+                names = ", ".join(dict.fromkeys(repr(call.layer) for call in calls))
                 raise AffscoreError(
-                    f"there is no activation {layer!r} among the {len(self.calls)} of this network, whose layers are "
-                    f"{names}"
+                    f"there is no activation {layer!r} among the {len(calls)} of this network, whose layers are {names}"
                 )
-            if twice := [self.calls[place] for place in places if place in found]:
+            if twice := [calls[place] for place in places if place in found]:
                 raise AffscoreError(f"layers chooses {twice[0]} twice, by {layer!r} too; name each one once")
             found += places
         return found
-
-
-def _as_it_is(tensor: Tensor) -> Tensor:
-    return tensor
 
 
 def checked_layers(layers: Any) -> tuple[str | int, ...] | None:

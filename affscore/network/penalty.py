@@ -147,8 +147,8 @@ class AffinityPenalty:
         self.scores = scores.detach()
         if target.ndim == 0:
             scores = scores.mean()
-        pair = next(pair for pair in passes[0].pairs if pair is not None)
-        return (weight * (scores - target).square().mean()).to(pair.dtype)
+        pair = next(pair for pair in passes[0].pairs if len(pair.x))
+        return (weight * (scores - target).square().mean()).to(pair.x.dtype)
 
     def reset(self) -> None:
         """Forget the passes since the last call."""
@@ -170,11 +170,18 @@ class AffinityPenalty:
     def _run(self, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """A forward pass, recorded if it counts."""
         exporting = getattr(torch.compiler, "is_exporting", bool)()  # older versions of PyTorch cannot say
-        if exporting or not self.model.training or not torch.is_grad_enabled():
+        again = torch._C._current_graph_task_id() != -1  # a checkpoint runs it within backward()
+        if exporting or again or not self.model.training or not torch.is_grad_enabled():
             return forward(*args, **kwargs)
-        if torch._C._current_graph_task_id() != -1:  # a checkpoint runs it again, within backward()
-            return forward(*args, **kwargs)
-        text = self._tokens_of_text(named_arguments(forward, args, kwargs))
+        entries = named_arguments(forward, args, kwargs)
+        text = tokens_of_text(entries, {}, self._mask)
+        if text is not None and has_decoder(self.model):
+            raise AffscoreError(
+                "the penalty cannot tell the padding of an encoder from that of its decoder: give both texts of the "
+                "same length without padding"
+            )
+        if "masks" not in self._warned and (doubt := unread_masks(entries, self._mask)):
+            self._warn_once("masks", doubt, stacklevel=6)  # of the line that runs the network
         seen = TrainingPass(self._layers, text)
         with recording(self.model, seen, self._activations) as recorder:  # which refuses a network that was compiled
             recorder.start((args, kwargs))
@@ -187,21 +194,24 @@ class AffinityPenalty:
 
     def _scores(self, passes: list[TrainingPass]) -> tuple[Tensor, Tensor]:
         """The raw scores of the chosen activations, and their target."""
-        first = passes[0]
-        places = [[(call.layer, call.call) for call in one.calls] for one in passes]
+        advice, first = "leave out a last batch that is shorter: DataLoader(..., drop_last=True)", passes[0]
+        places = [[pair.key[:2] for pair in one.pairs] for one in passes]
         if any(other != places[0] for other in places):
             raise AffscoreError("the passes since the last call ran different activations; call the penalty after each")
         chosen, scores = first.chosen(), []
         for index in chosen:
-            parts = [pair for one in passes if (pair := one.pairs[index]) is not None]
-            call, x, y = first.calls[index], torch.cat([one.x for one in parts]), torch.cat([one.y for one in parts])
+            parts = [one.pairs[index] for one in passes]
+            call, x, y = parts[0].call, torch.cat([one.x for one in parts]), torch.cat([one.y for one in parts])
             if any(part.refused for part in parts):
                 raise AffscoreError(
                     f"{call} runs without gradients (torch.no_grad, or a checkpoint with use_reentrant=True): "
                     "set use_reentrant=False, or name the other layers"
                 )
             with naming(call):
-                self._check_size(len(x))
+                if len(x) < 2:
+                    raise AffscoreError(f"a score needs at least 2 samples, got {len(x)}; {advice}")
+                if len(x) < FEWEST:
+                    self._warn_once("size", f"{too_few(len(x), 'samples')}; {advice}", stacklevel=4)
                 scores.append(self._score(x, y))
         found = torch.stack([score.to(scores[0].device) for score in scores])
         if not found.requires_grad:
@@ -209,7 +219,7 @@ class AffinityPenalty:
                 "the penalty has no gradient, since no weight in front of its activations is trained: set "
                 "requires_grad, or choose later activations by layers=[...]"
             )
-        return found, self._target_of(chosen, len(first.calls)).to(found)
+        return found, self._target_of(chosen, len(first.pairs)).to(found)
 
     def _target_of(self, chosen: Sequence[int], count: int) -> Tensor:
         """A number for the mean, or one for each of the chosen activations among so many, in their order.
@@ -226,25 +236,6 @@ class AffinityPenalty:
             f"the target has {len(numbers)} scores for {len(chosen)} activations; give as many, or bring them to that "
             f"length: affscore.network.resampled(scores, {len(chosen)})"
         )
-
-    def _check_size(self, n: int) -> None:
-        advice = "leave out a last batch that is shorter: DataLoader(..., drop_last=True)"
-        if n < 2:
-            raise AffscoreError(f"a score needs at least 2 samples, got {n}; {advice}")
-        if n < FEWEST:
-            self._warn_once("size", f"{too_few(n, 'samples')}; {advice}", stacklevel=5)
-
-    def _tokens_of_text(self, entries: Mapping[str, Any]) -> Tensor | None:
-        """Which tokens of what goes into the network are none of padding; None where all are."""
-        text = tokens_of_text(entries, {}, self._mask)
-        if text is not None and has_decoder(self.model):
-            raise AffscoreError(
-                "the penalty cannot tell the padding of an encoder from that of its decoder: give both texts of the "
-                "same length without padding"
-            )
-        if "masks" not in self._warned and (doubt := unread_masks(entries, self._mask)):
-            self._warn_once("masks", doubt, stacklevel=7)  # of the line that runs the network
-        return text
 
     def _warn_once(self, about: str, message: str, stacklevel: int) -> None:
         if about not in self._warned:
@@ -313,7 +304,6 @@ def _scores_of(signature: Signature, covariance: CovarianceName, coupling: HeldC
     if (lacking := summary[scores.isna()]).size:
         names = ", ".join(f"{row.activation} of layer {row.layer!r} ({row.flag})" for row in lacking.itertuples())
         raise AffscoreError(
-            f"the target is a signature without a score of {names}: choose others by layers=[...], and give a list of "
-            "their scores"
+            f"the target is a signature without a score of {names}: choose others by layers=[...] and list their scores"
         )
     return scores.to_numpy(dtype=float)

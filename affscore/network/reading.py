@@ -87,9 +87,8 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
     if not images.is_floating_point() or images.element_size() < 2:  # PyTorch stores in 8 bits, and computes nothing
         ids = images.ndim == 2 and images.dtype in (torch.int64, torch.int32)
         raise AffscoreError(
-            f"the data must be floating point numbers as the network expects them, got {images.dtype}; scale and "
-            "normalise them first"
-            + ", or give a network of token ids an attribute preprocessing = affscore.models.TextPreprocessing(...)"
+            f"the data must be floating point numbers scaled and normalised as the network expects, got {images.dtype}"
+            + "; or give a network of token ids an attribute preprocessing = affscore.models.TextPreprocessing(...)"
             * ids
         )
     _check_finite(images)
@@ -204,8 +203,7 @@ def tokens_of_text(entries: Any, unused: Any, name: str | None = MASK) -> Tensor
         mask = unused.get(name) if isinstance(unused, Mapping) else None
         if isinstance(mask, Tensor) and bool((mask.bool() == (ones == "padding")).any()):
             raise AffscoreError(
-                f"the data marks padding ({name}), which the network would take for text, as its forward does not take "
-                f"the mask; {_ADVICE}"
+                f"the data marks padding ({name}), and the forward of the network does not take the mask; {_ADVICE}"
             )
         if mask is None and name != MASK:
             raise AffscoreError(f"the data has no entry {name!r}, which is to be the mask of padding")
@@ -221,9 +219,8 @@ def tokens_of_text(entries: Any, unused: Any, name: str | None = MASK) -> Tensor
     if not bool(text.any(dim=1).all()):
         raise AffscoreError(f"a sample of the data is all padding by its {name}; leave it out")
     for other, same in {"decoder_input_ids": entries.get("input_ids"), f"decoder_{name}": mask}.items():
-        if isinstance(entries.get(other), Tensor) and not (
-            isinstance(same, Tensor) and torch.equal(entries[other], same)
-        ):
+        given = entries.get(other)
+        if isinstance(given, Tensor) and not (isinstance(same, Tensor) and torch.equal(given, same)):
             raise AffscoreError(f"the data marks padding ({name}) of other tokens than those of {other}; {_ADVICE}")
     return text
 
@@ -239,7 +236,7 @@ def unread_masks(entries: Any, name: str | None = MASK) -> str:
         It names those that end in "mask" and are tensors (N, length, ...) of zeros and ones.
 
     >>> unread_masks({"pad_mask": torch.tensor([[0, 1]])})
-    "the padding that pad_mask may mark counts in every score and criterion: mask='pad_mask' leaves it out"
+    "the padding that pad_mask may mark counts in scores and criteria: mask='pad_mask' leaves it out"
     >>> unread_masks({"attention_mask": torch.tensor([[0, 1]])})
     ''
     """
@@ -251,8 +248,7 @@ def unread_masks(entries: Any, name: str | None = MASK) -> str:
     if not names:
         return ""
     return (
-        f"the padding that {', '.join(names)} may mark counts in every score and criterion: mask={names[0]!r} leaves "
-        "it out"
+        f"the padding that {', '.join(names)} may mark counts in scores and criteria: mask={names[0]!r} leaves it out"
     )
 
 

@@ -100,9 +100,8 @@ class TrainingRecord:
             return "Record of a training: nothing was measured"
         means = table.groupby("step")["score"].mean()
         head = (
-            f"Record of {about['model']} on {about['dataset']}: {table['index'].nunique()} activations, "
-            f"{len(means)} measurements up to step {means.index[-1]}, "
-            f"mean score {means.iloc[0]:.2f} to {means.iloc[-1]:.2f}"
+            f"Record of {about['model']} on {about['dataset']}: {table['index'].nunique()} activations, {len(means)} "
+            f"measurements up to step {means.index[-1]}, mean score {means.iloc[0]:.2f} to {means.iloc[-1]:.2f}"
         )
         return "\n".join([head, *lines(self.notes)])
 

@@ -52,8 +52,8 @@ def joined(rows: Tensor, part: Tensor, room: int = 0) -> Tensor:
         rows = part.new_empty(max(len(part), min(room, LARGEST)), *shape).resize_(0, *shape)
     if shape != rows.shape[1:]:
         raise AffscoreError(
-            f"an activation had {tuple(rows.shape[1:])} reduced values a sample, and has {tuple(shape)} for further "
-            "ones: all samples must have the same size"
+            f"an activation has {tuple(rows.shape[1:])} and {tuple(shape)} reduced values a sample: "
+            "all samples must have the same size"
         )
     filled, needed = len(rows), len(rows) + len(part)
     capacity = rows.untyped_storage().nbytes() // (rows.element_size() * max(shape.numel(), 1))

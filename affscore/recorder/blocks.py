@@ -45,8 +45,7 @@ class _Run:
         gates: Whether one of these is a gate, or on the way to one.
         around: Whether a residual sum runs in a module inside it.
         problem: Why it has no score.
-        x: Its input, where nothing that ran before says where the channels are.
-        seen: The numbers of that, as they were.
+        seen: Its input, and the numbers of it as they were, where nothing before says where the channels are.
     """
 
     call: ActivationCall
@@ -59,18 +58,12 @@ class _Run:
     gates: bool = False
     around: bool = False
     problem: str = ""
-    x: Tensor | None = None
-    seen: Tensor | None = None
+    seen: tuple[Tensor, Tensor] | None = None
 
     @property
     def frame(self) -> tuple[str, int]:
         """The module, and the index of its run."""
         return self.call.within[-1]
-
-    @property
-    def keeps_its_width(self) -> bool:
-        output = self.call.output
-        return output is not None and output.channels == self.call.channels
 
 
 class Blocks(Follower):
@@ -132,7 +125,7 @@ class Blocks(Follower):
             except AffscoreError as error:
                 run.problem = str(error)
             if path and not run.problem and not recorder.layout.knows(x):
-                run.x, run.seen = x, x.clone()
+                run.seen = x, x.clone()
             self._open[-1] = run
 
     def left(self, module: nn.Module, args: Any, output: Any) -> None:
@@ -152,14 +145,14 @@ class Blocks(Follower):
             run.sums = tuple(y.shape) in run.shapes and bool(run.frame[0])
             if not run.problem:
                 try:
-                    if run.x is not None and run.seen is not None:
-                        linear = self._by_class[run.frame[0]] == LINEAR
-                        recorder.place_again(call, self._place_before(run.x, y, linear), run.seen, not_a_function)
+                    if run.seen is not None:
+                        place = self._place_before(run.seen[0], y, self._by_class[run.frame[0]] == LINEAR)
+                        recorder.place_again(call, place, run.seen[1], not_a_function)
                     recorder.listener.after(call, y)
                 except AffscoreError as error:
                     run.problem = str(error)
                     recorder.listener.forget(call)
-            run.x = run.seen = None
+            run.seen = None
             self._finished.append(run)
 
     def _place_before(self, x: Tensor, y: Tensor, linear: bool) -> Place:
@@ -234,7 +227,7 @@ class Blocks(Follower):
             return "residual"
         if by_class in (NORMALISATION, POOLING, LINEAR):
             return "" if run.activations else by_class
-        if run.around or run.skips or not run.keeps_its_width:
+        if run.around or run.skips or run.call.output is None or run.call.output.channels != run.call.channels:
             return ""
         if by_class == ATTENTION or run.attends:
             return ATTENTION

@@ -191,9 +191,8 @@ def _multiplies(step: Step, like: Tensor) -> bool:
         return evaluated(step, dict(zip(step.sources, (a * ones, b * ones), strict=True)))
 
     try:
-        return bool((one := at(1, 1)).all()) and all(
-            torch.equal(at(a, b), a * b * one) for a, b in ((-1, 1), (1, -1), (2, 4))
-        )
+        one = at(1, 1)
+        return bool(one.all()) and all(torch.equal(at(a, b), a * b * one) for a, b in ((-1, 1), (1, -1), (2, 4)))
     except Exception:  # noqa: BLE001  # its constants are of another type
         return False
 

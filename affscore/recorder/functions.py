@@ -237,10 +237,7 @@ def library_class_name(module: nn.Module) -> str | None:
     return LIBRARY_CLASSES.get(kind.__module__.partition(".")[0], {}).get(kind.__name__)
 
 
-_WANTED = (
-    "activations must be a list of module classes, modules or functions, or a dictionary of these by the name that "
-    "they shall have"
-)
+_WANTED = "activations must be a list of module classes, modules or functions, or a dictionary of these by their names"
 
 
 class Declared(dict[Any, str]):
@@ -280,9 +277,7 @@ class Declared(dict[Any, str]):
         name = name or getattr(entry, "__name__", type(entry).__name__).strip("<>").lower()
         keys: list[Any] = [entry]
         if isinstance(entry, torch.jit.ScriptModule | torch.jit.ScriptFunction):
-            raise AffscoreError(
-                f"{name} is TorchScript, which cannot be seen; declare the class of modules that calls it"
-            )
+            raise AffscoreError(f"{name} is TorchScript, which cannot be seen; declare the class of modules around it")
         if isinstance(entry, type) and issubclass(entry, torch.autograd.Function):
             keys = [inspect.unwrap(entry.forward).__code__]
             self.codes[keys[0]] = _without_context(entry)

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, MutableMapping
 from weakref import WeakKeyDictionary
 
-import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from affscore.recorder.calls import ORDINALS, ActivationCall, Event, Follower
@@ -125,10 +125,8 @@ def kind_by_class(module: nn.Module) -> str:
     homes = {base.__module__ for base in type(module).__mro__}
     if "torch.nn.modules.pooling" in homes or ("pool" in name and not parameters):
         return POOLING
-    leaf = next(module.children(), None) is None
-    if isinstance(module, _LINEAR) or (
-        leaf and ("linear" in name or "conv" in name) and any(weights.ndim > 1 for weights in parameters)
-    ):
+    called = next(module.children(), None) is None and ("linear" in name or "conv" in name)
+    if isinstance(module, _LINEAR) or (called and any(weights.ndim > 1 for weights in parameters)):
         return LINEAR
     return ATTENTION if "attention" in name or "attn" in name else ""
 
@@ -186,9 +184,7 @@ def is_made_of_linear_layers(module: nn.Module) -> bool:
     return linear > 1
 
 
-ATTENDING = frozenset(
-    {torch.nn.functional.scaled_dot_product_attention, torch.nn.functional.multi_head_attention_forward}
-)
+ATTENDING = frozenset({F.scaled_dot_product_attention, F.multi_head_attention_forward})
 """Functions that are attention; a module that calls one of them itself is an attention block, too."""
 
 

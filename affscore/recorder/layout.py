@@ -166,10 +166,8 @@ class Layout:
             found = traced(function, axes, source, output, event.args, event.kwargs)
         if found is None and alike:
             found = tuple(resized(parts, size) for parts, size in zip(axes, output.shape, strict=True))
-            sure = (
-                moves or len(changed) == len(event.tensors) == 1 or not any(has(axes[axis], *KNOWN) for axis in changed)
-            )
-            return found if sure else unsure(found)
+            lost = any(has(axes[axis], *KNOWN) for axis in changed)
+            return found if moves or len(changed) == len(event.tensors) == 1 or not lost else unsure(found)
         return found or reduced(axes, output, event.args, event.kwargs)
 
 

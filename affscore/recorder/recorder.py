@@ -227,35 +227,33 @@ class Recorder:
         self.calls.append(call)
         self._counts[call.layer] += 1
         returned: list[Any] = []
-        with self.aside:
-            seen = None if not block or self.layout.knows(x) else x.clone()
-            self.listener.before(call, x, apply)
-            try:
-                yield returned
-            except BaseException:  # which the network may catch
-                self.forget(call)
-                raise
-            y = next((output for output in returned if output is not None), x)
-            if isinstance(y, Tensor) and address(y) == address(x):
-                self.flow.overwritten(y)
-            outputs = [one for one in tensors_in(y) if one.is_floating_point()] if block else [y]
-            if seen is not None:
-                self.place_again(call, self.layout.place(x), seen, apply)
-            if not block:
-                if not isinstance(y, Tensor) or y.shape != x.shape:
-                    got = tuple(y.shape) if isinstance(y, Tensor) else type(y).__name__
-                    what = f"must return a tensor of its input's shape {tuple(x.shape)}, got {got}"
-                    raise AffscoreError(f"{self.described(name)} counts as an activation, and {what}")
-                self.listener.after(call, y)
-            for tensor in outputs:
-                self.layout.observe(Event(torch.clone, (x,), {}, [x], [self.flow.origin(x)]), tensor)
-                origin = Origin(call.depth, call.index, call.index, layers=call.layers + bool(block))
-                self.flow.mark(tensor, origin, part=not block)
-            if block:
-                self._after_block(call, outputs)
-            if step is not None:
-                step.call = call
-                self.formulas.bind(step, y)
+        seen = None if not block or self.layout.knows(x) else x.clone()
+        self.listener.before(call, x, apply)
+        try:
+            yield returned
+        except BaseException:  # which the network may catch
+            self.forget(call)
+            raise
+        y = next((output for output in returned if output is not None), x)
+        if isinstance(y, Tensor) and address(y) == address(x):
+            self.flow.overwritten(y)
+        outputs = [one for one in tensors_in(y) if one.is_floating_point()] if block else [y]
+        if seen is not None:
+            self.place_again(call, self.layout.place(x), seen, apply)
+        if not block and (not isinstance(y, Tensor) or y.shape != x.shape):
+            got = tuple(y.shape) if isinstance(y, Tensor) else type(y).__name__
+            what = f"must return a tensor of its input's shape {tuple(x.shape)}, got {got}"
+            raise AffscoreError(f"{self.described(name)} counts as an activation, and {what}")
+        for tensor in outputs:
+            self.layout.observe(Event(torch.clone, (x,), {}, [x], [self.flow.origin(x)]), tensor)
+            origin = Origin(call.depth, call.index, call.index, layers=call.layers + bool(block))
+            self.flow.mark(tensor, origin, part=not block)
+        if block:
+            self._check_block(call, outputs)
+        self.listener.after(call, outputs[0])
+        if step is not None:
+            step.call = call
+            self.formulas.bind(step, y)
 
     def new_call(
         self, name: str, x: Tensor, block: str = "", builtin: bool = False, axis: int | None = None
@@ -287,8 +285,8 @@ class Recorder:
             self.listener.forget(call)
             self.listener.before(call, x, apply)
 
-    def _after_block(self, call: ActivationCall, outputs: Sequence[Tensor]) -> None:
-        """What a module that was declared, and is not elementwise, has returned."""
+    def _check_block(self, call: ActivationCall, outputs: Sequence[Tensor]) -> None:
+        """Look at what a module that was declared, and is not elementwise, has returned."""
         what = self.described(call.activation)
         if not outputs or outputs[0].ndim < 2:
             raise AffscoreError(f"{what} counts as a block, and must return a tensor of numbers for each sample")
@@ -298,7 +296,6 @@ class Recorder:
                 f"{what} was declared as a block, and has width {call.channels} before and {call.output.channels} "
                 "after: declare another module, or use units='blocks', whose criterion affine_fit takes both"
             )
-        self.listener.after(call, outputs[0])
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was none."""

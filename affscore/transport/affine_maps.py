@@ -80,9 +80,8 @@ def affine_map(x: Samples, y: Samples, covariance: CovarianceName = "ledoit-wolf
     ratio = from_y.scale / from_x.scale
     matrix *= ratio
     if ratio == 0.0 or not bool(torch.isfinite(matrix).all()):
-        raise AffscoreError(
-            f"the map is too {'small' if ratio < 1.0 else 'large'} for float64; bring x and y to like sizes"
-        )
+        size = "small" if ratio < 1.0 else "large"
+        raise AffscoreError(f"the map is too {size} for float64; bring x and y to like sizes")
     return AffineMap(matrix, from_y.mean - matrix @ from_x.mean)
 
 

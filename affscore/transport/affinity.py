@@ -14,7 +14,7 @@ from affscore.transport.affine_maps import transport
 from affscore.transport.assignment import DecidedBy, optimal_coupling
 from affscore.transport.covariances import Covariance, CovarianceName, check_covariance, estimate
 from affscore.transport.decompositions import joint_span, resolved
-from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
+from affscore.transport.samples import CentredSample, Samples, centred_pair
 
 ROUNDING = 1e-12
 """A raw score this little below zero is zero, and not a bound that was exceeded."""
@@ -139,9 +139,7 @@ def affinity_score(
         raise AffscoreError(f'coupling must be "exact" or "paired", got {coupling!r}')
     if rounding is not None and not 0 <= rounding < 1:
         raise AffscoreError(f"rounding must be a number in [0, 1), got {rounding}")
-    source = centred(x, "x", rounding)
-    target = centred(y, "y", rounding, source.points.device)
-    check_same_shape(source.points, target.points)
+    source, target = centred_pair(x, y, rounding)
     n, d = source.points.shape
     if target.constant:
         return AffinityScore(1.0, 1.0, 0.0, True, False, covariance, True, (0.0, 0.0), n, d, paired=1.0)

@@ -101,9 +101,8 @@ def optimal_coupling(x: Tensor, y: Tensor) -> Coupling:
     rounding = unit * float(norms_x.mean() + norms_y.mean())
     diagonal = costs.diagonal()
     certain = costs + unit * norms_y
-    if bool((diagonal <= certain.amin(dim=1) + unit * norms_x).all()) or bool(
-        (diagonal + norms_x <= (certain + (1 + unit) * norms_x[:, None]).amin(dim=0)).all()
-    ):
+    rows = diagonal <= certain.amin(dim=1) + unit * norms_x
+    if rows.all() or (diagonal + norms_x <= (certain + (1 + unit) * norms_x[:, None]).amin(dim=0)).all():
         return Coupling(pairing, pairing_cost, pairing_cost, True, "float64")
     _, columns = linear_sum_assignment(costs.cpu().numpy())
     assignment = torch.from_numpy(np.asarray(columns, dtype=np.int64)).to(x.device)

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from affscore.errors import AffscoreError
 from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score
-from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
+from affscore.transport.samples import CentredSample, Samples, centred_pair
 
 FEWEST = 4
 """Images that an extrapolation needs: two in each half."""
@@ -157,9 +157,7 @@ def extrapolated_affinity_scores(
     >>> round(score.value, 2), round(exact, 2), exact == paired
     (0.64, 0.62, True)
     """
-    source = centred(x, "x", rounding)
-    target = centred(y, "y", rounding, source.points.device)
-    check_same_shape(source.points, target.points)
+    source, target = centred_pair(x, y, rounding)
     n, d = source.points.shape
     if (score.samples, score.width) != (n, d):
         raise AffscoreError(

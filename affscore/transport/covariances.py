@@ -193,21 +193,22 @@ def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None, scatter
         # so that no fourth power over- or underflows
         centred = centred / power_of_two_above(float(centred.abs().max()))
         scatter = (centred.T @ centred if k <= n else centred @ centred.T) / n
-    norms = torch.linalg.vector_norm(centred.double(), dim=1).square()
-    return _intensity(n, dimension, float(norms @ norms), scatter)
+    return float(shrinkage(centred, scatter, dimension, 0.0))
 
 
-def _intensity(n: int, dimension: int, fourth: float, scatter: Tensor) -> float:
-    """The intensity from the sum of the fourth powers of the norms and the covariance (or the Gram matrix)."""
-    if dimension == 1:
-        return 0.0
-    entries = scatter.double().reshape(-1)
-    squared_norm = float(entries @ entries)
-    beta = (fourth / n - squared_norm) / n
-    delta = squared_norm - float(scatter.trace()) ** 2 / dimension
-    rounding = 16 * torch.finfo(scatter.dtype).eps
-    # delta: C is a multiple of the identity, and shrinking it changes nothing; beta: all samples have the same
-    # square x x^T, and an intensity of 1e-17 would invent variance in directions where there is none
-    if delta <= rounding * squared_norm or beta * n <= rounding * fourth / n:
-        return 0.0
-    return min(beta / delta, 1.0)
+def shrinkage(centred: Tensor, scatter: Tensor, dimension: int, of_multiples: float) -> Tensor:
+    """The intensity, with a derivative, given the covariance (or the Gram matrix) C.
+
+    ``of_multiples`` is that of a multiple of the identity, which any intensity leaves as it is.
+    """
+    n, rounding = len(centred), 16 * torch.finfo(scatter.dtype).eps
+    fourth = centred.double().square().sum(dim=1).square().mean()
+    square = scatter.double().square().sum()
+    beta = (fourth - square) / n
+    delta = square - scatter.trace().double().square() / dimension
+    # all samples have the same square x x^T, and 1e-17 would invent variance in directions where there is none
+    if bool(beta * n <= rounding * fourth):
+        return torch.zeros_like(beta)
+    if dimension == 1 or bool(delta <= rounding * square):
+        return torch.full_like(beta, of_multiples)
+    return (beta / delta).clamp(max=1.0)

@@ -150,13 +150,9 @@ def resolved_basis(sample: CentredSample) -> Tensor | None:
 
     Nothing is where nothing else would be left: whether a whole cloud is constant is decided in :func:`centred`.
     """
-    basis = varying_basis(sample.points / sample.error.clamp(min=TINY), least_of(*sample.points.shape))
+    n, d = sample.points.shape  # whose root sums up to the largest singular value of errors of size one, about
+    basis = varying_basis(sample.points / sample.error.clamp(min=TINY), math.sqrt(n) + math.sqrt(d))
     return basis if basis is not None and basis.shape[1] else None
-
-
-def least_of(n: int, d: int) -> float:
-    """The largest singular value of a matrix (n, d) of errors of size one, about."""
-    return math.sqrt(n) + math.sqrt(d)
 
 
 def varying_basis(points: Tensor, least: float) -> Tensor | None:

@@ -12,9 +12,9 @@ from affscore.errors import AffscoreError
 from affscore.transport.affine_maps import WELL_CONDITIONED
 from affscore.transport.affinity import ROUNDING, ConstantInputError
 from affscore.transport.assignment import optimal_coupling
-from affscore.transport.covariances import CovarianceName, check_covariance
+from affscore.transport.covariances import CovarianceName, check_covariance, shrinkage
 from affscore.transport.decompositions import TINY, joint_basis, resolved_basis
-from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
+from affscore.transport.samples import CentredSample, Samples, centred_pair
 
 HeldCoupling = Literal["paired", "fixed"]
 
@@ -81,9 +81,7 @@ def differentiable_affinity(
                 "the score needs tensors with numbers, got one on the device meta or within torch.func (vmap, grad): "
                 "score one pair at a time, and take its gradient by backward() or torch.autograd.grad"
             )
-    source = centred(x, "x")
-    target = centred(y, "y", device=source.points.device)
-    check_same_shape(source.points, target.points)
+    source, target = centred_pair(x, y)
     from_x, from_y = _points(x, source, covariance), _points(y, target, covariance)
     if target.constant:
         return 1.0 + 0.0 * (from_x.sum() + from_y.sum())
@@ -123,7 +121,12 @@ def _points(x: Samples, sample: CentredSample, name: CovarianceName) -> Tensor:
 
 
 def _transported(x: Tensor, y: Tensor, name: CovarianceName, dimension: int) -> Tensor:
-    """X under the linear part of the optimal map: centred points (n, k) in a basis of a space of d coordinates."""
+    r"""X under the linear part of the optimal map: centred points (n, k) in a basis of a space of d coordinates.
+
+    For the empirical covariance of X, which may be singular, :math:`T X = Z O^\top F`: F is any factor of the other
+    covariance, :math:`F^\top F = n S_Y` (Y itself, where it is empirical), and Z and O are the polar factors of X and
+    of :math:`F H`, with :math:`H = Z^\top X = (n S_X)^{1/2}`.
+    """
     factor = y
     if name == "ledoit-wolf":
         of_x, regular_x = _shrunk(x, dimension)
@@ -134,15 +137,6 @@ def _transported(x: Tensor, y: Tensor, name: CovarianceName, dimension: int) -> 
             white = torch.linalg.solve_triangular(lower, x.T, upper=False).T
             return torch.linalg.solve_triangular(lower, white @ root, upper=False, left=False)
         factor = torch.linalg.cholesky(len(y) * of_y).T if regular_y else y
-    return _transported_by_polar_factors(x, factor)
-
-
-def _transported_by_polar_factors(x: Tensor, factor: Tensor) -> Tensor:
-    r"""The same for the empirical covariance of X, which may be singular: :math:`T X = Z O^\top F`.
-
-    F is any factor of the other covariance, :math:`F^\top F = n S_Y` (Y itself, where it is empirical), and Z and O are
-    the polar factors of X and of :math:`F H`, with :math:`H = Z^\top X = (n S_X)^{1/2}`.
-    """
     frame = _PolarFactor.apply(x)
     return frame @ (_PolarFactor.apply(factor @ (frame.T @ x)).T @ factor)
 
@@ -151,26 +145,10 @@ def _shrunk(points: Tensor, dimension: int) -> tuple[Tensor, bool]:
     """The covariance of Ledoit and Wolf in these coordinates, and whether it is well conditioned."""
     scatter = points.T @ points / len(points)
     level = scatter.trace() / dimension
-    intensity = _intensity(points, scatter, dimension)
+    # 1 at multiples of the identity, as it is next to them: the covariance is the same, its derivative is not
+    intensity = shrinkage(points, scatter, dimension, 1.0)
     matrix = (1.0 - intensity) * scatter + intensity * level * torch.eye(len(scatter)).to(scatter)
     return matrix, dimension <= WELL_CONDITIONED * intensity.item()
-
-
-def _intensity(points: Tensor, scatter: Tensor, dimension: int) -> Tensor:
-    """As :func:`affscore.transport.ledoit_wolf_intensity`, but 1 at multiples of the identity, as it is next to them.
-
-    The covariance is the same there whatever the intensity is; its derivative is not.
-    """
-    fourth = points.square().sum(dim=1).square().mean()
-    square = scatter.square().sum()
-    beta = (fourth - square) / len(points)
-    delta = square - scatter.trace().square() / dimension
-    rounding = 16 * torch.finfo(points.dtype).eps
-    if bool(beta * len(points) <= rounding * fourth):
-        return torch.zeros_like(beta)
-    if bool(delta <= rounding * square):
-        return torch.ones_like(beta)
-    return (beta / delta).clamp(max=1.0)
 
 
 class _Centred(torch.autograd.Function):
@@ -185,8 +163,7 @@ class _Centred(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         if torch.is_grad_enabled():  # create_graph=True: a second derivative would be silently wrong
             raise AffscoreError(
-                "the score has first derivatives only; compute its gradient without create_graph=True, apart from what "
-                "needs a second one"
+                "the score has first derivatives only: compute its gradient without create_graph=True, by itself"
             )
         largest = torch.finfo(ctx.kind["dtype"]).max  # of subnormal numbers it may be beyond
         return ((gradient - gradient.mean(dim=0)) / ctx.scale).clamp(-largest, largest).to(**ctx.kind), None

@@ -128,8 +128,7 @@ def as_samples(x: Samples, name: str = "x", least: int = 2) -> tuple[Tensor, flo
     tensor = _as_tensor(x, name)
     if tensor.ndim != 2:
         raise AffscoreError(
-            f"{name} must have shape (n samples, d coordinates), got {tuple(tensor.shape)}; "
-            "reduce or flatten it to two dimensions first"
+            f"{name} must have shape (n samples, d coordinates), got {tuple(tensor.shape)}; reduce or flatten it first"
         )
     n, d = tensor.shape
     if n < least or d < 1:
@@ -214,6 +213,16 @@ def centred(
     points, own = as_samples(tensor, name)
     units = (own, 0.0, eps_of(tensor.dtype)) if rounding is None else (rounding,)
     return centre(points.to(device or points.device), *units)
+
+
+def centred_pair(
+    x: Samples | CentredSample, y: Samples | CentredSample, rounding: float | None = None
+) -> tuple[CentredSample, CentredSample]:
+    """Two clouds of the same shape (n, d), checked and centred (:func:`centred`), on the device of the first."""
+    source = centred(x, "x", rounding)
+    target = centred(y, "y", rounding, source.points.device)
+    check_same_shape(source.points, target.points)
+    return source, target
 
 
 def centre(x: Tensor, rounding: float = 2.0**-52, size: Tensor | float = 0.0, eps: float = 0.0) -> CentredSample:

@@ -109,7 +109,7 @@ def scores_by_position(
             if not left:
                 break
     rows = []
-    for pair in collector.collected():
+    for pair in collector.collected()[0]:
         if pair.call.index not in collector.having:
             continue
         x, y = (side.unflatten(0, (-1, len(places))) for side in (pair.x, pair.y))

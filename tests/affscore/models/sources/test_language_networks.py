@@ -60,7 +60,7 @@ def pairs(model, data, forwarded=None):
     with torch.no_grad(), recording(model, collector) as recorder:
         for chunk in stream.chunks:
             forward(model, recorder, chunk, "it")
-    return [(pair.x.clone(), pair.y.clone()) for pair in collector.collected()]
+    return [(pair.x.clone(), pair.y.clone()) for pair in collector.collected()[0]]
 
 
 @pytest.mark.slow
