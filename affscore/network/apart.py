@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
@@ -16,7 +16,7 @@ from affscore.network.inputs import Inputs
 from affscore.network.notes import Note
 from affscore.network.reduction import ScatteredError
 from affscore.network.scoring import Pair
-from affscore.recorder import Listener, Recorder
+from affscore.recorder import ActivationCall, Listener, Recorder
 from affscore.recorder.dataflow import tensors_in
 
 TOLERANCE = 1e-2
@@ -133,7 +133,7 @@ def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: st
 
     Its output for the first, a middle and the last sample must be the same alone as among the others: that of a sample
     is found along any axis that is as long as there are samples, or parts of them. Where no output has such an axis,
-    nobody can tell, and neither of a network that is random.
+    what the activations see is compared so. Of a network that is random nobody can tell.
 
     Args:
         network: The network.
@@ -142,24 +142,41 @@ def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: st
         name: The network's name.
     """
 
-    def outputs(few: Inputs) -> tuple[list[Tensor], int]:
-        found = tensors_in(forward(network, recorder, few, name))
+    def seen(inside: bool, few: Inputs) -> tuple[list[Tensor], int]:
+        recorder.listener = watching = _Seen(inside)
+        output = forward(network, recorder, few, name)
+        found = watching.inputs if inside else tensors_in(output)
         return [one for one in found if one.is_floating_point() and one.numel()], len(recorder.calls)
 
-    count, recorder.listener = len(images), Listener()
-    inside_out = (*range(count // 2, count), *range(count // 2))
-    middle = next((place for place in inside_out if math.gcd(place, 30) == 1), 0)
-    try:
-        some = (images, images[-1:], images[middle : middle + 1], images[:1], images[:1])
-        (among, _), (last, _), (inner, _), (first, calls), (again, calls_again) = map(outputs, some)
-    except AffscoreError:
-        return False
-    both = zip(first, again, strict=False)
-    if any(one.shape != two.shape or _far(one, two) > REPEATABLE * _largest(one) for one, two in both):
-        return calls == calls_again
-    places = ((first, 0), (inner, middle), (last, -1))
-    fits = [fit for alone, place in places for fit in _fitting(alone, among, place, count)]
-    return (count == 1 or len(fits) > 0) and all(fits) and calls == calls_again
+    for inside in (False, True):
+        try:
+            count = len(images)
+            inside_out = (*range(count // 2, count), *range(count // 2))
+            middle = next((place for place in inside_out if math.gcd(place, 30) == 1), 0)
+            some = (images, images[-1:], images[middle : middle + 1], images[:1], images[:1])
+            runs = [seen(inside, few) for few in some]
+        except AffscoreError:
+            return False
+        (among, _), (last, _), (inner, _), (first, calls), (again, calls_again) = runs
+        both = zip(first, again, strict=False)
+        if any(one.shape != two.shape or _far(one, two) > REPEATABLE * _largest(one) for one, two in both):
+            return calls == calls_again
+        places = ((first, 0), (inner, middle), (last, -1))
+        fits = [fit for alone, place in places for fit in _fitting(alone, among, place, count)]
+        if fits or count == 1:
+            return all(fits) and calls == calls_again
+    return False
+
+
+class _Seen(Listener):
+    """Keeps what the activations see, if it is wanted."""
+
+    def __init__(self, wanted: bool) -> None:
+        self.wanted, self.inputs = wanted, list[Tensor]()
+
+    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
+        if self.wanted:
+            self.inputs.append(x.clone())
 
 
 def _fitting(alone: list[Tensor], among: list[Tensor], place: int, count: int) -> Iterator[bool]:
