@@ -236,7 +236,7 @@ say(moved, "{:.3f}")
 # A difference between two networks that were trained once each counts only if it is larger than what another seed does; more
 # images do not help.
 
-# %%
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
     options = {"images": images or None, "device": device, "seed": seed}
     options["criteria"] = False

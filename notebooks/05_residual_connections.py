@@ -146,9 +146,12 @@ deepest = noise.query(
     "stage == 'trained' and network in ['plain-56', 'ResNet-56']"
 )
 words = ("predicted from the norms", "measured")
-two_measures(
+drawn = two_measures(
     deepest, "predicted", "score", "network", "kind", words, columns=2
 )
+for axes in drawn.axes:
+    axes.axline((0.7, 0.7), slope=1, color="grey", linewidth=0.8)
+drawn
 
 # %%
 split = noise.query("family == 'residual'").groupby(["stage", "kind"])
@@ -181,7 +184,7 @@ photographs = photographs.query("kind != 'hidden'").replace({"kind": inside})
 of_these = photographs.groupby("network")[["kind", "score"]]
 of_these.apply(separation).rename("separation").to_frame().round(2)
 
-# %%
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
     from affscore import signature
 

@@ -79,7 +79,7 @@ decade = scores.groupby(["family", "network"])["score"].agg(statistics)
 decade = decade.reset_index("family").assign(name=lambda t: t.index)
 decade["year"] = decade["family"].map(published)
 
-# %%
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Networks of your own", "code_prompt_hide": "Networks of your own"}
 if models:
     from affscore.survey import load_or_measure
 

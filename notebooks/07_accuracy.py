@@ -233,7 +233,7 @@ for group, column in columns.items():
     again.loc[group, "ours"] = 1 - (1 - r**2) * (k - 1) / (k - 2)
 again.dropna().astype(float).rename(columns={"common_r2": "printed"}).round(4)
 
-# %%
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Networks of your own", "code_prompt_hide": "Networks of your own"}
 if models:
     from affscore.survey import load_or_measure
 

@@ -260,7 +260,7 @@ say(agreement, "{:.2f}")
 # and the more it does in a layer the more the transport adds. $r^2$ also falls where the scores of a network lie close together; `sd`
 # does not.
 
-# %%
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
     own = signature(model, dataset, seed=seed, criteria="diagonal", **options)
     both = own.summary[["score", "diagonal"]]

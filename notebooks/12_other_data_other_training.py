@@ -134,7 +134,7 @@ pd.DataFrame(leads).T.rename_axis(words).round(3)
 # %% [markdown]
 # A network of your own, with the parameters `model`, `dataset` and `others`:
 
-# %%
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
     from affscore import signature
 

@@ -225,7 +225,7 @@ say(criteria, "{:.0f}")
 # way to a linear network: accuracy falls from {glue:text}`none-accuracy` to {glue:text}`contribution-accuracy` %. On ten mini
 # networks with digits the contribution is better than `random`, too; over `affinity` that is open.
 
-# %%
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
     from companion.chapter_16.linear_channels import accuracies
 

@@ -16,7 +16,18 @@ from scipy.cluster import hierarchy
 
 from affscore.errors import AffscoreError
 from affscore.plots.signature import draw_signature, relative_positions
-from affscore.plots.style import PALETTE, house_style, legend_below, literal, name_rows, page, score_axis, series_style
+from affscore.plots.style import (
+    KIND_LOOKS,
+    PALETTE,
+    house_style,
+    kind_style,
+    legend_below,
+    literal,
+    name_rows,
+    page,
+    score_axis,
+    series_style,
+)
 from companion.style import FAMILY_LOOKS, family_styles, narrow
 
 
@@ -160,6 +171,8 @@ def two_measures(
     }
     if set(looks) <= set(FAMILY_LOOKS):
         looks = {name: {"color": look[0], "marker": look[1]} for name, look in family_styles(looks).items()}
+    elif set(looks) <= set(KIND_LOOKS):
+        looks = {name: dict(zip(("color", "marker"), kind_style(name), strict=True)) for name in looks}
     for axes, name in zip(grid, names, strict=True):
         for group, rows in table[table[panels] == name].groupby(series, sort=False):
             look: Any = {"linestyle": "", "markersize": 5, **looks[group]}
