@@ -23,7 +23,6 @@ from affscore.network.columns import (
     criterion,
 )
 from affscore.transport.decompositions import varying_basis
-from affscore.transport.diagonal import diagonal_affinity
 from affscore.transport.samples import CentredSample, Samples, as_samples, centred, power_of_two_above, second_moments
 
 
@@ -328,6 +327,8 @@ def _nlc(function: Callable[[Tensor], Tensor], x: Tensor) -> float:
     missing=NO_SCORE,
 )  # fmt: skip
 def _diagonal(x: CentredSample, y: CentredSample) -> float:
+    from affscore.transport.diagonal import diagonal_affinity  # few ask for it
+
     return diagonal_affinity(x, y).value
 
 

@@ -29,3 +29,13 @@ assert len(result.scores) == 2 and result.metadata["versions"]["torchvision"]
 @pytest.mark.slow
 def test_the_slow_imports_are_noticed():
     assert imported_after("import affscore; affscore.load_model('resnet18@random')")[:1] == ["torchvision"]
+
+
+@pytest.mark.slow
+def test_one_signature_takes_fifty_modules():
+    code = """
+import sys, affscore
+affscore.signature("mini:digitsnet", "digits", criteria=False, progress=False)
+assert len([name for name in sys.modules if name.partition(".")[0] == "affscore"]) <= 50
+"""
+    imported_after(code)

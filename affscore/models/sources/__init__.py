@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -147,7 +147,7 @@ def card_of(model: nn.Module) -> ModelCard:
     """
     if model in _cards:
         return _cards[model]
-    expected = (source.expected_by(model) for source in _sources().values())
+    expected = (source.expected_by(model) for source in _sources(""))
     found = stated_preprocessing(model) or next(filter(None, expected), (IMAGENET, False))
     return _complete(ModelCard(type(model).__name__, "in memory", *found), model)
 
@@ -204,10 +204,14 @@ def registered() -> tuple[Source, ...]:
     return tuple(_registered.values())
 
 
-def _sources() -> dict[str, Source]:
-    """All sources by their prefixes, torchvision first, which has none; registered ones instead of ours."""
-    ours = sorted(found_in(__name__, "SOURCE"), key=lambda source: source.prefix != "")
-    return {source.prefix: source for source in (*ours, *_registered.values())}
+def _sources(first: str) -> Iterator[Source]:
+    """All sources, those of a prefix first, and else torchvision, which has none; registered ones instead of ours."""
+    theirs = {**_registered}
+    if first in theirs:
+        yield theirs[first]
+    for source in found_in(__name__, "SOURCE", first=first or "torchvision"):
+        yield theirs.pop(source.prefix, source)
+    yield from theirs.values()
 
 
 def source_of(name: str) -> Source:
@@ -224,12 +228,13 @@ def source_of(name: str) -> Source:
     """
     prefix = "file.py" if ".py:" in name else name.partition(":")[0] if ":" in name else ""
     if prefix and prefix not in _registered:
-        own = _sources().get(prefix)
+        own = next((own for own in found_in(__name__, "SOURCE", first=prefix) if own.prefix == prefix), None)
         if own is None or own.package or not own.knows(name):  # plugins may take seconds
             load_plugins(prefix)
-    if prefix not in (sources := _sources()):
+    source = next((source for source in _sources(prefix) if source.prefix == prefix), None)
+    if source is None:
         raise _unknown(name)
-    return sources[prefix]
+    return source
 
 
 def _unknown(name: str) -> AffscoreError:
@@ -238,7 +243,7 @@ def _unknown(name: str) -> AffscoreError:
         return AffscoreError(f"{name!r} is a file: name the function in it that returns the network, {name}:FUNCTION")
     if name.endswith(WEIGHT_SUFFIXES):
         return AffscoreError(f"{name!r} is a file of weights: write NAME@{name} with the name of their network")
-    sources = _sources().values()
+    sources = list(_sources(""))
     nearest = sorted(sources, key=lambda source: source.prefix != name.partition(":")[0])
     *forms, last = (source.form for source in sources)
     hint = near(name, (known for source in nearest for known in source.names()))
