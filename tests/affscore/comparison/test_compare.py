@@ -10,6 +10,7 @@ import affscore
 from affscore import AffscoreError
 from affscore.comparison import compare as comparison
 from affscore.comparison import signature_distance
+from tests.affscore.recorder.hard_networks import Net
 
 QUICK = {"n": 32, "images": 32, "criteria": False, "progress": False}
 MINI = "mini:digitsnet"
@@ -105,12 +106,8 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_measured(trained,
 
 
 def test_an_activation_without_a_score_is_left_out(trained):
-    class Half(nn.Module):
-        def forward(self, x):
-            return torch.relu(x) + torch.cos(torch.sigmoid(0 * x))
-
-    x = torch.randn(32, 4, generator=torch.Generator().manual_seed(0))
-    lost = affscore.signature(Half(), x, **QUICK)
+    half = Net(lambda net, x: torch.relu(x) + torch.cos(torch.sigmoid(0 * x)))
+    lost = affscore.signature(half, torch.randn(32, 4, generator=torch.Generator().manual_seed(0)), **QUICK)
     lost.table.loc[1, "score"] = float("nan")
     found = affscore.compare(trained, lost)
     assert any("1 of 2 activations have no score" in note for note in found.notes)

@@ -1,180 +1,146 @@
 """Networks that hold samples otherwise than one after the other along the first axis, and networks that mix them."""
 
+# ruff: noqa: N802  # they are called as classes are
+
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+from tests.affscore.recorder.hard_networks import Net
 
-class Grouped(nn.Module):
+
+def Grouped():
     """Kernels that each sample makes for itself: samples are folded into the groups of a convolution, and back."""
 
-    def __init__(self):
-        super().__init__()
-        self.kernels, self.style = nn.Parameter(torch.randn(5, 3, 3, 3)), nn.Linear(3, 3)
-
-    def forward(self, x):
+    def run(net, x):
         n, c, h, w = x.shape
-        own = self.kernels[None] * self.style(x.mean((2, 3)))[:, None, :, None, None]
+        own = net.kernels[None] * net.style(x.mean((2, 3)))[:, None, :, None, None]
         y = F.conv2d(x.reshape(1, n * c, h, w), own.reshape(n * 5, c, 3, 3), padding=1, groups=n)
         return torch.relu(y.view(n, 5, h, w))
 
+    return Net(run, kernels=nn.Parameter(torch.randn(5, 3, 3, 3)), style=nn.Linear(3, 3))
 
-class Conditional(nn.Module):
+
+def Conditional():
     """A mixture of kernels for each sample; its activation sees the folded tensor itself."""
 
-    def __init__(self):
-        super().__init__()
-        self.kernels, self.route = nn.Parameter(torch.randn(4, 6, 3, 3, 3)), nn.Linear(3, 4)
-
-    def forward(self, x):
+    def run(net, x):
         n, c, h, w = x.shape
-        own = torch.einsum("nk,kocij->nocij", self.route(x.mean((2, 3))).softmax(1), self.kernels)
+        own = torch.einsum("nk,kocij->nocij", net.route(x.mean((2, 3))).softmax(1), net.kernels)
         folded = F.conv2d(x.reshape(1, n * c, h, w), own.flatten(0, 1), padding=1, groups=n)
         return F.gelu(folded).view(n, 6, h, w).mean((2, 3))
 
+    return Net(run, kernels=nn.Parameter(torch.randn(4, 6, 3, 3, 3)), route=nn.Linear(3, 4))
 
-class LastState(nn.Module):
+
+def LastState():
     """The last states of a recurrent layer are (layers, N, C)."""
-
-    def __init__(self):
-        super().__init__()
-        self.gru, self.head = nn.GRU(4, 6, num_layers=2, batch_first=True), nn.Linear(6, 3)
-
-    def forward(self, x):
-        return {"state": self.head(torch.tanh(self.gru(x)[1])[-1]), "loss": torch.zeros(())}
+    return Net(
+        lambda net, x: {"state": net.head(torch.tanh(net.gru(x)[1])[-1]), "loss": torch.zeros(())},
+        gru=nn.GRU(4, 6, num_layers=2, batch_first=True), head=nn.Linear(6, 3),
+    )  # fmt: skip
 
 
-class TimeFirst(nn.Module):
+def TimeFirst():
     """A recurrent layer that takes time first, and is given it."""
-
-    def __init__(self):
-        super().__init__()
-        self.lstm, self.head = nn.LSTM(4, 6), nn.Linear(6, 5)
-
-    def forward(self, x):
-        return torch.relu(self.head(self.lstm(x.transpose(0, 1))[0])).transpose(0, 1)
+    return Net(
+        lambda net, x: torch.relu(net.head(net.lstm(x.transpose(0, 1))[0])).transpose(0, 1),
+        lstm=nn.LSTM(4, 6), head=nn.Linear(6, 5),
+    )  # fmt: skip
 
 
-class GraphPooling(nn.Module):
+def GraphPooling():
     """Graphs of several sizes, put behind each other by their masks, and summed again for each graph."""
 
-    def __init__(self):
-        super().__init__()
-        self.nodes, self.head = nn.Linear(4, 7), nn.Linear(7, 2)
-
-    def forward(self, x):
+    def run(net, x):
         there = x[..., 0] > -0.5
         graph = torch.arange(len(x))[:, None].expand_as(there)[there]
-        nodes = torch.relu(self.nodes(x[there]))
-        return self.head(x.new_zeros(len(x), 7).index_add_(0, graph, nodes))
+        nodes = torch.relu(net.nodes(x[there]))
+        return net.head(x.new_zeros(len(x), 7).index_add_(0, graph, nodes))
+
+    return Net(run, nodes=nn.Linear(4, 7), head=nn.Linear(7, 2))
 
 
-class Experts(nn.Module):
+def Experts(skip=True, mix=lambda x: x):
     """Tokens go to experts that are modules of their own; some of them see none."""
 
-    def __init__(self, skip=True):
-        super().__init__()
-        self.gate, self.skip, self.relu = nn.Linear(4, 4, bias=False), skip, nn.ReLU()
-        self.experts = nn.ModuleList(
-            nn.Sequential(nn.Linear(4, 6 + k), nn.SiLU(), nn.Linear(6 + k, 4)) for k in range(4)
-        )
-
-    def forward(self, x):
-        flat = x.reshape(-1, x.shape[-1])
-        chosen, out = self.gate(flat).argmax(-1), torch.zeros_like(flat)
-        for k, expert in enumerate(self.experts):
+    def run(net, x):
+        flat = mix(x).reshape(-1, x.shape[-1])
+        chosen, out = net.gate(flat).argmax(-1), torch.zeros_like(flat)
+        for k, expert in enumerate(net.experts):
             rows = (chosen == k).nonzero()[:, 0]
-            if len(rows) or not self.skip:
+            if len(rows) or not skip:
                 out[rows] = expert(flat[rows])
-        return self.relu(out.view_as(x))
+        return net.relu(out.view_as(x))
+
+    gate = nn.Linear(4, 4, bias=False)
+    experts = [nn.Sequential(nn.Linear(4, 6 + k), nn.SiLU(), nn.Linear(6 + k, 4)) for k in range(4)]
+    return Net(run, gate=gate, relu=nn.ReLU(), experts=nn.ModuleList(experts))
 
 
-class SharedActivation(nn.Module):
+def SharedActivation(stacked=True):
     """Experts whose weights are slices of one parameter, or parameters of their own, and whose activation is one."""
 
-    def __init__(self, stacked=True):
-        super().__init__()
-        self.gate, self.act = nn.Linear(4, 3, bias=False), nn.GELU()
-        weights = torch.randn(3, 6, 4, generator=torch.Generator().manual_seed(5))
-        self.up = nn.Parameter(weights) if stacked else nn.ParameterList(map(nn.Parameter, weights))
-        self.down = nn.Parameter(torch.randn(3, 4, 6))
-
-    def forward(self, x):
+    def run(net, x):
         flat = x.flatten(0, -2)
-        chosen, out = self.gate(flat).topk(1, -1).indices[:, 0], torch.zeros_like(flat)
+        chosen, out = net.gate(flat).topk(1, -1).indices[:, 0], torch.zeros_like(flat)
         for k in chosen.unique():
             rows = (chosen == k).nonzero()[:, 0]
-            out.index_add_(0, rows, F.linear(self.act(F.linear(flat[rows], self.up[int(k)])), self.down[int(k)]))
+            out.index_add_(0, rows, F.linear(net.act(F.linear(flat[rows], net.up[int(k)])), net.down[int(k)]))
         return out.view_as(x)
 
+    weights = torch.randn(3, 6, 4, generator=torch.Generator().manual_seed(5))
+    up = nn.Parameter(weights) if stacked else nn.ParameterList(map(nn.Parameter, weights))
+    gate = nn.Linear(4, 3, bias=False)
+    return Net(run, gate=gate, act=nn.GELU(), up=up, down=nn.Parameter(torch.randn(3, 4, 6)))
 
-class Depth(nn.Module):
+
+def Depth():
     """A layer that each sample goes through as often as it needs."""
 
-    def __init__(self):
-        super().__init__()
-        self.layer, self.relu = nn.Linear(4, 4), nn.ReLU()
-
-    def forward(self, x):
+    def run(net, x):
         x, times = x.clone(), (x[:, :, 0].amax(1) > 0.5).long() + (x[:, :, 1].amax(1) > 0.5).long() + 1
         for time in range(int(times.max())):
             some = times > time
-            x[some] = self.relu(self.layer(x[some]) + 0.3)
+            x[some] = net.relu(net.layer(x[some]) + 0.3)
         return x
 
+    return Net(run, layer=nn.Linear(4, 4), relu=nn.ReLU())
 
-class Forgotten(nn.Module):
+
+def Forgotten():
     """A recurrent layer that takes the samples for time."""
-
-    def __init__(self):
-        super().__init__()
-        self.lstm, self.head = nn.LSTM(4, 6), nn.Linear(6, 5)
-
-    def forward(self, x):
-        return torch.relu(self.head(self.lstm(x)[0][:, -1]))
+    return Net(
+        lambda net, x: torch.relu(net.head(net.lstm(x)[0][:, -1])), lstm=nn.LSTM(4, 6), head=nn.Linear(6, 5)
+    )  # fmt: skip
 
 
-class RunningMean(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(4, 8)
-
-    def forward(self, x):
-        return torch.relu(self.layer(x).cumsum(0) / torch.arange(1, len(x) + 1)[:, None, None])
+def RunningMean():
+    return Net(
+        lambda net, x: torch.relu(net.layer(x).cumsum(0) / torch.arange(1, len(x) + 1)[:, None, None]),
+        layer=nn.Linear(4, 8),
+    )
 
 
-class Shifted(nn.Module):
+def Shifted():
     """Each sample sees the one before; the first one sees nothing."""
-
-    def forward(self, x):
-        return torch.relu(x + F.pad(x, (0, 0, 0, 0, 1, 0))[:-1])
+    return Net(lambda net, x: torch.relu(x + F.pad(x, (0, 0, 0, 0, 1, 0))[:-1]))
 
 
-class ShiftedBack(nn.Module):
+def ShiftedBack():
     """Each sample sees the next one; the last one sees nothing."""
-
-    def forward(self, x):
-        return torch.relu(x + F.pad(x, (0, 0, 0, 0, 0, 1))[1:])
+    return Net(lambda net, x: torch.relu(x + F.pad(x, (0, 0, 0, 0, 0, 1))[1:]))
 
 
-class BatchMean(nn.Module):
-    def forward(self, x):
-        return torch.relu(x - x.mean(0))
+def BatchMean():
+    return Net(lambda net, x: torch.relu(x - x.mean(0)))
 
 
-class Training(nn.Module):
+def Training():
     """A batch norm that is left in training mode."""
-
-    def __init__(self):
-        super().__init__()
-        self.norm = nn.BatchNorm1d(7)
-
-    def forward(self, x):
-        return torch.relu(F.batch_norm(x, None, None, training=True))
+    return Net(lambda net, x: torch.relu(F.batch_norm(x, None, None, training=True)), norm=nn.BatchNorm1d(7))
 
 
-class MixingExperts(Experts):
+def MixingExperts():
     """Experts that take tokens of all samples up to a capacity."""
-
-    def forward(self, x):
-        return super().forward(x - x.mean((0, 1)))
+    return Experts(mix=lambda x: x - x.mean((0, 1)))

@@ -11,6 +11,7 @@ from torchvision.models.swin_transformer import ShiftedWindowAttention
 from affscore import AffscoreError, affinity_score, load_model, signature, track
 from affscore.network.criteria import affine_fit
 from affscore.options import Options, checked
+from tests.affscore.recorder.hard_networks import Net
 
 
 def data(*shape, seed=0):
@@ -94,13 +95,8 @@ class Padding(nn.Conv1d):
         return super().forward(nn.functional.pad(x, (2, 0)))
 
 
-class AddingInPlace(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv1d(6, 6, 3, padding=1)
-
-    def forward(self, x):
-        return x.add_(self.conv(x).relu())
+def adding_in_place():
+    return Net(lambda net, x: x.add_(net.conv(x).relu()), conv=nn.Conv1d(6, 6, 3, padding=1))
 
 
 class Mlp(nn.Sequential):
@@ -121,7 +117,7 @@ FIRST = {
     "a layer norm": (lambda: nn.LayerNorm(6), (8, 8, 6), -1),
     "a pooling": (lambda: nn.AvgPool1d(2), (6, 8), 1),
     "a residual block": (residual, (6, 6), 1),
-    "one that adds in place": (AddingInPlace, (6, 6), 1),
+    "one that adds in place": (adding_in_place, (6, 6), 1),
     "an MLP": (Mlp, (8, 8, 3), -1),
     # by what they return
     "attention": (lambda: ShiftedWindowAttention(6, [2, 2], [0, 0], 2), (6, 6, 6), -1),
@@ -146,20 +142,14 @@ def test_the_first_block_knows_where_its_channels_are(make, shape, axis):
     assert row["affine_fit"] == pytest.approx(affine_fit(before, after), abs=1e-4)
 
 
-class Mixing(nn.Module):
-    """A linear layer over tokens, behind one over channels."""
-
-    def __init__(self):
-        super().__init__()
-        self.channels, self.tokens, self.norm = nn.Linear(5, 4), nn.Linear(7, 7), nn.BatchNorm1d(4)
-
-    def forward(self, x):
-        return self.norm(self.tokens(self.channels(x).transpose(1, 2))).relu()
-
-
 def test_a_linear_layer_over_tokens_is_affine_in_these():
+    """Behind one over channels."""
     torch.manual_seed(0)
-    found = blocks_of(Mixing(), data(100, 7, 5))
+    mixing = Net(
+        lambda net, x: net.norm(net.tokens(net.channels(x).transpose(1, 2))).relu(),
+        channels=nn.Linear(5, 4), tokens=nn.Linear(7, 7), norm=nn.BatchNorm1d(4),
+    )  # fmt: skip
+    found = blocks_of(mixing, data(100, 7, 5))
     assert found.loc[["channels", "tokens", "norm"], "width"].tolist() == [5, 7, 4]
     assert found.loc[["channels", "tokens"], "affine_fit"].tolist() == pytest.approx([1, 1], abs=1e-5)
 
@@ -213,36 +203,16 @@ def test_blocks_within_blocks_are_all_found_in_the_order_in_which_they_begin():
     assert table["depth"].tolist() == [1, 1, 1, 1, 1, 1, 1, 1]
 
 
-class Adding(nn.Module):
-    """The sum is in a module of its own, which is handed both."""
-
-    def __init__(self):
-        super().__init__()
-
-        class Sum(nn.Module):
-            def forward(self, x, shortcut):
-                return x + shortcut
-
-        self.dense, self.add = nn.Linear(4, 4), Sum()
-
-    def forward(self, x):
-        return self.add(self.dense(x), x)
-
-
-class Rotating(nn.Module):
-    """Adds inside, but not tensors of its output's shape, as attention with rotary positions does."""
-
-    def __init__(self):
-        super().__init__()
-        self.dense = nn.Linear(4, 8)
-
-    def forward(self, x):
-        z = self.dense(x)
-        return (z.sin() + z.cos())[:, :4]
-
-
 def test_what_a_residual_block_is():
-    found = blocks_of(nn.Sequential(nn.Linear(4, 4), Adding(), Rotating(), nn.ReLU()), data(30, 4))["kind"]
+    """The sum may be in a module of its own, which is handed both; but it is of tensors of the output's shape.
+
+    Attention with rotary positions adds others inside.
+    """
+    adding = Net(
+        lambda net, x: net.add(net.dense(x), x), dense=nn.Linear(4, 4), add=Net(lambda net, x, shortcut: x + shortcut)
+    )
+    rotating = Net(lambda net, x: ((z := net.dense(x)).sin() + z.cos())[:, :4], dense=nn.Linear(4, 8))
+    found = blocks_of(nn.Sequential(nn.Linear(4, 4), adding, rotating, nn.ReLU()), data(30, 4))["kind"]
     assert found.to_dict() == {
         "(root)": "network", "0": "linear", "1": "residual", "1.dense": "linear", "2.dense": "linear",
         "3": "activation",
@@ -336,23 +306,11 @@ def test_blocks_of_transformers(name, expected):
 
 
 def test_the_input_of_a_block_is_what_depends_on_the_data():
-    class Shifted(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.inner = nn.Linear(6, 6)
-
-        def forward(self, shift, x):
-            return x + self.inner(x) + shift
-
-    class Net(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first, self.shifted = nn.Linear(4, 6), Shifted()
-
-        def forward(self, x):
-            return self.shifted(torch.full((1, 6), 2.0), torch.relu(self.first(x)))
-
-    network, x = Net(), data(64, 4)
+    shifted = Net(lambda net, shift, x: x + net.inner(x) + shift, inner=nn.Linear(6, 6))
+    network, x = Net(
+        lambda net, x: net.shifted(torch.full((1, 6), 2.0), torch.relu(net.first(x))),
+        first=nn.Linear(4, 6), shifted=shifted,
+    ), data(64, 4)  # fmt: skip
     row = blocks_of(network, x).loc["shifted"]
     with torch.no_grad():
         hidden = torch.relu(network.first(x))

@@ -9,6 +9,7 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 from affscore import AffscoreError, signature
 from affscore.network.inputs import Feeding
+from tests.affscore.recorder.hard_networks import Net
 
 GENERATOR = torch.Generator().manual_seed(0)
 X, MASK = torch.randn(64, 6, generator=GENERATOR), torch.randn(64, 4, generator=GENERATOR)
@@ -25,15 +26,9 @@ class Two(nn.Module):
         return torch.relu(self.first(x) + torch.tanh(self.second(mask)))
 
 
-class Together(nn.Module):
+def together():
     """The same with one input."""
-
-    def __init__(self):
-        super().__init__()
-        self.two = Two()
-
-    def forward(self, both):
-        return self.two(both[:, :6].contiguous(), both[:, 6:].contiguous())
+    return Net(lambda net, both: net.two(both[:, :6].contiguous(), both[:, 6:].contiguous()), two=Two())
 
 
 class ByKeyword(Two):
@@ -70,7 +65,7 @@ def left_out(found):
     return [note.partition(": ")[2] for note in found.notes if note.startswith("entries of the data that do not go")]
 
 
-ONE = scores(Together(), torch.cat([X, MASK], dim=1))
+ONE = scores(together(), torch.cat([X, MASK], dim=1))
 FORMS = {
     "tuple": (Two, (X, MASK)),
     "tuple with tables": (Two, (pd.DataFrame(X.numpy()), MASK.tolist(), LABELS.tolist())),
@@ -115,28 +110,17 @@ def test_the_caller_says_how(name):
     assert found.metadata["forward"] == "<lambda>"
 
 
-class Pair(nn.Module):
-    def forward(self, x, y): ...
+def taking(name, forward):
+    """A class of networks whose forward has these arguments."""
+    return type(name, (nn.Module,), {"forward": forward})
 
 
-class Class(nn.Module):
-    def forward(self, x, labels): ...
-
-
-class Loss(nn.Module):
-    def forward(self, x, labels=None): ...
-
-
-class Keyword(nn.Module):
-    def forward(self, *, x): ...
-
-
-class Several(nn.Module):
-    def forward(self, *inputs): ...
-
-
-class Masked(nn.Module):
-    def forward(self, x, attention_mask, other): ...
+Pair = taking("Pair", lambda self, x, y: None)
+Class = taking("Class", lambda self, x, labels: None)
+Loss = taking("Loss", lambda self, x, labels=None: None)
+Keyword = taking("Keyword", lambda self, *, x: None)
+Several = taking("Several", lambda self, *inputs: None)
+Masked = taking("Masked", lambda self, x, attention_mask, other: None)
 
 
 @pytest.mark.parametrize(

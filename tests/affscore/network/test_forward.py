@@ -7,50 +7,31 @@ import torch
 from torch import nn
 
 from affscore import AffscoreError, AffscoreWarning, signature
+from tests.affscore.recorder.hard_networks import Net
 
 
 def tokens(n=32):
     return torch.randn(n, 8, 6, generator=torch.Generator().manual_seed(0))
 
 
-class Stacked(nn.Module):
-    def __init__(self, dim):
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, x):
-        return torch.relu(torch.stack([x[:, t] for t in range(8)], self.dim))
-
-
-class Turned(nn.Module):
-    def __init__(self, dim):
-        super().__init__()
-        self.equation = "ntc,ntd->ncd" if dim else "ntc,ntd->cnd"
-
-    def forward(self, x):
-        return torch.relu(torch.einsum(self.equation, x, x))
-
-
-@pytest.mark.parametrize(("network", "width"), [(Stacked, 6), (Turned, 6)])
-def test_what_comes_in_front_of_the_images_does_not_matter(network, width):
-    front, behind = (signature(network(dim), tokens(), n=32, criteria=False, progress=False) for dim in (0, 1))
+@pytest.mark.parametrize("make", [
+    lambda x, dim: torch.stack([x[:, t] for t in range(8)], dim),
+    lambda x, dim: torch.einsum(("ntc,ntd->cnd", "ntc,ntd->ncd")[dim], x, x),
+])  # fmt: skip
+def test_what_comes_in_front_of_the_images_does_not_matter(make):
+    networks = [Net(lambda net, x, dim=dim: torch.relu(make(x, dim))) for dim in (0, 1)]
+    front, behind = (signature(network, tokens(), n=32, criteria=False, progress=False) for network in networks)
     assert front.scores == pytest.approx(behind.scores, abs=1e-6)
-    assert front.table["width"].tolist() == behind.table["width"].tolist() == [width]
+    assert front.table["width"].tolist() == behind.table["width"].tolist() == [6]
     guessed = [any("is a guess" in note for note in one.notes) for one in (front, behind)]
     assert guessed == [True, True]  # nothing says where the channels of this input are
 
 
-class Standardised(nn.Module):
-    """Of one sample the standard deviation is NaN."""
-
-    def forward(self, x):
-        return torch.relu((x - x.mean(0)) / (x.std(0) + 1e-5))
-
-
 @pytest.mark.filterwarnings("ignore:std")
-@pytest.mark.parametrize(
-    "network", [Standardised(), nn.Sequential(nn.BatchNorm1d(9, track_running_stats=False), nn.ReLU())]
-)
+@pytest.mark.parametrize("network", [
+    Net(lambda net, x: torch.relu((x - x.mean(0)) / (x.std(0) + 1e-5))),  # of one sample it is NaN
+    nn.Sequential(nn.BatchNorm1d(9, track_running_stats=False), nn.ReLU()),
+])  # fmt: skip
 def test_a_network_that_mixes_samples_and_says_nothing_of_one_alone_is_refused(network):
     rows = torch.randn(32, 9, generator=torch.Generator().manual_seed(0))
     for batch_size in (3, 32):
@@ -62,23 +43,18 @@ def test_a_network_that_mixes_samples_and_says_nothing_of_one_alone_is_refused(n
 
 @pytest.mark.parametrize(("least", "checked"), [(2, True), (4, True), (5, False)])
 def test_a_network_that_takes_no_single_image_is_checked_with_a_few_or_warned_of(least, checked):
-    class Several(nn.Module):
-        def forward(self, x):
-            if len(x) < least:
-                raise ValueError(f"{least} at least")
-            return torch.relu(x)
+    def several(net, x):
+        if len(x) < least:
+            raise ValueError(f"{least} at least")
+        return torch.relu(x)
 
-    notes = signature(Several(), tokens(), n=32, progress=False).notes
+    notes = signature(Net(several), tokens(), n=32, progress=False).notes
     assert checked != any(note.kind == "warning" and "was not checked" in note for note in notes)
 
 
 def test_a_network_that_draws_is_noted_and_the_seed_covers_it():
-    class Noisy(nn.Module):
-        def forward(self, x):
-            return torch.relu(nn.functional.dropout(x, 0.5, training=True))
-
-    state = torch.get_rng_state()
-    one, same, other = (signature(Noisy(), tokens(), n=32, seed=seed, progress=False) for seed in (1, 1, 2))
+    noisy, state = Net(lambda net, x: torch.relu(nn.functional.dropout(x, 0.5, training=True))), torch.get_rng_state()
+    one, same, other = (signature(noisy, tokens(), n=32, seed=seed, progress=False) for seed in (1, 1, 2))
     assert any("it draws random numbers or keeps a state" in note for note in one.notes)
     assert one.scores.tolist() == same.scores.tolist() != other.scores.tolist()
     assert torch.equal(torch.get_rng_state(), state)
@@ -129,16 +105,9 @@ MIXES = {
 @pytest.mark.parametrize("mix", MIXES.values(), ids=MIXES)
 @pytest.mark.parametrize("batch_size", [3, 4, 9, 16, 64])
 def test_mixing_of_any_samples_is_refused(mix, batch_size):
-    class Mixing(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.layer = nn.Linear(5, 6)
-
-        def forward(self, x):
-            return torch.relu(mix(self.layer(x)))
-
+    mixing = Net(lambda net, x: torch.relu(mix(net.layer(x))), layer=nn.Linear(5, 6))
     with pytest.raises(AffscoreError, match="mixes samples"):
-        signature(Mixing(), torch.randn(64, 5), n=64, batch_size=batch_size, progress=False)
+        signature(mixing, torch.randn(64, 5), n=64, batch_size=batch_size, progress=False)
 
 
 def test_a_network_that_fails_on_what_was_assumed_says_what_that_was():

@@ -11,22 +11,20 @@ from tests.affscore.recorder import hard_networks as hard
 INPUTS = torch.randn(32, 3, 8, 8, generator=torch.Generator().manual_seed(0))
 
 
-class Attention(nn.Module):
+def attention():
     """Tokens of an image attend to each other."""
 
-    def __init__(self):
-        super().__init__()
-        self.tokens, self.attention = nn.Linear(3, 8), nn.MultiheadAttention(8, 2, batch_first=True)
-        self.ff = nn.Sequential(nn.LayerNorm(8), nn.Linear(8, 12), nn.GELU(), nn.Linear(12, 8))
+    def run(net, x):
+        x = net.tokens(x.flatten(2).mT)
+        x = x + net.attention(x, x, x, need_weights=False)[0]
+        return x + net.ff(x)
 
-    def forward(self, x):
-        x = self.tokens(x.flatten(2).mT)
-        x = x + self.attention(x, x, x, need_weights=False)[0]
-        return x + self.ff(x)
+    ff = nn.Sequential(nn.LayerNorm(8), nn.Linear(8, 12), nn.GELU(), nn.Linear(12, 8))
+    return hard.Net(run, tokens=nn.Linear(3, 8), attention=nn.MultiheadAttention(8, 2, batch_first=True), ff=ff)
 
 
 NETWORKS = {
-    "attention": Attention, "view": hard.InPlaceOnAView, "items": hard.ItemAssignment, "out": hard.IntoABuffer,
+    "attention": attention, "view": hard.InPlaceOnAView, "items": hard.ItemAssignment, "out": hard.IntoABuffer,
     "gates": hard.SqueezeAndExcite,
 }  # fmt: skip
 
@@ -58,24 +56,16 @@ def test_around_the_call_and_where_weights_and_data_are_made(name):
     assert_same(rows(network, [*inputs]), (expected[0].assign(dataset="list"), expected[1]))
 
 
-class Caching(nn.Module):
-    """Writes to a buffer and to an attribute when it runs, as a cache of keys and values does."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(5, 4)
-        self.register_buffer("latest", torch.zeros(4))
-        self.seen = None
-
-    def forward(self, x):
-        y = torch.relu(self.layer(x))
-        self.latest.copy_(y[0])
-        self.seen = y
-        return y
-
-
 def test_a_training_goes_on_after_a_measurement_in_it():
-    model, samples = built(Caching), torch.randn(32, 5)
+    """Of a network that writes to a buffer and to an attribute when it runs, as a cache of keys and values does."""
+
+    def caching(net, x):
+        net.seen = torch.relu(net.layer(x))
+        net.latest.copy_(net.seen[0])
+        return net.seen
+
+    model = hard.Net(caching, layer=nn.Linear(5, 4), latest=nn.Buffer(torch.zeros(4)))
+    samples = torch.randn(32, 5)
     with torch.inference_mode():
         tracker = track(model, samples, every=1)
         assert tracker.step()

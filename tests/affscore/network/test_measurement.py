@@ -8,18 +8,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from affscore import signature
 from affscore.network.scoring import score_batch
-
-
-class Noisy(nn.Module):
-    """Draws random numbers at evaluation, as dropout does that was left on."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 5, 3)
-
-    def forward(self, x):
-        x = self.conv(x)
-        return torch.relu(x + 0.3 * torch.randn_like(x))
+from tests.affscore.recorder.hard_networks import Net
 
 
 def pictures(count):
@@ -27,8 +16,9 @@ def pictures(count):
 
 
 def noisy():
+    """Draws random numbers at evaluation, as dropout does that was left on."""
     torch.manual_seed(0)
-    return Noisy()
+    return Net(lambda net, x: torch.relu((y := net.conv(x)) + 0.3 * torch.randn_like(y)), conv=nn.Conv2d(3, 5, 3))
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sample", "flatten"])
@@ -47,12 +37,8 @@ def test_batches_of_the_same_samples_draw_other_random_numbers():
 
 
 def test_what_was_declared_and_never_ran_is_said():
-    class Unused(nn.Module):
-        def forward(self, x):
-            return torch.tanh(x)
-
     model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
-    model.declared_activations = {"unused": Unused, "relu": nn.ReLU}
+    model.declared_activations = {"unused": nn.Tanh, "relu": nn.ReLU}
     notes = signature(model, pictures(20), n=10).notes
     assert any(note == "declared as an activation, but never run: unused" for note in notes)
 
@@ -70,18 +56,14 @@ def test_the_seed_fixes_what_the_data_draw():
     np.testing.assert_array_equal(found[0].scores, found[1].scores)
 
 
-class OneMoreForFew(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(4, 4)
-
-    def forward(self, x):
-        y = torch.relu(self.layer(x))
+def test_samples_that_are_dropped_need_not_run_the_same_activations():
+    def one_more_for_few(net, x):
+        y = torch.relu(net.layer(x))
         return torch.tanh(y) if len(x) == 6 else y
 
-
-def test_samples_that_are_dropped_need_not_run_the_same_activations():
-    result = signature(OneMoreForFew(), torch.randn(70, 4), n=32, batch_size=32, progress=False)
+    result = signature(
+        Net(one_more_for_few, layer=nn.Linear(4, 4)), torch.randn(70, 4), n=32, batch_size=32, progress=False
+    )
     assert len(result.scores) == 1
     assert any("the last 6 samples were dropped" in note for note in result.notes)
 
@@ -89,17 +71,16 @@ def test_samples_that_are_dropped_need_not_run_the_same_activations():
 def test_a_batch_is_scored_before_the_next_one_goes_through_the_network(monkeypatch):
     seen, order = [], []
 
-    class Watching(nn.Module):
-        def forward(self, x):
-            order.append(len(seen))
-            return torch.relu(x)
+    def watching(net, x):
+        order.append(len(seen))
+        return torch.relu(x)
 
     def scored(*args):
         seen.append(1)
         return score_batch(*args)
 
     monkeypatch.setattr("affscore.network.signature.score_batch", scored)
-    signature(Watching(), pictures(40), n=10, device="cpu", batch_size=10)
+    signature(Net(watching), pictures(40), n=10, device="cpu", batch_size=10)
     # the further passes of the first batch are the checks of the network
     assert order[order.index(1) :] == [1, 2, 3]
     assert set(order[: order.index(1)]) == {0}

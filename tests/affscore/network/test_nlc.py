@@ -8,6 +8,7 @@ from torch import nn
 from affscore import AffscoreError, signature
 from affscore.network.nlc import nonlinearity_coefficient
 from affscore.recorder.functions import ACTIVATIONS
+from tests.affscore.recorder.hard_networks import module_class
 
 
 @pytest.fixture
@@ -74,12 +75,9 @@ def test_as_a_criterion_of_a_signature(x):
 
 
 def test_where_it_is_missing_a_note_says_so(x):
-    class Snake(nn.Module):
-        """Its parameters have the shape of feature maps, so that it takes no vectors of channels."""
-
-        def forward(self, z):
-            return z + torch.sin(torch.linspace(1, 2, 6, dtype=z.dtype)[:, None, None] * z) ** 2
-
+    # its parameters have the shape of feature maps, so that it takes no vectors of channels
+    scale = torch.linspace(1, 2, 6, dtype=torch.float64)[:, None, None]
+    Snake = module_class("Snake", lambda z: z + torch.sin(scale * z) ** 2)
     model = nn.Sequential(nn.Conv2d(1, 6, 1), Snake(), nn.Conv2d(6, 3, 1), nn.Tanh()).double()
     images = x.reshape(300, 1, 2, 2)
     found = signature(model, images, n=300, criteria=["nlc"], activations=[Snake], progress=False)

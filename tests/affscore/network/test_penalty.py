@@ -19,40 +19,23 @@ from affscore.network.passes import Watched
 from tests.affscore.network.test_padding import net as padded_net
 from tests.affscore.network.test_padding import texts
 from tests.affscore.network.trainings import samples, small
+from tests.affscore.recorder.hard_networks import Net, module_class
 
-
-class Mixed(nn.Module):
-    """In place, functional, from a formula, one module called twice, and channels last."""
-
-    def __init__(self):
-        super().__init__()
-        self.convolution, self.relu = nn.Conv2d(1, 6, 3, padding=1), nn.ReLU(inplace=True)
-        self.more, self.tokens, self.last = nn.Conv2d(6, 5, 3), nn.Linear(5, 7), nn.Linear(7, 3)
-
-    def forward(self, x):
-        x = self.relu(self.more(self.relu(self.convolution(x))))
-        x = F.gelu(self.tokens(x.flatten(2).transpose(1, 2)))
-        x = F.relu_(self.tokens.weight.mean() + x)
-        return self.last((torch.sigmoid(x) * x).mean(dim=1))
-
-
-class Turn(nn.Module):
-    """No elementwise function, whose best coupling is not the pairing."""
-
-    def forward(self, x):
-        return torch.sin(5 * x)
-
-
-class Noise(nn.Module):
-    """Draws in evaluation mode, too."""
-
-    def forward(self, x):
-        return x + torch.randn_like(x)
+Turn = module_class("Turn", lambda x: torch.sin(5 * x))  # its best coupling is not the pairing
 
 
 def mixed(dtype=torch.float32):
+    """In place, functional, from a formula, one module called twice, and channels last."""
+
+    def run(net, x):
+        x = net.relu(net.more(net.relu(net.convolution(x))))
+        x = F.gelu(net.tokens(x.flatten(2).transpose(1, 2)))
+        x = F.relu_(net.tokens.weight.mean() + x)
+        return net.last((torch.sigmoid(x) * x).mean(dim=1))
+
     torch.manual_seed(0)
-    return Mixed().to(dtype).train()
+    parts = {"convolution": nn.Conv2d(1, 6, 3, padding=1), "relu": nn.ReLU(inplace=True), "more": nn.Conv2d(6, 5, 3)}
+    return Net(run, **parts, tokens=nn.Linear(5, 7), last=nn.Linear(7, 3)).to(dtype).train()
 
 
 def images(n=24, dtype=torch.float32):
@@ -242,7 +225,8 @@ def test_without_weight_the_training_is_the_same_to_the_last_bit():
     trained = []
     for watched in (False, True):
         network, x = small(), samples()
-        network[2] = nn.Sequential(nn.BatchNorm1d(8), nn.Dropout(), Noise(), network[2]).train()
+        noise = Net(lambda net, x: x + torch.randn_like(x))  # in evaluation mode, too
+        network[2] = nn.Sequential(nn.BatchNorm1d(8), nn.Dropout(), noise, network[2]).train()
         penalty = AffinityPenalty(network, 0.2, weight=0.0) if watched else None
         optimiser = torch.optim.SGD(network.parameters(), lr=0.1)
         with warnings.catch_warnings():
@@ -393,11 +377,7 @@ def test_signatures_that_are_no_target():
 
 
 def test_passes_with_other_activations():
-    class Moody(nn.Module):
-        def forward(self, x):
-            return torch.relu(x) if len(x) > 4 else torch.tanh(torch.relu(x))
-
-    network = Moody()
+    network = Net(lambda net, x: torch.relu(x) if len(x) > 4 else torch.tanh(torch.relu(x)))
     with AffinityPenalty(network, 0.5) as penalty:
         network(samples(8))
         network(samples(4))

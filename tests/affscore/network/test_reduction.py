@@ -111,13 +111,6 @@ def test_every_position_and_every_pair_is_equally_likely():
     assert np.abs(counts[~np.eye(4, dtype=bool)] / 60_000 - 1 / 12).max() < 0.006  # five standard deviations
 
 
-class Wide(nn.Module):
-    """A ReLU on the samples themselves."""
-
-    def forward(self, x):
-        return torch.relu(x)
-
-
 def maps(images=32, channels=3, side=4):
     return torch.randn(images, channels, side, side, generator=torch.Generator().manual_seed(1))
 
@@ -133,7 +126,7 @@ def test_one_position_is_the_reduction_sample():
 
 def test_all_positions_are_the_points_of_the_feature_map():
     x = maps()
-    found = signature(Wide(), x, n=32, reduction="positions", positions=16, criteria=False)
+    found = signature(nn.ReLU(), x, n=32, reduction="positions", positions=16, criteria=False)
     points = x.movedim(1, -1).reshape(-1, 3)
     assert found.table["n"].tolist() == [512]
     assert found.scores[0] == pytest.approx(affinity_score(points, points.clamp(min=0)).value, abs=1e-9)
@@ -167,10 +160,10 @@ def test_what_is_said_of_n_counts_samples_and_the_bias_is_that_of_the_points():
 def test_the_interval_draws_images_and_not_points():
     # all points of an image are the same: sixteen times the points, and no more images
     x = torch.randn(64, 3, 1, 1, generator=torch.Generator().manual_seed(0)).expand(64, 3, 4, 4).contiguous()
-    found = signature(Wide(), x, n=64, reduction="positions", positions=16, criteria=False)
+    found = signature(nn.ReLU(), x, n=64, reduction="positions", positions=16, criteria=False)
     costs = found.sample_costs[0]
     assert costs.shape == (64, 2)
-    alone = signature(Wide(), x[:, :, :1, :1].contiguous(), n=64, reduction="sample", criteria=False)
+    alone = signature(nn.ReLU(), x[:, :, :1, :1].contiguous(), n=64, reduction="sample", criteria=False)
     low, high = found.mean_interval()
     expected = alone.mean_interval()
     assert high - low == pytest.approx(expected[1] - expected[0], rel=0.6)
@@ -180,7 +173,7 @@ def test_the_interval_draws_images_and_not_points():
 @pytest.mark.slow
 def test_above_2048_points_the_coupling_is_the_pairing_and_that_is_said():
     x = torch.randn(512, 3, 4, 4)
-    few, many = (signature(Wide(), x, reduction="positions", positions=k, criteria=False) for k in (4, 5))
+    few, many = (signature(nn.ReLU(), x, reduction="positions", positions=k, criteria=False) for k in (4, 5))
     assert (few.metadata["coupling"], many.metadata["coupling"]) == ("exact", "paired")
     assert few.table["n"].max() == 2048
     assert any("lower bounds" in note for note in many.notes)

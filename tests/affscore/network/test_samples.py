@@ -24,9 +24,8 @@ MIXING = [
 
 def made(network, n=24):
     torch.manual_seed(0)
-    network = network().eval()
-    pictures = isinstance(network, odd.Grouped | odd.Conditional)
-    return network, torch.randn(n, 3, 6, 5) if pictures else torch.randn(n, 7, 4)
+    pictures = network in (odd.Grouped, odd.Conditional)
+    return network().eval(), torch.randn(n, 3, 6, 5) if pictures else torch.randn(n, 7, 4)
 
 
 def measured(network, x, **options):

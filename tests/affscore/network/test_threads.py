@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from affscore import signature
+from tests.affscore.recorder.hard_networks import Net
 
 
 def tokens(n=64):
@@ -94,19 +95,17 @@ def test_a_network_that_is_used_by_another_thread_meanwhile():
     assert any("ran in another thread" in note for note in result.notes)
 
 
-class Beside(nn.Module):
+def beside(what):
     """A ReLU, and something else in a thread of its own."""
 
-    def __init__(self, what):
-        super().__init__()
-        self.first, self.second, self.act, self.what = nn.Linear(8, 12), nn.Linear(8, 12), nn.SiLU(), what
-
-    def forward(self, x):
-        y, found = torch.relu(self.first(x)), []
-        thread = threading.Thread(target=lambda: found.append(self.what(self, x)))
+    def run(net, x):
+        y, found = torch.relu(net.first(x)), []
+        thread = threading.Thread(target=lambda: found.append(what(net, x)))
         thread.start()
         thread.join()
         return y + found[0]
+
+    return Net(run, first=nn.Linear(8, 12), second=nn.Linear(8, 12), act=nn.SiLU())
 
 
 @pytest.mark.parametrize(
@@ -117,6 +116,6 @@ class Beside(nn.Module):
     ],
 )
 def test_what_runs_in_a_thread_of_the_network_is_noted(what, described):
-    result = measured(Beside(what))
+    result = measured(beside(what))
     assert result.summary["activation"].tolist() == ["relu"]
     assert f"{described} ran in another thread, where no activation is seen" in result.notes

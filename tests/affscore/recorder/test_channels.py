@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from affscore.network.reduction import images_first
+from tests.affscore.recorder.hard_networks import Net
 from tests.affscore.recorder.seen import seen_in
 
 N, P, C = "image", "", "channel"
@@ -216,15 +217,6 @@ def roles(parts):
     return [kind for kind, _ in groupby(kind for kind, size in parts if size > 1)]
 
 
-class Around(nn.Module):
-    def __init__(self, layer, forward):
-        super().__init__()
-        self.layer, self.then = layer, forward
-
-    def forward(self, x):
-        return torch.relu(self.then(self.layer(x)))
-
-
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.data())
@@ -239,7 +231,7 @@ def test_random_chains_around_a_layer(data):
     done = data.draw(st.lists(st.sampled_from(sorted(STEPS)), max_size=5))
     for name in done:
         STEPS[name](chain)
-    _, recorder = seen_in(Around(layer, chain.forward), x)
+    _, recorder = seen_in(Net(lambda net, x: torch.relu(chain.forward(net.layer(x))), layer=layer), x)
     (call,) = recorder.calls
     assert list(call.shape) == chain.sizes()
     if call.guessed:

@@ -139,22 +139,32 @@ def test_a_formula_of_a_tensor_that_is_viewed_again_each_time(view, formula):
     assert listener.inputs[0].shape == VIEWS[view](torch.zeros(8, 6)).shape
 
 
-def test_a_part_that_was_overwritten_meanwhile_is_another():
-    def other(x):
-        gate = torch.sigmoid(x[:, :4])
-        x[:, :4] += torch.randn(8, 4, generator=torch.Generator().manual_seed(0))
-        return x + (x[:, :4] * gate).sum()
+def overwritten(x):
+    gate = torch.sigmoid(x)
+    x.add_(torch.randn(x.shape, generator=torch.Generator().manual_seed(0)))
+    return x * gate
 
+
+def overwritten_in_part(x):
+    gate = torch.sigmoid(x[:, :4])
+    x[:, :4] += torch.randn(8, 4, generator=torch.Generator().manual_seed(0))
+    return x + (x[:, :4] * gate).sum()
+
+
+OTHERS = {
+    "all of it was overwritten meanwhile": overwritten,
+    "a part was overwritten meanwhile": overwritten_in_part,
+    "another part": lambda x: x + (x[:, :4] * torch.sigmoid(x[:, 1:5])).sum(),
+    "its bits, turned": lambda x: (
+        x + (x[:, :4] * torch.sigmoid(x[:, :4].view(torch.int32).view(torch.float32).flip(0))).sum()
+    ),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
+def test_a_formula_of_other_numbers_is_not_one(other):
     _, recorder = seen_in(written(other), torch.randn(8, 5))
     assert [call.activation for call in recorder.calls] == ["sigmoid"]
-
-
-def test_views_of_other_parts_are_others():
-    for other in (lambda x: x[:, 1:5], lambda x: x[:, :4].view(torch.int32).view(torch.float32).flip(0)):
-        _, recorder = seen_in(
-            written(lambda x, other=other: x + (x[:, :4] * torch.sigmoid(other(x))).sum()), torch.randn(8, 5)
-        )
-        assert [call.activation for call in recorder.calls] == ["sigmoid"]
 
 
 def chunks(f):
@@ -184,16 +194,6 @@ NOT_FUSED = {
 def test_what_is_no_formula_of_an_activation(formula, names):
     _, recorder = seen_in(nn.Sequential(written(formula), nn.Tanh()), torch.randn(8, 5))
     assert [call.activation for call in recorder.calls] == [*names, "tanh"]
-
-
-def test_a_formula_of_what_was_overwritten_meanwhile_is_not_one():
-    def other(x):
-        gate = torch.sigmoid(x)
-        x.add_(torch.randn(x.shape, generator=torch.Generator().manual_seed(0)))
-        return x * gate
-
-    _, recorder = seen_in(written(other), torch.randn(8, 5))
-    assert [call.activation for call in recorder.calls] == ["sigmoid"]
 
 
 def test_the_source_is_the_nearest_tensor_on_all_ways():

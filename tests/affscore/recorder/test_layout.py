@@ -141,17 +141,15 @@ HEAD_LAYOUTS = {
 }
 
 
-class Heads(nn.Module):
-    """What linear attention does to q and k, and a sum over the tokens."""
+def heads(how=lambda qkv, n: qkv.chunk(3, -1)):
+    """What linear attention does to q and k."""
 
-    def __init__(self, how):
-        super().__init__()
-        torch.manual_seed(0)
-        self.qkv, self.how = nn.Linear(8, 3 * HEADS * FEATURES), how
-
-    def forward(self, x):
-        q, k, _ = self.how(self.qkv(x), len(x)) if self.how else self.qkv(x).chunk(3, -1)
+    def run(net, x):
+        q, k, _ = how(net.qkv(x), len(x))
         return F.elu(q) + 1, torch.relu(k)
+
+    torch.manual_seed(0)
+    return Net(run, qkv=nn.Linear(8, 3 * HEADS * FEATURES))
 
 
 @pytest.mark.parametrize("n", [N, 1])
@@ -161,10 +159,10 @@ def test_heads_and_their_features_are_the_channels(how, n):
     x = torch.randn(n, T, 8, generator=torch.Generator().manual_seed(1))
     fused = "T, N heads" in how  # there, head h has the columns h of q, k and v one behind the other
     with torch.no_grad():
-        plain = Heads(None).qkv(x)
+        plain = heads().qkv(x)
         order = torch.arange(3 * HEADS * FEATURES).view(HEADS, 3, FEATURES).transpose(0, 1).flatten()
         inputs = (plain[..., order] if fused else plain).chunk(3, -1)
-    listener, recorder = seen_in(Heads(HEAD_LAYOUTS[how]), x)
+    listener, recorder = seen_in(heads(HEAD_LAYOUTS[how]), x)
     assert len(recorder.calls) == 2
     for call, features, expected in zip(recorder.calls, listener.inputs, inputs, strict=False):
         assert not call.guessed
@@ -182,7 +180,8 @@ def test_heads_and_their_features_are_the_channels(how, n):
 def test_the_score_of_heads_is_that_of_channels(reduction):
     x = torch.randn(64, T, 8, generator=torch.Generator().manual_seed(1))
     options = {"n": 64, "reduction": reduction, "criteria": False, "progress": False}
-    (one, other) = (signature(Heads(how), x, **options) for how in (None, HEAD_LAYOUTS["(N heads, T, D)"]))
+    networks = heads(), heads(HEAD_LAYOUTS["(N heads, T, D)"])
+    one, other = (signature(network, x, **options) for network in networks)
     assert one.summary["width"].tolist() == other.summary["width"].tolist()
     assert one.scores == pytest.approx(other.scores, abs=1e-6)
 

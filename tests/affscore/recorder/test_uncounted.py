@@ -388,16 +388,13 @@ CHOICES = {
 }
 
 
-class Chosen(nn.Module):
+def chosen(choose):
     """Features that a function chooses among by other features."""
-
-    def __init__(self, choose):
-        super().__init__()
-        torch.manual_seed(0)
-        self.a, self.b, self.last, self.choose = nn.Linear(8, WIDTH), nn.Linear(8, WIDTH), nn.Linear(WIDTH, 4), choose
-
-    def forward(self, x):
-        return torch.relu(self.last(self.choose(self.a(x), self.b(x))))
+    torch.manual_seed(0)
+    return Net(
+        lambda net, x: torch.relu(net.last(choose(net.a(x), net.b(x)))),
+        a=nn.Linear(8, WIDTH), b=nn.Linear(8, WIDTH), last=nn.Linear(WIDTH, 4),
+    )  # fmt: skip
 
 
 TABLE = torch.linspace(0, 1, 6)
@@ -420,7 +417,7 @@ BY_MASKS = {
 
 @pytest.mark.parametrize("function", (BY_MASKS | TABLES).values(), ids=BY_MASKS | TABLES)
 def test_a_choice_by_features_is_named(function):
-    assert re.search(r"have no score: torch\.(gt|le|ge|lt|bitwise_and|bucketize) in layer", note_of(Chosen(function)))
+    assert re.search(r"have no score: torch\.(gt|le|ge|lt|bitwise_and|bucketize) in layer", note_of(chosen(function)))
 
 
 UNCHOSEN = {
@@ -436,25 +433,19 @@ UNCHOSEN = {
 
 @pytest.mark.parametrize("name", UNCHOSEN)
 def test_no_choice_by_features_is_named(name):
-    assert note_of(Chosen(UNCHOSEN[name])) == ""
+    assert note_of(chosen(UNCHOSEN[name])) == ""
 
 
 def test_padding_and_the_way_to_experts_are_no_choice_among_features():
-    class Padded(Chosen):
-        def forward(self, x):
-            mask = x[..., :1] > 0
-            return super().forward(x).masked_fill(mask, 0)
+    def routed(net, x):
+        y, way = torch.zeros(len(x), 5, 4), (net.inner.b(x)[:, 0, 0] > 0).long()
+        for expert in range(2):
+            rows = (way == expert).nonzero()[:, 0]
+            y[rows] = net.inner(x[rows])
+        return y
 
-    class Routed(Chosen):
-        def forward(self, x):
-            y, chosen = torch.zeros(len(x), 5, 4), (self.b(x)[:, 0, 0] > 0).long()
-            for expert in range(2):
-                rows = (chosen == expert).nonzero()[:, 0]
-                y[rows] = super().forward(x[rows])
-            return y
-
-    assert note_of(Padded(torch.add)) == ""
-    assert note_of(Routed(torch.add)) == ""
+    for run in (lambda net, x: net.inner(x).masked_fill(x[..., :1] > 0, 0), routed):
+        assert note_of(Net(run, inner=chosen(torch.add))) == ""
 
 
 def hooked(kind, *hooks):
