@@ -171,7 +171,7 @@ rows[["call", "kind", "depth", "score"]].head(5).round(2)
 # %% [markdown]
 # Every elementwise activation that **runs** counts, once for each call: a module that is called twice, as the ReLU of a
 # ResNet's block, counts twice, and one that is never called does not count. Depth is the number of activations on the
-# longest path from the input, so activations side by side share a depth. ({doc}`../book/activations` has the whole list.)
+# longest path from the input, so activations side by side share a depth; `hidden` is outside of blocks. ({doc}`../book/activations` has the whole list.)
 #
 # ## From a feature map to a vector
 #
