@@ -26,8 +26,8 @@ def activation_panels(
     """Draw a function of one variable with samples that it acts on, a panel for each sample.
 
     A panel has the graph of the function (grey), the samples on it (thick), and the affine map T of their score.
-    The score compares the distributions of Y and of T(X), which stand as histograms at the right edge. Each panel has the
-    vertical axis that fits them.
+    The score compares the distributions of Y and of T(X), which stand as histograms at the right edge. Each panel
+    has the vertical axis that fits them.
 
     Args:
         function: Maps an array to an array.

@@ -51,7 +51,8 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
             sns.lineplot(**curve, **style, ax=axes, label=NAMES.get(str(name), str(name)))
             if printed is not None and covariance in printed:
                 tick: Any = {"markersize": 6, "markeredgewidth": 1.8, "color": colour, "clip_on": False}
-                axes.plot(1.02 + 0.04 * (k % 2), printed[str(covariance)][name], "_", transform=axes.get_yaxis_transform(), **tick)
+                place = 1.02 + 0.04 * (k % 2), printed[str(covariance)][name]
+                axes.plot(*place, "_", transform=axes.get_yaxis_transform(), **tick)
         axes.set_title(_COVARIANCES.get(str(covariance), str(covariance)))
     legend_below(figure, 5)
     return figure
