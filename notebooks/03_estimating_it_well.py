@@ -24,8 +24,8 @@
 # :class: findings
 # **Too few images make an activation look more linear.** With one image for each channel a ReLU scores
 # {glue:text}`1.0-empirical` too high; eight images for each leave {glue:text}`8.0-empirical`. Shrinkage removes this
-# bias where channels are independent. Where few directions hold most of the variance it *adds* to it, from one image for each
-# channel on ({glue:text}`1.0-shrunk, steep` instead of {glue:text}`1.0-steep`). And **another training moves a score more than a batch
+# bias where channels are independent. Where few directions hold most of the variance it *adds* to it from one image for each on
+# ({glue:text}`1.0-shrunk, steep` instead of {glue:text}`1.0-steep`). And **another training moves a score more than a batch
 # of eight times the size**: by {glue:text}`moved-another training` against {glue:text}`moved-8 times the batch`.
 # {bdg-warning}`depends`
 # :::
@@ -111,11 +111,10 @@ window("bias-window", curves.set_axis(biases.columns).T)
 #
 # ## A formula, and a rule
 #
-# Let $S_X$, $S_Y$ and $S_{XY}$ be the covariances of $n$ samples of independent channels, all of variance 1, and $c$ the
-# correlation of input and output. Then $S_X = I + H$, $S_Y = I + K$, $S_{XY} = c I + M$ with sampling errors $H, K, M$ of
-# mean zero. Solve $A S_X A = S_Y$ order by order: $A = I + \frac12 (K - H) + A_2 + \dots$ In $A S_{XY}$ the terms of first
-# order have mean zero, and so has the trace of $\frac12 (K - H) M$, up to $d / n$: both $K M$ and $H M$ have one of
-# $c\, d^2 / n$. There remains $c\, \mathbb{E} \operatorname{tr} A_2 = \frac14 c\, (1 - c^2)\, d^2 / n$:
+# Independent channels of variance 1 have the sample covariances $S_X = I + H$, $S_Y = I + K$, $S_{XY} = c I + M$, with $c$ the
+# correlation of input and output, and errors $H, K, M$ of mean zero. Solve $A S_X A = S_Y$ order by order: $A = I + \frac12
+# (K - H) + A_2 + \dots$ In the trace of $A S_{XY}$ the terms of first order have mean zero. Of the second only $c\, A_2$
+# contributes, as $K M$ and $H M$ have the same mean trace, $c\, d^2 / n$ to leading order:
 #
 # $$
 # \begin{gathered}
@@ -130,8 +129,8 @@ window("bias-window", curves.set_axis(biases.columns).T)
 # n \ge \frac{0.082}{\varepsilon}\, d
 # $$ (eq-3-rule)
 #
-# images with the empirical covariance (`affscore.transport.points_needed`; for 0.01 eight for each channel), and twice as many
-# with shrinkage, the default, unless you know that the spectrum is flat.
+# images with the empirical covariance (for 0.01 eight for each channel), and twice as many with shrinkage, the default, unless
+# the spectrum is flat.
 #
 # What if there are no more images? *Halve the sample*: a bias that falls like $1/n$ is as large at $n$ as the difference of
 # the scores at $n/2$ and $n$, whatever the covariance is (`bias="extrapolated"`). And wide layers vary in few directions.
@@ -159,8 +158,8 @@ drift(drawn, printed[["empirical", "ledoit-wolf"]])
 #
 # ## Two biases in a network
 #
-# Plain and residual networks on CIFAR-10 have 16 to 64 channels. From batches of 128 images to batches of 1024 ({term}`JPEG
-# copies` of test images) the mean score changes by so much under the optimal coupling (`exact`), and with each input kept with its own
+# Plain and residual networks on CIFAR-10 ({term}`JPEG copies`) have 16 to 64 channels. From batches of 128 images to batches of
+# 1024 the mean score changes by so much under the optimal coupling (`exact`), and with each input kept with its own
 # output (`paired`):
 
 # %%
@@ -182,7 +181,7 @@ changes.assign(difference=changes["exact"] - changes["paired"]).round(3)
 #
 # ## Another training
 #
-# Nine trainings of the mini VGG-16 (of the {term}`mini zoo`) on digits, each measured in one batch of 512:
+# Nine trainings of the VGG-16 of the {term}`mini zoo` on digits, each measured in one batch of 512:
 
 # %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Signatures of one architecture, trained from nine seeds: the shape is the same, and single activations differ by up to 0.3 (as in the paper's figure 8, right)."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
 from companion.figures import repeated_signatures

@@ -86,8 +86,7 @@ signatures(pd.concat(both))
 # (reading-one)=
 # ## Reading one
 #
-# You have measured a network, and the list says 0.62, 0.97, 0.48. Is that much? What is usual depends on the place. The middle
-# nine tenths of the activations of 26 networks that others trained:
+# Is 0.62 much? That depends on the place. The middle nine tenths in 26 networks that others trained:
 
 # %%
 measured = {"ImageNet": photographs, "CIFAR-10": real_scores("CIFAR-10")}
@@ -106,7 +105,7 @@ say(usual)
 # %% [markdown]
 # The scale is steep. Where each input is coupled with its own output, as in most layers, a score $\rho$ belongs to the
 # correlation $\kappa = 1 - (1 - \rho)^2$ between the outputs and the affine image of the inputs
-# ({prf:ref}`pairing <prop-paired>`). The last column says which share of the activations scores lower:
+# ({prf:ref}`pairing <prop-paired>`). Last, the share of activations that score lower:
 
 # %%
 scale = pd.DataFrame(index=pd.Index([0.97, 0.9, 0.8, 0.7, 0.6, 0.5]))
@@ -166,7 +165,7 @@ say(about)
 
 # %%
 rows = result.summary.set_index("layer")
-rows[["call", "kind", "depth", "score"]].head(5).round(2)
+rows[["call", "kind", "depth", "score"]].head(3).round(2)
 
 # %% [markdown]
 # Every elementwise activation that **runs** counts, once for each call: a module that is called twice, as the ReLU of a

@@ -75,8 +75,8 @@ groups = {
 score_histograms(groups)
 
 # %% [markdown]
-# How far apart are the two groups? Take a ReLU of each and ask which has the higher score. The share of all such pairs that
-# the last one of a block wins is 1/2 where the groups are alike, and 1 where they do not overlap.
+# How far apart are the groups? Take a ReLU of each. The share of all such pairs in which the last one of a block scores higher
+# is 1/2 where the groups are alike, and 1 where they do not overlap.
 
 
 # %%
@@ -96,8 +96,8 @@ table.round(2)
 # %% [markdown]
 # (`accuracy` is the published one in per cent, on the lossless test images.)
 #
-# **Why?** The input of a block came out of a ReLU. Its sum with a small change is mostly positive where the input was, and
-# there the next ReLU has nothing to do. Exercise 5.1 shows that the change need not be small.
+# **Why?** The input of a block came out of a ReLU. Its sum with a small change is mostly positive, and there the next ReLU has
+# nothing to do. Exercise 5.1 shows that the change need not be small.
 #
 # ## The same on digits, from three seeds
 #
@@ -162,11 +162,11 @@ split.round(2)
 say(split)
 
 # %% [markdown]
-# (Means over the ReLUs of four ResNets, at one position of each image; untrained ones are measured with the statistics of
-# images in their norms.) Before training a ReLU inside a block scores {glue:text}`untrained-first-predicted`, as on any
-# centred Gaussian. After the sum it scores {glue:text}`untrained-after-sum-predicted`: what a block adds has mean zero and
-# the same size in every block, while the stream, which the ReLUs keep positive, grows like the root of the number of blocks.
-# So its sums fall below 0 ever more rarely, as in one coordinate with normal changes:
+# (Means over the ReLUs of four ResNets, at one position; untrained ones are measured with the statistics of images in their
+# norms.) Before training a ReLU inside a block scores {glue:text}`untrained-first-predicted`, as on any centred Gaussian.
+# After the sum it scores {glue:text}`untrained-after-sum-predicted`: what a block adds has mean zero and the same size in every
+# block, while the stream, which the ReLUs keep positive, grows like the root of their number. So sums fall below 0 ever more
+# rarely, as in one coordinate with normal changes:
 
 # %%
 noise = np.random.default_rng(0).standard_normal((28, 10**5))
@@ -176,14 +176,14 @@ for block, change in enumerate(noise[1:], 1):
     score = 1 - np.sqrt(1 - np.corrcoef(total, x)[0, 1])
     steps[block] = [np.sqrt(np.mean(total**2)), (total < 0).mean(), score]
 steps = pd.DataFrame(steps, ["size of the sum", "share below 0", "score"])
-steps[[1, 3, 9, 18, 27]].rename_axis(columns="block").round(2)
+steps[[1, 3, 9, 27]].rename_axis(columns="block").round(2)
 
 # %% [markdown]
 # Trained norms widen the gap.
 #
 # **Where it fails.** Scores of means over positions depend on how a channel varies within an image, which no norm knows. And
-# in most {term}`mini networks <mini zoo>` the norms hardly left their start, so that the prediction is nearly constant within
-# a place. What varies there is the shape of the distributions, which the diagonal score sees. {bdg-warning}`depends`
+# in most {term}`mini networks <mini network>` the norms hardly left their start, so that the prediction is nearly constant
+# within a place. {bdg-warning}`depends`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Where the prediction fails", "code_prompt_hide": "How sure? Where the prediction fails"}
 # Rank correlations with the score within a network: means by family, and
@@ -250,10 +250,9 @@ humps = humps.map(lambda test: test.p_value)
 humps.loc[table.index].rename("p for one mode").to_frame().round(3)
 
 # %% [markdown]
-# Network by network it depends: where positions are averaged, there are choices of covariance and coupling under which one mode
-# is rejected in none of the four ResNets (next fold). Only pooled (`scipy.stats.combine_pvalues`), also those on digits, is it
-# rejected under every choice, and pooled plain ones are, too, under some ({doc}`18_what_is_reproduced`). So *the groups are
-# apart* is the finding.
+# Network by network it depends: with positions averaged, some choices of covariance and coupling reject one mode in none of the
+# four ResNets (next fold). Pooled residual networks (`scipy.stats.combine_pvalues`), also those on digits, reject it under
+# every choice; pooled plain ones do, too, under some ({doc}`18_what_is_reproduced`). So *the groups are apart* is the finding.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 from companion.real_networks import real_multiverses
