@@ -160,7 +160,7 @@ print(f"largest error of an entry of A: {error:.0e}")
 #
 # Step by step, for a ReLU in the plane:
 
-# %% mystnb={"figure": {"name": "fig-1-steps", "caption": "The score in four steps. Most of the distance comes from points of $T(X)$ outside the corner, which move back to its edges. Arrows: the standard deviations along the output's principal axes, whose squares sum to its trace (after paper Fig. 1)."}, "image": {"alt": "Four panels. A round grey cloud and its orange image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to orange triangles; the orange cloud with two arrows along its principal axes."}}
+# %% mystnb={"figure": {"name": "fig-1-steps", "caption": "The score in four steps. Most of the distance comes from points of $T(X)$ outside the corner, which move back to its edges. Arrows: the standard deviations along the output's principal axes, whose squares sum to its variance (paper Fig. 1)."}, "image": {"alt": "Four panels. A round grey cloud and its orange image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to orange triangles; the orange cloud with two arrows along its principal axes."}}
 import torch
 
 from companion.chapter_01 import steps_of_a_score

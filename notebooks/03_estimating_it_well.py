@@ -62,8 +62,8 @@ warnings.simplefilter("ignore", UserWarning)  # small n is the point
 # ## The bias
 #
 # A ReLU with 128 channels of normal inputs, whose true score is known. The channels are independent, or the spectrum of their
-# covariance falls like $k^{-1.5}$, so that a few directions hold most of the variance. Four samples for each number $n$ of images; the error is the
-# score minus its limit for infinitely many.
+# covariance falls like $k^{-1.5}$, so that a few directions hold most of the variance. Four samples each; the error is the score minus its
+# limit for infinitely many images.
 
 # %% mystnb={"figure": {"name": "fig-3-bias", "caption": "How much too high the score of a ReLU with 128 channels is. With the empirical covariance the bias falls like $1/n$ in both cases; shrinkage removes it for independent channels and, from $n = d$ on, adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias`."}, "image": {"width": "540px", "alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
 import numpy as np
@@ -106,7 +106,7 @@ window("bias-window", curves.set_axis(biases.columns).T)
 # **Why upwards?** The map $T$ is judged on the points that it was fitted to. With more channels than images all $x_i$ are
 # nearly perpendicular, all $y_i$ as well, and an affine map is flexible enough to carry each $x_i$ to its own $y_i$: the
 # score tends to 1. **Why does shrinkage not always help?** Ledoit and Wolf {cite}`ledoit2004well` shrink towards a multiple
-# of the identity. Independent channels of equal variance *have* such a covariance: they are the best case, and those of the
+# of the identity. Independent channels of equal variance *have* such a covariance: the best case, that of the
 # paper's figure 7. Where variances differ, shrinkage levels what really differs.
 #
 # ## A formula, and a rule
@@ -134,15 +134,14 @@ window("bias-window", curves.set_axis(biases.columns).T)
 #
 # What if there are no more images? *Halve the sample*: a bias that falls like $1/n$ is as large at $n$ as the difference of
 # the scores at $n/2$ and $n$, whatever the covariance is (`bias="extrapolated"`). And wide layers vary in few directions.
-# Their *participation ratio* $(\operatorname{tr} C)^2 / \lVert C \rVert_F^2$ counts them; four times that, and the width at
-# most, is what `signature.expected_bias` and its warning put in place of $d$. The four is a fit to trained networks, not
-# a bound.
+# Their *participation ratio* $(\operatorname{tr} C)^2 / \lVert C \rVert_F^2$ counts them; four times that (a fit to trained
+# networks, no bound), and the width at most, stands for $d$ in `signature.expected_bias` and its warning.
 #
 # ## The paper's figure 7
 #
-# Nine activations of normal inputs with independent channels (ReLU lies below ReLU6); beside each panel, the printed values.
+# Nine activations (ReLU lies below ReLU6) of independent normal channels:
 
-# %% mystnb={"figure": {"name": "fig-3-drift", "caption": "With the empirical covariance every activation looks more linear the wider it is; with shrinkage the scores of independent channels stay, at the printed values (ticks; paper, figure 7, which does not say of which width the ticks on the left are)."}, "image": {"alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
+# %% mystnb={"figure": {"name": "fig-3-drift", "caption": "With the empirical covariance every activation looks more linear the wider it is; with shrinkage the scores of independent channels stay, at the printed values (ticks; paper, figure 7, without the width of those on the left)."}, "image": {"alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
 from companion.chapter_03 import drift
 from companion.printed import printed_table
 from companion.sweeps import sweep
@@ -153,7 +152,7 @@ drawn = sweep("drift").query("repeat == 0")
 drift(drawn, printed[["empirical", "ledoit-wolf"]])
 
 # %% [markdown]
-# The figure also averages, sums and flattens feature maps, with the same scores. That holds for independent positions
+# The figure also averages, sums and flattens feature maps, with the same scores, as their positions are independent
 # (exercise 3.2); in networks the reduction matters ({doc}`10_every_choice_at_once`).
 #
 # ## Two biases in a network
@@ -192,8 +191,8 @@ repeated_signatures(
 )
 
 # %% [markdown]
-# How far does each thing move a score of this network? Root mean squares of the standard deviations over batches of 32
-# images and over trainings, and of the change from batches of 32 to 256; for comparison, the deviation over its activations.
+# How far does each thing move a score? Root mean squares of its deviations over batches of 32 images, over trainings and, for
+# comparison, over activations, and of its change from batches of 32 to 256.
 
 
 # %%
@@ -217,8 +216,7 @@ moved.round(3)
 say(moved, "{:.3f}")
 
 # %% [markdown]
-# A difference between two networks that were trained once each counts only if it is larger than what another seed does; more
-# images do not help.
+# Between two networks trained once each, a difference counts only if it is larger than another seed's; more images do not help.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 import affscore

@@ -102,7 +102,7 @@ table.round(2)
 # ## The same on digits, from three seeds
 #
 # One training is one sample. So we trained fifteen more twins, small ones on handwritten digits: five depths, three seeds each
-# (`examples/matched_networks.py`; `python -m companion.studies --only shortcuts` makes the table again).
+# (`examples/matched_networks.py`, `python -m companion.studies --only shortcuts`).
 
 # %%
 from companion.studies import load_study, under
@@ -113,7 +113,7 @@ on_digits = on_digits.apply(separation).unstack()
 on_digits.round(2)
 
 # %% [markdown]
-# Over all nineteen twins, in per cent:
+# Over all nineteen, in per cent:
 
 # %%
 both = pd.concat([table["separation"], on_digits.stack()]).reset_index()
@@ -130,8 +130,8 @@ say(both, "{:.0f} %")
 #
 # **The split follows from sums and batch norms, without an image.** A norm has the mean and deviation of each channel in its bias and weight,
 # and the score of a ReLU on Gaussian channels depends on these alone. So replace every convolution by independent Gaussian
-# noise: no image goes in, and norms, sums and ReLUs run as before (`companion.predicted`). The measured scores are those of
-# one position of each image, which is what a norm describes.
+# noise: no image goes in, and norms, sums and ReLUs run as before (`companion.predicted`). Measured is one position
+# of each image, which is what a norm describes.
 
 # %%
 from companion.figures import two_measures
@@ -166,7 +166,7 @@ say(split)
 # norms.) Before training a ReLU inside a block scores {glue:text}`untrained-first-predicted`, as on any centred Gaussian.
 # After the sum it scores {glue:text}`untrained-after-sum-predicted`: what a block adds has mean zero and the same size in every
 # block, while the stream, which the ReLUs keep positive, grows like the root of their number. So sums fall below 0 ever more
-# rarely, as in one coordinate with normal changes:
+# rarely, as in one coordinate:
 
 # %%
 noise = np.random.default_rng(0).standard_normal((28, 10**5))
