@@ -21,7 +21,7 @@
 # :::{admonition} What we found
 # :class: findings
 # **Three lines give a score for each activation of a network, on its own images.** In the small residual network of this page,
-# which reads digits, the scores run from {glue:text}`score-min` to {glue:text}`score-max`.
+# which reads digits, the scores run from {glue:text}`score-min` to {glue:text}`score-max`. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -100,7 +100,7 @@ say(scores["score"].agg(["min", "max"]).to_frame().T)
 # * **0.62**: what a ReLU does to normal data in many dimensions, half of which it sets to zero.
 # * **Near 0**: the output is zero but for a few spikes, or it falls where its input rises ({doc}`02_activation_functions`).
 # * The place matters. After the sum of a shortcut (`after-sum`) scores are high, inside a block (`first`) they are lower
-#   ({doc}`05_residual_connections`).
+#   ({doc}`05_residual_connections`); `hidden` is outside of blocks.
 #
 # A score says nothing about accuracy, and it does not say that an activation may be left out.
 #
@@ -115,7 +115,8 @@ scores.nsmallest(3, "score").round(2)
 # %%
 from companion.real_networks import real_scores
 
-means = real_scores("photographs").groupby("family")["score"].mean()
+means = real_scores("photographs").groupby(["family", "network"])["score"]
+means = means.mean().groupby("family").mean()
 means["this network"] = scores["score"].mean()
 means.sort_values().round(2).to_frame("mean score")
 
@@ -123,7 +124,7 @@ means.sort_values().round(2).to_frame("mean score")
 # (Weights that others trained, most of them quantised; 512 photographs.) Each was measured on its own images, so a
 # difference of some hundredths means nothing. The course of the scores says more than their mean:
 
-# %% mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "The network beside ResNet-20, a residual network whose scores after a sum are higher than the two beside them. ResNet-20: measured on JPEG copies of CIFAR-10 test images."}, "image": {"alt": "Affinity score over depth for both networks. That of ResNet-20 jumps up and down between 0.5 and 0.95, that of the other between 0.7 and 0.95."}}
+# %% mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "The network beside ResNet-20, a residual network whose scores after a sum are higher than the two beside them. ResNet-20: measured on {term}`JPEG copies` of CIFAR-10 test images."}, "image": {"alt": "Affinity score over depth for both networks. That of ResNet-20 jumps up and down between 0.5 and 0.95, that of the other between 0.7 and 0.95."}}
 import pandas as pd
 
 from companion.figures import signatures

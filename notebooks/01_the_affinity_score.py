@@ -43,19 +43,18 @@ width: int = 300  # coordinates of the clouds in high dimension
 seed: int = 0  # seed of the random generator
 
 # %% tags=["remove-cell"]
+import companion
 from companion.parameters import check_parameters
+from companion.style import say
 
 check_parameters(globals())
 
-# %% mystnb={"figure": {"name": "fig-1-ranges", "caption": "The same ReLU on four windows of inputs: it scores lowest where only a tenth of the inputs is positive (paper Fig. 2 A)."}, "image": {"alt": "Four panels with the graph of ReLU and a window of inputs of width 20 that lies at [-20, 0], [-18, 2], [-10, 10] and [0, 20]. The scores are 1.00, 0.27, 0.68 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine map misses them."}}
+# %% mystnb={"figure": {"name": "fig-1-ranges", "caption": "The same ReLU on four windows of inputs: it scores lowest where only a tenth of the inputs is positive (paper Fig. 2 A)."}, "image": {"alt": "Four panels, each with its own vertical axis, with the graph of ReLU and a window of inputs of width 20 that lies at [-20, 0], [-18, 2], [-10, 10] and [0, 20]. The scores are 1.00, 0.27, 0.68 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine map misses them."}}
 import numpy as np
 import pandas as pd
-import torch
 
-import companion
 from affscore import affinity_score, transport
-from companion.chapter_01 import activation_panels, steps_of_a_score
-from companion.style import say
+from companion.chapter_01 import activation_panels
 
 
 def relu(x):
@@ -77,7 +76,7 @@ say(pd.DataFrame({"score": scores}))
 
 # %% [markdown]
 # Grey is the function, orange the samples on it, green the affine map $T$ that the score compares with. The histograms are
-# the two distributions that it compares: the outputs $Y$ (filled) and $T(X)$ (outline).
+# the two distributions that it compares: the outputs $Y$ (filled) and $T(X)$ (outline); bars are cut at a third.
 #
 # In the first window ReLU is constant, in the last one the identity: both are affine. **A ReLU that is rarely active is more
 # non-linear than one that is active half of the time.**
@@ -161,7 +160,11 @@ print(f"largest error of an entry of A: {error:.0e}")
 #
 # Step by step, for a ReLU in the plane:
 
-# %% mystnb={"figure": {"name": "fig-1-steps", "caption": "The score in four steps. Most of the distance comes from points of $T(X)$ outside the corner, which move back to its edges (after paper Fig. 1)."}, "image": {"alt": "Four panels. A round grey cloud and its orange image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to orange triangles; the orange cloud with two arrows along its principal axes."}}
+# %% mystnb={"figure": {"name": "fig-1-steps", "caption": "The score in four steps. Most of the distance comes from points of $T(X)$ outside the corner, which move back to its edges. Arrows: the standard deviations along the output's principal axes, whose squares sum to its variance (paper Fig. 1)."}, "image": {"alt": "Four panels. A round grey cloud and its orange image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to orange triangles; the orange cloud with two arrows along its principal axes."}}
+import torch
+
+from companion.chapter_01 import steps_of_a_score
+
 x = rng.standard_normal((100, 2))
 y = relu(x)
 fit = transport.affine_map(x, y, covariance="empirical")

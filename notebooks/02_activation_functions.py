@@ -22,8 +22,8 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **The more of a ReLU's outputs are zero, the lower it scores** (rank correlation {glue:text}`all-correlation` over ten
-# trained networks). **A score near 0 need not be a strong bend: around -10 SiLU is nearly a straight line that falls,
+# **The more of a ReLU's outputs are zero, the lower it scores** ({term}`rank correlation` {glue:text}`all-correlation` over
+# ten trained networks). **A score near 0 need not be a strong bend: around -10 SiLU is nearly a straight line that falls,
 # and scores {glue:text}`SiLU at -10-score`.** {bdg-warning}`depends`
 # :::
 
@@ -46,41 +46,36 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of all that is drawn at random
 
 # %% tags=["remove-cell"]
+import companion
 from companion.parameters import check_parameters
+from companion.style import say
 
 check_parameters(globals())
 
-# %%
-import numpy as np
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "The ReLUs, and those of a network of your own", "code_prompt_hide": "The ReLUs, and those of a network of your own"}
 import pandas as pd
-import torch
-from scipy.stats import norm
 
 import affscore
-import companion
-from affscore import affinity_score
-from companion import sweeps
-from companion.activations import ACTIVATIONS, activation_graphs, limit_score
-from companion.chapter_02 import activation_domain, activity
 from companion.real_networks import real_scores
-from companion.style import say
 
 measured = [
     real_scores(name, reduction="sample")
     for name in ("CIFAR-10", "photographs")
 ]
-relus = pd.concat(measured).query("activation == 'relu'")
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
     options = {"n": n, "images": images or None, "device": device}
     mine = affscore.signature(
         model, dataset, reduction="sample", seed=seed, **options
     )
-    mine = mine.summary.assign(network=model, family="yours")
-    relus = pd.concat([relus, mine.query("activation == 'relu'")])
-# %% mystnb={"figure": {"name": "fig-2-activity", "caption": "The ReLUs of ten trained networks, scored on their channels at one random position of each image. Most lie on or above the score of a normal input with as many zeros. Plain and residual networks: measured on JPEG copies of the CIFAR-10 test images. SqueezeNets: weights from ImageNet, those of 1.0 quantised; 512 photographs."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; the points of plain networks spread furthest above it."}}
+    measured.append(mine.summary.assign(network=model, family="yours"))
+relus = pd.concat(measured).query("activation == 'relu'")
 relus = relus.rename(columns={"sparsity_after": "zeros"})
+
+# %% mystnb={"figure": {"name": "fig-2-activity", "caption": "The ReLUs of ten trained networks, scored on their channels at one random position of each image. Most lie on or above the score of a normal input with as many zeros. Plain and residual networks: measured on {term}`JPEG copies` of the CIFAR-10 test images. SqueezeNets: weights from ImageNet, those of 1.0 quantised; 512 photographs."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; the points of plain networks spread furthest above it."}}
+import numpy as np
+from scipy.stats import norm
+
+from companion.chapter_02 import activity
 
 # a normal input with mean m and standard deviation 1
 m = np.linspace(-2, 2.5, 100)
@@ -117,15 +112,23 @@ say(table)
 # computes them again, in minutes). One of them:
 
 # %%
+import torch
+
+from affscore import affinity_score
+from companion.sweeps import sweep
+
 rng = np.random.default_rng(seed)
 noise = torch.from_numpy(rng.standard_normal((1000, 300)))
-domain = sweeps.sweep("domain").query("draw == 0")
+domain = sweep("domain").query("draw == 0")
 here = domain.query("activation == 'relu' and std == 1")
 m = here["mean"].iloc[9]
 again = affinity_score(m + noise, torch.relu(m + noise)).value
 print(f"ReLU at {m:.2f}: {again:.3f}, stored {here['score'].iloc[9]:.3f}")
 
 # %% mystnb={"figure": {"name": "fig-2-domain", "caption": "Six functions (above) and their scores over the mean of the input (below), the darker the wider the input (paper Fig. 6, which has nine). ReLU is non-linear only near its kink, Sigmoid at every mean."}, "image": {"alt": "Six panels with six curves each. Those of ReLU are at 1 except in a narrow dip around -1. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Sigmoid and Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends those of Tanh are at 1."}}
+from companion.activations import activation_graphs
+from companion.chapter_02 import activation_domain
+
 names = ["relu", "gelu", "silu", "hardswish", "sigmoid", "tanh"]
 six = domain.set_index("activation").loc[names].reset_index()
 activation_domain(six, activation_graphs(names), columns=2)
@@ -135,7 +138,7 @@ activation_domain(six, activation_graphs(names), columns=2)
 # the top, only the widest cloud reaches the bend. Where all of them are low, the function bends every input, or seems to.
 #
 # **One formula** replaces nearly all of these optimal transport problems: {eq}`eq-1-closed`, with the correlation of one
-# normal variable and its image (`limit_score` in the table). Of the outputs that vary with their input and do not fall:
+# normal variable and its image (the column `limit` of `domain`). Of the outputs that vary with their input and do not fall:
 
 # %%
 varies = domain[~domain["constant"] & (domain["limit"] > 0)]
@@ -155,7 +158,7 @@ rare.set_index("std")[["score", "limit", "constant"]].round(3)
 # %% [markdown]
 # At $s = 0.25$ a handful of 300,000 numbers are positive: the output is zero but for a few spikes, and the score is nearly 0.
 # At $s = 0.1$ none is. The output is constant, a constant is affine, and the score is 1, though the limit for infinitely many
-# samples is 0. Such a score depends on whether the sample meets a rare event, so count the flags (`constant_output`) before
+# samples is 0. Such a score depends on whether the sample meets a rare event, so count the flags (`constant`) before
 # you average.
 #
 # **The wrong direction.** A cloud of standard deviation 0.01 around -10 sees a tiny, straight piece of SiLU. Why does it
@@ -163,6 +166,8 @@ rare.set_index("std")[["score", "limit", "constant"]].round(3)
 # ({doc}`01_the_affinity_score`). Score $-X$ against $\sigma(X)$, and the straight piece comes out straight:
 
 # %%
+from companion.activations import ACTIVATIONS
+
 places = {"SiLU at -10": ("silu", -10, 0.01), "GELU at -3": ("gelu", -3, 0.1)}
 places["HardSwish at -2.5"] = ("hardswish", -2.5, 0.1)
 rows = {}
@@ -223,7 +228,7 @@ far[tails].rename_axis(columns=None).round(3)
 # *Compute · 15 minutes · medium.* Aim: link the share of positive inputs to a score.
 #
 # ReLU does not notice the scale of its input, so on normal inputs its score depends on the ratio $m / s$ alone. For which ratio
-# is it one half, for many independent coordinates? Give two decimals. `limit_score` and a root finder help.
+# is it one half, for many independent coordinates? Give two decimals. `companion.activations.limit_score` and a root finder help.
 # ```
 #
 # ```{admonition} Hint for 2.1
@@ -245,6 +250,8 @@ answer = None  # your answer here: a number
 
 # %%
 from scipy.optimize import brentq
+
+from companion.activations import limit_score
 
 answer = brentq(
     lambda ratio: limit_score(torch.relu, ratio, 1.0) - 0.5, -3, 3

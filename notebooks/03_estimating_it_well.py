@@ -24,7 +24,7 @@
 # :class: findings
 # **Too few images make an activation look more linear.** With one image for each channel a ReLU scores
 # {glue:text}`1.0-empirical` too high; eight images for each leave {glue:text}`8.0-empirical`. Shrinkage removes this
-# bias where channels are independent, and *adds* to it where few directions hold most of the variance
+# bias where channels are independent. Where few directions hold most of the variance it *adds* to it from one image for each on
 # ({glue:text}`1.0-shrunk, steep` instead of {glue:text}`1.0-steep`). And **another training moves a score more than a batch
 # of eight times the size**: by {glue:text}`moved-another training` against {glue:text}`moved-8 times the batch`.
 # {bdg-warning}`depends`
@@ -49,57 +49,38 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random samples and weights, and of the order of images
 
 # %% tags=["remove-cell"]
+import warnings
+
+import companion
 from companion.parameters import check_parameters
+from companion.style import say
 
 check_parameters(globals())
+warnings.simplefilter("ignore", UserWarning)  # small n is the point
 
 # %% [markdown]
 # ## The bias
 #
 # A ReLU with 128 channels of normal inputs, whose true score is known. The channels are independent, or the spectrum of their
-# covariance falls like $k^{-1.5}$, so that a few directions hold most of the variance. Four samples for each number $n$ of images; the error is the
-# score minus its limit for infinitely many.
+# covariance falls like $k^{-1.5}$, so that a few directions hold most of the variance. Four samples each; the error is the score minus its
+# limit for infinitely many images.
 
-# %%
-import warnings
-from itertools import product
-
+# %% mystnb={"figure": {"name": "fig-3-bias", "caption": "How much too high the score of a ReLU with 128 channels is. With the empirical covariance the bias falls like $1/n$ in both cases; shrinkage removes it for independent channels and, from $n = d$ on, adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias`."}, "image": {"width": "540px", "alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
 import numpy as np
 import pandas as pd
-import torch
 
-import affscore
-import companion
-from affscore import affinity_score
-from affscore.transport import first_order_bias, points_needed
-from companion.activations import paired_limit
-from companion.chapter_03 import bias_against_points, power_law_correlation
-from companion.style import say, window
+from affscore.transport import first_order_bias
+from companion.chapter_03 import bias_against_points, estimation_sweep
 
-warnings.simplefilter("ignore", UserWarning)  # small n is the point
+d, ratios = 128, np.array([0.25, 0.5, 1, 2, 4, 8])
+sizes = (ratios * d).astype(int).tolist()
+of = {"exponents": [0, 1.5], "repeats": 4, "seed": seed}
+scores = estimation_sweep(["relu"], [d], sizes, **of)
 
-d, ratios = 128, [0.25, 0.5, 1, 2, 4, 8]
-covariances = {a: power_law_correlation(d, a) for a in (0.0, 1.5)}
-rng = np.random.default_rng(seed)
-rows = []
-for (a, cov), ratio, _ in product(covariances.items(), ratios, range(4)):
-    noise = rng.standard_normal((round(ratio * d), d))
-    x = noise @ np.linalg.cholesky(cov).T
-    for name in ("empirical", "ledoit-wolf"):
-        score = affinity_score(x, np.maximum(x, 0), name)
-        rows.append((a, ratio, name, score.raw))
-
-# %% mystnb={"figure": {"name": "fig-3-bias", "caption": "How much too high the score of a ReLU with 128 channels is. With the empirical covariance the bias falls like $1/n$ in both cases; shrinkage removes it for independent channels and adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias`."}, "image": {"width": "540px", "alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
-columns = ["exponent", "ratio", "covariance", "score"]
-scores = pd.DataFrame(rows, columns=columns)
-limit = {a: paired_limit(torch.relu, cov) for a, cov in covariances.items()}
-scores["error"] = scores["score"] - scores["exponent"].map(limit)
-
-of_ratio = scores.groupby(columns[:3], as_index=False, sort=False)["error"]
-summary = of_ratio.agg(bias="mean", spread="std")
+errors = scores.groupby(["exponent", "ratio", "covariance"])["error"]
+summary = errors.agg(bias="mean", spread="std").reset_index()
 c = np.sqrt(np.pi / (2 * (np.pi - 1)))  # correlation of x and max(x, 0)
-fine = np.geomspace(ratios[0], ratios[-1], 100)
-theory = pd.Series(first_order_bias(c, 1.0) / fine, fine)
+theory = pd.Series(first_order_bias(c, 1.0) / ratios, ratios)
 bias_against_points(summary, theory)
 
 # %%
@@ -114,23 +95,26 @@ say(biases, "{:.2f}")
 # The bias is much larger than the spread, and the mean over many batches keeps all of it. Slide $n$:
 
 # %%
-curves = scores.pivot_table("score", "ratio", ["exponent", "covariance"])
-curves = curves.set_axis(biases.columns, axis=1).set_axis(d * curves.index)
-limits = [limit[0.0], limit[0.0], limit[1.5], limit[1.5]]
-window("bias-window", curves.astype(float).T.assign(limit=limits).T)
+from companion.style import window
+
+shown = scores.groupby(["exponent", "covariance", "points"])
+shown = shown[["raw", "limit"]].mean().unstack()
+curves = shown["raw"].assign(limit=shown["limit"][d])
+window("bias-window", curves.set_axis(biases.columns).T)
 
 # %% [markdown]
 # **Why upwards?** The map $T$ is judged on the points that it was fitted to. With more channels than images all $x_i$ are
 # nearly perpendicular, all $y_i$ as well, and an affine map is flexible enough to carry each $x_i$ to its own $y_i$: the
 # score tends to 1. **Why does shrinkage not always help?** Ledoit and Wolf {cite}`ledoit2004well` shrink towards a multiple
-# of the identity. Independent channels of equal variance *have* such a covariance: they are the best case, and those of the
+# of the identity. Independent channels of equal variance *have* such a covariance: the best case, that of the
 # paper's figure 7. Where variances differ, shrinkage levels what really differs.
 #
 # ## A formula, and a rule
 #
-# For independent channels of variance 1 write $S_X = I + H$, $S_Y = I + K$, $S_{XY} = c I + M$, with $c$ the correlation of
-# input and output, and solve $A S_X A = S_Y$ order by order: $A = I + \frac12 (K - H) + A_2 + \dots$ The terms of first
-# order have mean zero. Of the second only $c\, A_2$ contributes:
+# Independent channels of variance 1 have the sample covariances $S_X = I + H$, $S_Y = I + K$, $S_{XY} = c I + M$, with $c$ the
+# correlation of input and output, and errors $H, K, M$ of mean zero. Solve $A S_X A = S_Y$ order by order: $A = I + \frac12
+# (K - H) + A_2 + \dots$ In the trace of $A S_{XY}$ the terms of first order have mean zero. Of the second only $c\, A_2$
+# contributes, as $K M$ and $H M$ have the same mean trace, $c\, d^2 / n$ to leading order:
 #
 # $$
 # \begin{gathered}
@@ -145,20 +129,19 @@ window("bias-window", curves.astype(float).T.assign(limit=limits).T)
 # n \ge \frac{0.082}{\varepsilon}\, d
 # $$ (eq-3-rule)
 #
-# images with the empirical covariance (for 256 channels and 0.01 some 2,100 images), and twice as many with shrinkage if you
-# know nothing of the spectrum. `affscore.transport.points_needed` computes it.
+# images with the empirical covariance (for 0.01 eight for each channel), and twice as many with shrinkage, the default, unless
+# the spectrum is flat.
 #
 # What if there are no more images? *Halve the sample*: a bias that falls like $1/n$ is as large at $n$ as the difference of
 # the scores at $n/2$ and $n$, whatever the covariance is (`bias="extrapolated"`). And wide layers vary in few directions.
-# Their *participation ratio* $(\operatorname{tr} C)^2 / \lVert C \rVert_F^2$ counts them; four times that, and the width at
-# most, is what `signature.expected_bias` and its warning put in place of $d$. The four is a fit to trained networks, not
-# a bound.
+# Their *participation ratio* $(\operatorname{tr} C)^2 / \lVert C \rVert_F^2$ counts them; four times that (a fit to trained
+# networks, no bound), and the width at most, stands for $d$ in `signature.expected_bias` and its warning.
 #
 # ## The paper's figure 7
 #
-# Nine activations of normal inputs with independent channels; beside each panel, the printed values.
+# Nine activations (ReLU lies below ReLU6) of independent normal channels:
 
-# %% mystnb={"figure": {"name": "fig-3-drift", "caption": "With the empirical covariance every activation looks more linear the wider it is; with shrinkage the scores of independent channels stay, at the printed values (ticks; paper, figure 7, which does not say of which width the ticks on the left are)."}, "image": {"alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
+# %% mystnb={"figure": {"name": "fig-3-drift", "caption": "With the empirical covariance every activation looks more linear the wider it is; with shrinkage the scores of independent channels stay, at the printed values (ticks; paper, figure 7, without the width of those on the left)."}, "image": {"alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
 from companion.chapter_03 import drift
 from companion.printed import printed_table
 from companion.sweeps import sweep
@@ -169,13 +152,13 @@ drawn = sweep("drift").query("repeat == 0")
 drift(drawn, printed[["empirical", "ledoit-wolf"]])
 
 # %% [markdown]
-# The figure also averages, sums and flattens feature maps, with the same scores. That holds for independent positions
+# The figure also averages, sums and flattens feature maps, with the same scores, as their positions are independent
 # (exercise 3.2); in networks the reduction matters ({doc}`10_every_choice_at_once`).
 #
 # ## Two biases in a network
 #
-# Plain and residual networks on CIFAR-10 have 16 to 64 channels. From batches of 128 images to batches of 1024 (JPEG copies of
-# test images) the mean score changes by so much under the optimal coupling (`exact`), and with each input kept with its own
+# Plain and residual networks on CIFAR-10 ({term}`JPEG copies`) have 16 to 64 channels. From batches of 128 images to batches of
+# 1024 the mean score changes by so much under the optimal coupling (`exact`), and with each input kept with its own
 # output (`paired`):
 
 # %%
@@ -197,7 +180,7 @@ changes.assign(difference=changes["exact"] - changes["paired"]).round(3)
 #
 # ## Another training
 #
-# Nine trainings of the mini VGG-16 (a small network) on digits, each measured in one batch of 512:
+# Nine trainings of the VGG-16 of the {term}`mini zoo` on digits, each measured in one batch of 512:
 
 # %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Signatures of one architecture, trained from nine seeds: the shape is the same, and single activations differ by up to 0.3 (as in the paper's figure 8, right)."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
 from companion.figures import repeated_signatures
@@ -208,8 +191,8 @@ repeated_signatures(
 )
 
 # %% [markdown]
-# How far does each thing move a score of this network? Root mean squares of the standard deviations over batches of 32
-# images and over trainings, and of the change from batches of 32 to 256; for comparison, the deviation over its activations.
+# How far does each thing move a score? Root mean squares of its deviations over batches of 32 images, over trainings and, for
+# comparison, over activations, and of its change from batches of 32 to 256.
 
 
 # %%
@@ -233,10 +216,11 @@ moved.round(3)
 say(moved, "{:.3f}")
 
 # %% [markdown]
-# A difference between two networks that were trained once each counts only if it is larger than what another seed does; more
-# images do not help.
+# Between two networks trained once each, a difference counts only if it is larger than another seed's; more images do not help.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
+import affscore
+
 if model:
     options = {"images": images or None, "device": device, "seed": seed}
     options["criteria"] = False
@@ -252,6 +236,8 @@ if model:
 # variable with one degree of freedom.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Such a cloud", "code_prompt_hide": "Such a cloud"}
+from affscore import affinity_score
+
 rng = np.random.default_rng(seed)
 size = np.abs(rng.standard_t(1, size=(256, 1)))
 scale = np.where(np.arange(1024) < 100, 1.0, 1e-3)
@@ -265,8 +251,8 @@ for name in ("ledoit-wolf", "empirical"):
 # ones. The library cuts the score at 0 and sets `bound_exceeded`: then look at the tails of the layer, and compare with the
 # empirical covariance.
 #
-# **So**: take eight images for each direction in which a layer varies, in one batch. Compare only scores of the same $n$. For a
-# statement about an architecture, train it several times.
+# **So**: in one batch, take sixteen images for each direction in which a layer varies, or eight with the empirical covariance.
+# Compare only scores of the same $n$. For a statement about an architecture, train it several times.
 #
 # ## Exercises
 #
@@ -297,6 +283,8 @@ answer = None  # your answer here: a number
 # The constant of ReLU is 0.075, so that $n \ge 0.075 \cdot 256 / 0.01$: nearly two thousand images, four of the usual batches *in one*.
 
 # %%
+from affscore.transport import points_needed
+
 answer = points_needed(256, 0.01, c)
 print(answer, "points")
 

@@ -22,10 +22,10 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **The more of a ReLU's outputs are zero, the less linear it is.** The seventeen ReLUs of a ResNet-18 have scores from
-# {glue:text}`ResNet-18-min` to {glue:text}`ResNet-18-max`; their rank correlation with the share of zeros is
-# {glue:text}`ResNet-18-with zeros`. It is negative in {glue:text}`networks-negative` of {glue:text}`networks-all` trained
-# networks. {bdg-warning}`depends`
+# **Read a score by its place.** Of the activations of 26 trained networks, nine tenths score {glue:text}`after a sum-low` to
+# {glue:text}`after a sum-high` after a shortcut's sum, and {glue:text}`inside a block-low` to
+# {glue:text}`inside a block-high` inside a block. So 0.6 is usual inside, and a reason to look after a sum. And 0.9 is already
+# a correlation of {glue:text}`0.9-correlation` with an affine map. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -50,21 +50,19 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights, choice of images, positions of `sample`
 
 # %% tags=["remove-cell"]
+import companion
 from companion.parameters import check_parameters
+from companion.style import say
 
 check_parameters(globals())
 
 # %% mystnb={"figure": {"name": "fig-resnet18", "caption": "Signatures, from the image at the left to the classes at the right: the seventeen ReLUs of a ResNet-18 (quantised ImageNet weights, 512 photographs), and the network of this page (parameter `model`, as Fig. 10 of the paper). 1 is where the transport map is exact."}, "image": {"width": "540px", "alt": "Affinity score over depth for the activations of two networks. In ResNet-18 those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
 import pandas as pd
-import torch
 
 import affscore
-import companion
-from companion.chapter_04 import scores_and_zeros
 from companion.figures import signatures
 from companion.networks import network_title
-from companion.real_networks import real_multiverses, real_scores
-from companion.style import say
+from companion.real_networks import real_scores
 
 photographs = real_scores("photographs")
 resnet = photographs.query("network == 'ResNet-18'")
@@ -81,13 +79,63 @@ signatures(pd.concat(both))
 # Read a signature in three steps, here ResNet-18's.
 #
 # * **By place.** ReLUs after the sum of a shortcut lie above those inside the blocks ({doc}`05_residual_connections`).
-# * **By zeros.** What a ReLU does depends on how much of its data it cuts off: the next figure has all activations of 26
-#   networks that others trained.
+# * **By zeros.** What a ReLU does depends on how much of its data it cuts off ({numref}`fig-zeros`).
 # * **Along the depth.** The lowest scores are in the middle, in other networks elsewhere ({doc}`06_a_decade`).
 
-# %% mystnb={"figure": {"name": "fig-zeros", "caption": "Score over the share of zeros in the output, for each activation of 26 trained networks: it falls with the zeros, but for one ReLU at the upper right, which has hardly an output left. Left: quantised ImageNet weights, 512 photographs. Right: measured on JPEG copies of test images."}, "image": {"alt": "Two scatter plots of the affinity score over the share of zero outputs. In both, points fall from near 0.95 at a share of 0.2 to about 0.55 at a share of 0.8; those after a sum are at the upper left. One point lies at a share of 1 and a score of 0.99."}}
-every = {"ImageNet": photographs, "CIFAR-10": real_scores("CIFAR-10")}
-activations = pd.concat(every, names=["images"]).reset_index("images")
+# %% [markdown]
+# (reading-one)=
+# ## Reading one
+#
+# Is 0.62 much? That depends on the place. The middle nine tenths in 26 networks that others trained:
+
+# %%
+measured = {"ImageNet": photographs, "CIFAR-10": real_scores("CIFAR-10")}
+activations = pd.concat(measured, names=["images"]).reset_index("images")
+places = {"first": "inside a block", "second": "inside a block"}
+places |= {"after-sum": "after a sum", "hidden": "outside of blocks"}
+usual = activations.groupby(activations["kind"].map(places))["score"]
+usual = usual.describe(percentiles=[0.05, 0.5, 0.95])
+usual = usual[["count", "5%", "50%", "95%"]].astype({"count": int})
+usual.columns = ["activations", "low", "median", "high"]
+usual.round(2)
+
+# %% tags=["remove-cell"]
+say(usual)
+
+# %% [markdown]
+# The scale is steep. Where each input is coupled with its own output, as in most layers, a score $\rho$ belongs to the
+# correlation $\kappa = 1 - (1 - \rho)^2$ between the outputs and the affine image of the inputs
+# ({prf:ref}`pairing <prop-paired>`). Last, the share of activations that score lower:
+
+# %%
+scale = pd.DataFrame(index=pd.Index([0.97, 0.9, 0.8, 0.7, 0.6, 0.5]))
+scale["correlation"] = 1 - (1 - scale.index) ** 2
+scores = activations["score"].dropna().to_numpy()
+scale["lower"] = [(scores < score).mean() for score in scale.index]
+scale.rename_axis("score").round(3)
+
+# %% tags=["remove-cell"]
+say(scale)
+
+# %% [markdown]
+# (0.62 is a ReLU of standard normal inputs, half of which it cuts off.) Activations of one network depend on each other, so
+# these are descriptions. A score outside of what is usual is a reason to look:
+#
+# * **0.6 after a sum** is unusual. Is the shortcut alive, does the activation stand before the sum, is the network trained?
+# * **0.99** is one of three: *affine*, with inputs on one side of the kink (`r2` is near 1, too); *constant*, which the column
+#   `flag` says; or *averaged away*: measure again with `reduction="sample"`.
+# * **Nearly everything above 0.9**: the network may be untrained (averages over positions hardly bend then). Look at `signature.metadata["weights"]` and the accuracy.
+# * **A dead channel** lowers the score under the default covariance, which gives every channel some variance.
+#
+# `signature.notes` says what is wrong with a number; {ref}`comparing` compares two networks.
+#
+# ## By zeros
+#
+# Within a place a ReLU scores lower the more of its data it cuts off, as in {doc}`02_activation_functions`:
+
+# %% mystnb={"figure": {"name": "fig-zeros", "caption": "Score over the share of zeros in the output, for each activation of 26 trained networks: it falls with the zeros, but for one ReLU at the upper right, which has hardly an output left. Left: quantised ImageNet weights, 512 photographs. Right: measured on {term}`JPEG copies` of test images."}, "image": {"alt": "Two scatter plots of the affinity score over the share of zero outputs. In both, points fall from near 0.95 at a share of 0.2 to about 0.55 at a share of 0.8; those after a sum are at the upper left. One point lies at a share of 1 and a score of 0.99."}}
+from companion.chapter_04 import scores_and_zeros
+
 activations = activations.rename(columns={"sparsity_after": "zeros"})
 scores_and_zeros(activations)
 
@@ -95,20 +143,19 @@ scores_and_zeros(activations)
 with_zeros = activations.groupby("network")[["score", "zeros"]].apply(
     lambda rows: rows["score"].corr(rows["zeros"], "spearman")
 )
-about = resnet["score"].agg(["min", "mean", "max"]).to_frame("ResNet-18").T
-about["with zeros"] = with_zeros["ResNet-18"]
-about.round(2)
-
-# %%
-count = pd.DataFrame(
-    {"negative": [(with_zeros < 0).sum()], "all": [len(with_zeros)]},
-    index=["networks"],
+negative = f"{(with_zeros < 0).sum()} of {len(with_zeros)}"
+about = pd.DataFrame(
+    {"ResNet-18": [f"{with_zeros['ResNet-18']:.2f}"], "negative": negative},
+    index=["correlation"],
 )
-count
+about
 
 # %% tags=["remove-cell"]
 say(about)
-say(count, "{:.0f}")
+
+# %% [markdown]
+# The {term}`rank correlation` of score and zeros is {glue:text}`correlation-ResNet-18` in ResNet-18, and negative in
+# {glue:text}`correlation-negative` networks.
 
 # %% [markdown]
 # ## One call
@@ -117,12 +164,13 @@ say(count, "{:.0f}")
 # digits {cite}`alpaydin1998optical` that it was not trained on:
 
 # %%
-print(result)
+rows = result.summary.set_index("layer")
+rows[["call", "kind", "depth", "score"]].head(3).round(2)
 
 # %% [markdown]
 # Every elementwise activation that **runs** counts, once for each call: a module that is called twice, as the ReLU of a
 # ResNet's block, counts twice, and one that is never called does not count. Depth is the number of activations on the
-# longest path from the input, so activations side by side share a depth. ({doc}`../book/activations` has the whole list.)
+# longest path from the input, so activations side by side share a depth; `hidden` is outside of blocks. ({doc}`../book/activations` has the whole list.)
 #
 # ## From a feature map to a vector
 #
@@ -140,6 +188,8 @@ print(result)
 # proportion to the averages of its inputs, which looks more linear than the activation is. For ResNet-18:
 
 # %%
+from companion.real_networks import real_multiverses
+
 choices = real_multiverses("photographs").query("network == 'ResNet-18'")
 choices = choices.query("covariance == 'ledoit-wolf' and coupling == 'exact'")
 three = choices.groupby(["reduction", "order"])["score"]
@@ -147,7 +197,8 @@ three.agg(["mean", "min", "max"]).round(2)
 
 # %%
 table = choices.pivot_table("score", "index", ["reduction", "order"])
-table.sub(table["mean", "activate-first"], axis=0).abs().max().round(2)
+moved = table.sub(table["mean", "activate-first"], axis=0).abs().max()
+moved.to_frame("largest change").round(2)
 
 # %% [markdown]
 # The last numbers say how far a single score moves against the default. **Signatures compare only under the same reduction
@@ -174,42 +225,6 @@ negative = (rho < 0).groupby(words).sum()
 print(f"negative in {negative.min()} to {negative.max()} networks")
 
 # %% [markdown]
-# (reading-one)=
-# ## Reading one
-#
-# You have measured a network, and the list says 0.62, 0.97, 0.48. Is that much? Where each input is coupled with its own
-# output, as in most layers, a score $\rho$ belongs to the correlation $\kappa = 1 - (1 - \rho)^2$ between the outputs and
-# the affine image of the inputs ({prf:ref}`pairing <prop-paired>`). So 0.9 already means a correlation of 0.99. The last
-# column says how many activations of the 26 networks score lower.
-
-# %%
-scale = pd.DataFrame({"score": [0.97, 0.9, 0.8, 0.7, 0.62, 0.5]})
-scale["correlation"] = 1 - (1 - scale["score"]) ** 2
-scores = activations["score"].dropna().to_numpy()
-scale["lower"] = [(scores < score).mean() for score in scale["score"]]
-scale.set_index("score").round(3)
-
-# %% [markdown]
-# (0.62 is a ReLU of standard normal inputs, half of which it cuts off.) What is usual depends on the place. The middle nine
-# tenths, and how many there are:
-
-# %%
-ranges = activations.groupby(["images", "kind"])["score"]
-middle = ranges.describe(percentiles=[0.05, 0.5, 0.95])
-middle[["count", "5%", "50%", "95%"]].round(2)
-
-# %% [markdown]
-# (`hidden` are activations outside of blocks. `second` of a block is rarely comparable between designs.) Activations of one
-# network depend on each other, so these are descriptions. A score outside is a reason to look:
-#
-# * **0.6 after a sum** is unusual. Is the shortcut alive, does the activation stand before the sum, is the network trained?
-# * **0.99** is one of three: *affine*, with inputs on one side of the kink (`r2` is near 1, too); *constant*, which the column
-#   `flag` says; or *averaged away*: measure again with `reduction="sample"`.
-# * **Nearly everything above 0.9**: the network may be untrained (averages over positions hardly bend then). Look at `signature.metadata["weights"]` and the accuracy.
-# * **A dead channel** lowers the score under the default covariance, which gives every channel some variance.
-#
-# `print(signature)` and `signature.notes` say what is wrong with a number; {ref}`comparing` compares two networks.
-#
 # ## Exercises
 #
 # ```{exercise} 4.1 The length of a signature
@@ -274,6 +289,9 @@ answer = None  # your answer here
 
 
 # %%
+import torch
+
+
 class Inception(torch.nn.Module):
     def __init__(self):
         super().__init__()

@@ -21,9 +21,10 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **A ReLU after a shortcut's sum is far more linear than the ReLU inside the block.** In residual networks its score is the
-# higher one in {glue:text}`residual-mean` of all pairs, on average over networks. Without shortcuts the ReLU in the same place is in
-# {glue:text}`plain-mean`, where 50 % is chance. {bdg-success}`robust`
+# **A ReLU after a shortcut's sum is far more linear than the ReLU inside the block.** Take one of each: in residual networks
+# the one after the sum scores higher in {glue:text}`residual-mean` of all pairs, in their twins without shortcuts in
+# {glue:text}`plain-mean`, where 50 % is chance (means over nineteen twins, fifteen of them small networks of ours).
+# {bdg-success}`robust`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -45,29 +46,27 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of the choice of images
 
 # %% tags=["remove-cell"]
+import companion
 from companion.parameters import check_parameters
+from companion.style import say
 
 check_parameters(globals())
 
 # %% [markdown]
 # ## Twins with and without shortcuts
 #
-# A plain network is its residual twin without the additions: the same layers, the same number of weights, the same
+# A plain network is its residual *twin* without the additions: the same layers, the same number of weights, the same
 # training. Others trained eight such networks on CIFAR-10 ({doc}`06_a_decade` says who). `scores` has a row for each ReLU; its
 # `kind` is `first` of a block, or, for the last one, `after-sum` with a shortcut and `second` without.
 
-# %% mystnb={"figure": {"name": "fig-twins", "caption": "Scores of two networks with 56 layers. With shortcuts the ReLUs after a sum lie near 1 and those inside a block far below; without them both places overlap. Measured on JPEG copies of test images."}, "image": {"alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
+# %% mystnb={"figure": {"name": "fig-twins", "caption": "Scores of two networks with 56 layers. With shortcuts the ReLUs after a sum lie near 1 and those inside a block far below; without them both places overlap. Measured on {term}`JPEG copies` of test images."}, "image": {"alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
 import numpy as np
 import pandas as pd
 
-import companion
 from companion.chapter_05 import score_histograms
 from companion.real_networks import real_networks, real_scores
-from companion.style import say
 
-scores = real_scores("CIFAR-10").query(
-    "kind != 'hidden'"
-)  # not before the blocks
+scores = real_scores("CIFAR-10").query("kind != 'hidden'")  # in blocks
 two = scores[scores["network"].isin(["plain-56", "ResNet-56"])]
 groups = {
     name: dict(list(rows.groupby("kind")["score"]))
@@ -76,8 +75,8 @@ groups = {
 score_histograms(groups)
 
 # %% [markdown]
-# How far apart are the two groups? Take a ReLU of each and ask which has the higher score. The share of all pairs that the
-# last one of a block wins is 1/2 where the groups are alike, and 1 where they do not overlap.
+# How far apart are the groups? Take a ReLU of each. The share of all such pairs in which the last one of a block scores higher
+# is 1/2 where the groups are alike, and 1 where they do not overlap.
 
 
 # %%
@@ -97,13 +96,13 @@ table.round(2)
 # %% [markdown]
 # (`accuracy` is the published one in per cent, on the lossless test images.)
 #
-# **Why?** The input of a block came out of a ReLU. Its sum with a small change is mostly positive where the input was, and
-# there the next ReLU has nothing to do. Exercise 5.1 shows that the change need not be small.
+# **Why?** The input of a block came out of a ReLU. Its sum with a small change is mostly positive, and there the next ReLU has
+# nothing to do. Exercise 5.1 shows that the change need not be small.
 #
 # ## The same on digits, from three seeds
 #
-# One training is one sample. So we trained fifteen more pairs on handwritten digits: five depths, three seeds each
-# (`examples/matched_networks.py`; `python -m companion.studies --only shortcuts` makes the table again).
+# One training is one sample. So we trained fifteen more twins, small ones on handwritten digits: five depths, three seeds each
+# (`examples/matched_networks.py`, `python -m companion.studies --only shortcuts`).
 
 # %%
 from companion.studies import load_study, under
@@ -114,14 +113,14 @@ on_digits = on_digits.apply(separation).unstack()
 on_digits.round(2)
 
 # %% [markdown]
-# Over all nineteen pairs, in per cent:
+# Over all nineteen, in per cent:
 
 # %%
 both = pd.concat([table["separation"], on_digits.stack()]).reset_index()
 both["shortcuts"] = both["index"].astype(str).str.contains("[rR]es")
 both = both.groupby("shortcuts")[0].agg(["mean", "min", "max"])
 both = 100 * both.rename({True: "residual", False: "plain"})
-both.round(0)
+both.round().astype(int)
 
 # %% tags=["remove-cell"]
 say(both, "{:.0f} %")
@@ -131,8 +130,8 @@ say(both, "{:.0f} %")
 #
 # **The split follows from sums and batch norms, without an image.** A norm has the mean and deviation of each channel in its bias and weight,
 # and the score of a ReLU on Gaussian channels depends on these alone. So replace every convolution by independent Gaussian
-# noise: no image goes in, and norms, sums and ReLUs run as before (`companion.predicted`). The measured scores are those of
-# one position of each image, which is what a norm describes.
+# noise: no image goes in, and norms, sums and ReLUs run as before (`companion.predicted`). Measured is one position
+# of each image, which is what a norm describes.
 
 # %%
 from companion.figures import two_measures
@@ -163,11 +162,54 @@ split.round(2)
 say(split)
 
 # %% [markdown]
-# (Means over the ReLUs of four ResNets; untrained ones are measured with the statistics of images in their norms.) Before training a ReLU
-# inside a block scores {glue:text}`untrained-first-predicted`, as on any centred Gaussian. After the sum it scores
-# {glue:text}`untrained-after-sum-predicted`: positive terms add up over the blocks, and their mean outgrows their deviation. The
-# sum alone opens the gap, and the trained norms widen it.
+# (Means over the ReLUs of four ResNets, at one position; untrained ones are measured with the statistics of images in their
+# norms.) Before training a ReLU inside a block scores {glue:text}`untrained-first-predicted`, as on any centred Gaussian.
+# After the sum it scores {glue:text}`untrained-after-sum-predicted`: what a block adds has mean zero and the same size in every
+# block, while the stream, which the ReLUs keep positive, grows like the root of their number. So sums fall below 0 ever more
+# rarely, as in one coordinate:
+
+# %%
+noise = np.random.default_rng(0).standard_normal((28, 10**5))
+x, steps = np.maximum(noise[0], 0), {}
+for block, change in enumerate(noise[1:], 1):
+    total, x = x + change, np.maximum(x + change, 0)
+    score = 1 - np.sqrt(1 - np.corrcoef(total, x)[0, 1])
+    steps[block] = [np.sqrt(np.mean(total**2)), (total < 0).mean(), score]
+steps = pd.DataFrame(steps, ["size of the sum", "share below 0", "score"])
+steps[[1, 3, 9, 27]].rename_axis(columns="block").round(2)
+
+# %% [markdown]
+# Trained norms widen the gap.
 #
+# **Where it fails.** Scores of means over positions depend on how a channel varies within an image, which no norm knows. And
+# in most {term}`mini networks <mini network>` the norms hardly left their start, so that the prediction is nearly constant
+# within a place. {bdg-warning}`depends`
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Where the prediction fails", "code_prompt_hide": "How sure? Where the prediction fails"}
+# Rank correlations with the score within a network: means by family, and
+# with an interval over the families.
+# gaussian: from measured means and deviations; diagonal: each channel as is;
+# of_means: of the prediction, with scores of means over positions.
+# first: of the prediction, for ReLUs inside a block alone.
+# spread: the deviation of the predictions.
+from companion.statistics import mean_of
+
+columns = ["predicted", "gaussian", "diagonal", "score", "score_of_means"]
+every = predicted_beside_measured().query("stage == 'trained'")
+ranks = every.groupby("model")[columns].corr("spearman").unstack()
+inside = every.query("kind == 'first'").groupby("model")
+fails = ranks["score"][columns[:3]].assign(
+    first=inside[columns].corr("spearman").unstack()["predicted"]["score"],
+    of_means=ranks["predicted"]["score_of_means"],
+    spread=every.groupby("model")["predicted"].std(),
+)
+of = fails.index.str.extract(r"(mini:|)(?:\S+:|)([a-z]+)\S*$")
+fails = fails.groupby(of.agg("".join, axis=1).to_numpy()).mean()
+real = fails[~fails.index.str.startswith("mini:")]
+print(f"predicted, real networks: {mean_of(real['predicted']):.2f}")
+fails.round(2)
+
+# %% [markdown]
 # ## Networks of ImageNet
 #
 # ResNet-18 and ResNet-50 have no twins, but the same places. (A block of ResNet-50 has three ReLUs, two of them inside.)
@@ -188,14 +230,9 @@ of_these.apply(separation).rename("separation").to_frame().round(2)
 if model:
     from affscore import signature
 
-    options = {
-        "n": n,
-        "images": images or None,
-        "device": device,
-        "seed": seed,
-    }
-    mine = signature(model, dataset, criteria=False, **options).summary
-    mine = mine.query("kind != 'hidden'").replace({"kind": inside})
+    options = {"n": n, "images": images or None, "device": device}
+    mine = signature(model, dataset, criteria=False, seed=seed, **options)
+    mine = mine.summary.query("kind != 'hidden'").replace({"kind": inside})
     print(f"{model} on {dataset}: {separation(mine):.2f}")
 
 # %% [markdown]
@@ -213,9 +250,9 @@ humps = humps.map(lambda test: test.p_value)
 humps.loc[table.index].rename("p for one mode").to_frame().round(3)
 
 # %% [markdown]
-# Pooled over the residual networks (`scipy.stats.combine_pvalues`), also those on digits, one mode is rejected under every choice;
-# ResNet-20 alone is not rejected. Pooled plain ones are rejected, too, under some choices ({doc}`18_what_is_reproduced`). So
-# *the groups are apart* is the finding.
+# Network by network it depends: with positions averaged, some choices of covariance and coupling reject one mode in none of the
+# four ResNets (next fold). Pooled residual networks (`scipy.stats.combine_pvalues`), also those on digits, reject it under
+# every choice; pooled plain ones do, too, under some ({doc}`18_what_is_reproduced`). So *the groups are apart* is the finding.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 from companion.real_networks import real_multiverses
@@ -227,7 +264,9 @@ by_choice = every.groupby([*words, "network"])
 apart = by_choice[["kind", "score"]].apply(separation).groupby(words)
 p = by_choice["score"].agg(lambda some: unimodality_test(some, 99).p_value)
 modes = (p < 0.05).groupby(words).sum()
-# the worst of four choices of covariance and coupling; p < 0.05 in how many
+# The worst of four choices of covariance and coupling: the least of residual
+# networks, the most of plain ones; two modes: p < 0.05 in how many of four.
+# Rows: positions averaged after the activation, before it, or only one.
 worst = {
     ("separation", "residual"): apart.min().xs("residual", level="family"),
     ("separation", "plain"): apart.max().xs("plain", level="family"),
@@ -237,37 +276,6 @@ worst = {
 worst = pd.DataFrame(worst).groupby(["reduction", "order"])
 worst = worst.agg(["min", "max"]).iloc[:, [0, 3, 4, 7]].droplevel(2, axis=1)
 worst.set_axis(["mean", "mean first", "position"]).round(2)
-
-# %% [markdown]
-# (Positions averaged after the activation, before it, or one. The least of residual networks, the most of plain ones.)
-
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Where the prediction fails", "code_prompt_hide": "How sure? Where the prediction fails"}
-# Rank correlations with the score within a network: means by family, and
-# with an interval over the families.
-# gaussian: from measured means and deviations; diagonal: each channel as is;
-# of_means: of the prediction, with scores of means over positions.
-# first: of the prediction, for ReLUs inside a block alone.
-from companion.statistics import mean_of
-
-columns = ["predicted", "gaussian", "diagonal", "score", "score_of_means"]
-every = predicted_beside_measured().query("stage == 'trained'")
-ranks = every.groupby("model")[columns].corr("spearman").unstack()
-inside = every.query("kind == 'first'").groupby("model")
-fails = ranks["score"][columns[:3]].assign(
-    first=inside[columns].corr("spearman").unstack()["predicted"]["score"],
-    of_means=ranks["predicted"]["score_of_means"],
-    spread=every.groupby("model")["predicted"].std(),
-)
-of = fails.index.str.extract(r"(mini:|)(?:\S+:|)([a-z]+)\S*$")
-fails = fails.groupby(of.agg("".join, axis=1).to_numpy()).mean()
-real = fails[~fails.index.str.startswith("mini:")]
-print(f"predicted, real networks: {mean_of(real['predicted']):.2f}")
-fails.round(2)
-
-# %% [markdown]
-# It works for trained norms, and fails in two ways. Scores of means over positions depend on how a channel varies within an
-# image, which no norm knows. And in most mini networks the norms hardly left their start, so that the prediction is nearly
-# constant (`spread`) within a place (`first`): what varies there is the shape of the distributions, which the diagonal score sees. {bdg-warning}`depends`
 
 # %% [markdown]
 # ## Exercises

@@ -58,6 +58,9 @@ def signatures(rows: pd.DataFrame, columns: int = 1) -> Figure:
     for axes, (name, summary) in zip(grid, panels.items(), strict=True):
         draw_signature(axes, summary)
         axes.set_title(literal(name))
+        for points in axes.collections:
+            if points.get_label() == "activation" and (rows["kind"] != "hidden").any():
+                points.set_label("activation outside of blocks")
     score_axis(grid, rows["score"])
     legend_below(figure, 3)
     return figure

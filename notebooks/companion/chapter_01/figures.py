@@ -26,7 +26,8 @@ def activation_panels(
     """Draw a function of one variable with samples that it acts on, a panel for each sample.
 
     A panel has the graph of the function (grey), the samples on it (thick), and the affine map T of their score.
-    The score compares the distributions of Y and of T(X), which stand as histograms at the right edge.
+    The score compares the distributions of Y and of T(X), which stand as histograms at the right edge. Each panel
+    has the vertical axis that fits them.
 
     Args:
         function: Maps an array to an array.
@@ -41,7 +42,7 @@ def activation_panels(
     'a window'
     """
     columns = min(columns, len(panels))
-    look: Any = {"xlabel": "$x$", "ylabel": r"$y = \sigma(x)$", "width_ratios": [1.0, 0.24] * columns}
+    look: Any = {"xlabel": "$x$", "ylabel": r"$y = \sigma(x)$", "width_ratios": [1.0, 0.4] * columns}
     figure, grid = page(2 * len(panels), 0.7, each=1.75, columns=2 * columns, **look)
     figure.set_layout_engine("constrained", wspace=0.06, hspace=0.06)
     every = np.concatenate([x for x, _, _ in panels.values()])
@@ -52,6 +53,9 @@ def activation_panels(
         main.plot(x, y, color=OUTPUT, linestyle="", marker=".", markersize=3.5, label=r"samples $(x, \sigma(x))$")
         ends = [x.argmin(), x.argmax()]
         main.plot(x[ends], image[ends], color=FIT, linestyle="--", label="affine map $T$")
+        low, high = min(y.min(), image.min()), max(y.max(), image.max())
+        margin = max(0.08 * (high - low), 0.5)
+        main.set_ylim(low - margin, high + margin)
         side.sharey(main)
         _draw_histograms(side, y, image)
     legend_below(figure, 3)
@@ -60,7 +64,7 @@ def activation_panels(
 
 def _draw_histograms(axes: Axes, y: Cloud, image: Cloud) -> None:
     """The two distributions that the score compares, along the vertical axis."""
-    edges = np.histogram_bin_edges(np.concatenate([y, image]), 24)
+    edges = np.histogram_bin_edges(np.concatenate([y, image]), 15)
     of_y, of_image = (np.histogram(values, edges)[0] / len(values) for values in (y, image))
     look: Any = {"orientation": "horizontal"}
     axes.stairs(of_y, edges, label="distribution of $Y$", fill=True, color=OUTPUT, alpha=0.45, **look)
@@ -104,6 +108,7 @@ def steps_of_a_score(x: Cloud, y: Cloud, image: Cloud, partner: Cloud, distance:
     _scatter(third, y, OUTPUT, "^")
     _scatter(fourth, y, OUTPUT, "^")
     values, vectors = np.linalg.eigh(np.cov(y.T, bias=True))
+    vectors = np.where(vectors.sum(axis=0) < 0, -1, 1) * vectors
     for arrow in (np.sqrt(values.clip(min=0)) * vectors).T:
         fourth.annotate("", y.mean(axis=0) + arrow, y.mean(axis=0), arrowprops=_ARROW)
     for axes, title in zip((first, second, third, fourth), titles, strict=True):

@@ -2,4 +2,4 @@
 
 from companion.chapter_03.figures import bias_against_points as bias_against_points
 from companion.chapter_03.figures import drift as drift
-from companion.chapter_03.measurements import power_law_correlation as power_law_correlation
+from companion.chapter_03.measurements import estimation_sweep as estimation_sweep

@@ -37,20 +37,22 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """
     import seaborn as sns  # slow to load
 
+    colours = [colour for name, colour in PALETTE.items() if name != "grey"]  # nine
     curves = table.assign(ratio=table["width"] / table["points"])
     labels: Any = {"xlabel": "width over points, $d / n$", "ylabel": r"score $\rho$"}
     figure, grid = page(table["covariance"].nunique(), 3.3, sharey=True, **labels)
     for axes, (covariance, rows) in zip(grid, curves.groupby("covariance", sort=False), strict=True):
         for k, (name, scores) in enumerate(rows.groupby("activation", sort=False)):
-            style = series_style(k)
-            # two series more than there are colours: these are hollow
-            style |= {"markerfacecolor": "none" if k >= 7 else style["color"], "linestyle": "-", "linewidth": 1.1}
-            style["markeredgecolor"] = style["color"]
+            colour = colours[k % len(colours)]
+            # every second one hollow and dashed: through ReLU6 one sees ReLU
+            filled: Any = {"markerfacecolor": "none" if k % 2 else colour, "linestyle": "--" if k % 2 else "-"}
+            style: Any = series_style(k) | filled | {"color": colour, "markeredgecolor": colour, "linewidth": 1.1}
             curve: Any = {"data": scores, "x": "ratio", "y": "score", "errorbar": None, "legend": False}
             sns.lineplot(**curve, **style, ax=axes, label=NAMES.get(str(name), str(name)))
             if printed is not None and covariance in printed:
-                tick: Any = {"markersize": 9, "markeredgewidth": 1.6, "color": style["color"], "clip_on": False}
-                axes.plot(1.03, printed[str(covariance)][name], "_", transform=axes.get_yaxis_transform(), **tick)
+                tick: Any = {"markersize": 6, "markeredgewidth": 1.8, "color": colour, "clip_on": False}
+                place = 1.02 + 0.04 * (k % 2), printed[str(covariance)][name]
+                axes.plot(*place, "_", transform=axes.get_yaxis_transform(), **tick)
         axes.set_title(_COVARIANCES.get(str(covariance), str(covariance)))
     legend_below(figure, 5)
     return figure
