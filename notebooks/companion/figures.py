@@ -101,7 +101,8 @@ def dendrogram(
     if len(names) != leaves or len(families) != leaves:
         got = f"{len(names)} and {len(families)}"
         raise AffscoreError(f"a tree of {leaves} networks needs as many names and families, got {got}")
-    figure, (axes, *beside) = page(2 if signatures else 1, 1.2 + (0.22 if signatures else 0.19) * leaves)
+    widths: Any = {"width_ratios": [1, 1.4]} if signatures else {}
+    figure, (axes, *beside) = page(2 if signatures else 1, 1.2 + (0.32 if signatures else 0.19) * leaves, **widths)
     grey: Any = {"color_threshold": 0, "above_threshold_color": "#555555"}
     labels = [literal(name) for name in names]
     hierarchy.dendrogram(tree, labels=labels, orientation="left", leaf_font_size=8, ax=axes, **grey)
@@ -328,5 +329,6 @@ def forest(verdicts: pd.DataFrame, label: str) -> Figure:
         axes.barh(place, 2 * margin, 0.7, -margin, color="0.88")
         axes.errorbar(value, place, xerr=[[value - low], [high - value]], fmt="o", color="C0")
     axes.axvline(0, color="0.5", linewidth=0.8)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
     name_rows(axes, list(verdicts.index))
     return figure
