@@ -23,7 +23,7 @@
 # :class: findings
 # **Networks differ, but activations of one network differ more: {glue:text}`variance-share` of the variance of scores lies
 # between networks.** Measured on fourteen trained networks of 2015 to 2020. {bdg-success}`robust` The year does not order
-# them: the rank correlation with it is {glue:text}`year-mean` over seven designs. {bdg-info}`open`
+# them: the rank correlation with it is {glue:text}`year-mean` over seven designs. {bdg-secondary}`open`
 # :::
 
 # %% tags=["remove-cell", "setup"]
