@@ -24,7 +24,7 @@
 # **At a single position the score hardly needs a transport.** One correlation a channel explains
 # {glue:text}`one position, ImageNet-r2` (ImageNet) and {glue:text}`one position, CIFAR-10-r2` (CIFAR-10) of its variation
 # from layer to layer, in the median network. After averages over positions, as the paper takes them, that is
-# {glue:text}`after averages, ImageNet-r2` and {glue:text}`after averages, CIFAR-10-r2`. {bdg-warning}`depends`
+# {glue:text}`average after, ImageNet-r2` and {glue:text}`average after, CIFAR-10-r2`. {bdg-warning}`depends`
 #
 # CKA rises with the score in {glue:text}`cka-measured` of the {glue:text}`networks-measured` networks that we measured, but in
 # only {glue:text}`cka-32 printed` of the paper's 32. The non-linearity coefficient falls where the score rises in all
@@ -237,8 +237,8 @@ layers = pd.read_parquet(FILE)
 called = {"imagenet-sample": "ImageNet", "cifar10-test": "CIFAR-10"}
 layers["of"] = layers["dataset"].map(called).fillna("mini zoo")
 one = layers["reduction"] == "sample"
-orders = {"activate-first": "after averages"}
-orders |= {"reduce-first": "averages first"}
+orders = {"activate-first": "average after"}
+orders |= {"reduce-first": "average before"}
 layers["way"] = layers["order"].map(orders).mask(one, "one position")
 all_images = layers["n"] == 512
 real = layers[all_images & layers["dataset"].isin(called)]
@@ -261,7 +261,7 @@ fits = pd.DataFrame({"r2": squares["score"].xs("diagonal", level=-1)})
 fits[["map", "pairing"]] = of_network[["map", "pairing"]].mean()
 agreement = fits.groupby(["way", "of"]).median()
 agreement.index = agreement.index.map(", ".join)
-table(agreement.filter(regex="(after|one).*(ImageNet|CIFAR)", axis="index"))
+table(agreement.filter(regex="( after|one).*(ImageNet|CIFAR)", axis="index"))
 
 # %% tags=["remove-cell"]
 say(agreement, "{:.2f}")
