@@ -234,9 +234,7 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
 
 
 @house_style()
-def bundles_of_signatures(
-    rows: pd.DataFrame, panels: str | None = None, columns: int = 3, dashed: str = "dashed"
-) -> Figure:
+def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns: int = 3, dashed: str = "") -> Figure:
     """Draw signatures over the depth: a thin line for each, and a thick one with markers for the mean of each group.
 
     Args:
@@ -244,7 +242,7 @@ def bundles_of_signatures(
             signature of the group), ``depth`` and ``score``. Activations of the same depth are averaged.
         panels: A further column; each of its values has a panel of its own. None for one panel.
         columns: Panels in a row.
-        dashed: Groups that end in this word have dashed lines.
+        dashed: Groups whose names end so have dashed lines.
 
     Returns:
         The figure, as wide as a page.
@@ -271,7 +269,7 @@ def bundles_of_signatures(
     narrow(figure, columns)
     for axes, (name, some) in zip(grid, shown, strict=True):
         for group, members in some.groupby("group", sort=False):
-            line = "--" if str(group).endswith(dashed) else "-"
+            line = "--" if dashed and str(group).endswith(dashed) else "-"
             _draw_bundle(axes, members, str(group), looks[group] | {"linestyle": line})
         axes.set_title(literal(name))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
