@@ -239,13 +239,16 @@ print(f"{same.sum()} of {len(same)} have a nearest neighbour of their way")
 # So the way of training shows in the signature. In the mean score it shows for contrastive training alone; the other four
 # ways overlap with each other's seeds. {bdg-warning}`depends`: this is one small architecture.
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Permutation tests", "code_prompt_hide": "How sure? Permutation tests"}
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Permutation tests, and other choices", "code_prompt_hide": "How sure? Permutation tests, and other choices"}
 from companion.chapter_12 import class_effects
 from companion.clustering import nearest_neighbour_accuracy
 
 effects = class_effects(under(pd.concat(classes)))
 p = max(effect.p_value for effect in effects.values())
 print(f"one class, permuted with the subsets: p = {p:.3f} at most")
+each = pd.concat(classes).groupby([*words, "model"])
+every = each[["draw", "dataset", "index", "score"]].apply(ratio)
+print(f"q under every choice: {every.min():.1f} to {every.max():.1f}")
 near = nearest_neighbour_accuracy(distance_matrix(scores), labels, 4999)
 print(f"ways: {near.permuted:.0%} by chance, p = {near.p_value:.2g}")
 
