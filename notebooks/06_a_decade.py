@@ -120,8 +120,7 @@ chance = (squares / decade["count"]).mean()
 between, within = decade["mean"].var() - chance, squares.mean()
 variance = {"means": decade["mean"].var(), "by chance": chance}
 variance |= {"between": between, "within": within}
-deviations = pd.DataFrame(variance, ["deviation"]) ** 0.5
-table(deviations, digits=3)
+table(pd.DataFrame(variance, ["deviation"]) ** 0.5, digits=3)
 
 # %%
 share = pd.DataFrame({"share": between / (between + within)}, ["variance"])
@@ -146,8 +145,7 @@ def explained(by):
 
 ways = {"network": "network", "place": "kind", "design": "family"}
 ways |= {"place in the design": ["family", "kind"]}
-means = {name: explained(by) for name, by in ways.items()}
-table(pd.DataFrame(means, ["explained"]))
+table(pd.Series(ways).map(explained).to_frame("explained"))
 
 # %% mystnb={"figure": {"name": "fig-within", "caption": "Two designs, two patterns. Inside SqueezeNet the first ReLU of a block, which squeezes, is nearly linear and the two that expand are not; MobileNetV1 has no such pattern. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"width": "540px", "alt": "Affinity score over depth. In SqueezeNet 1.1 the first activations of blocks lie near 0.92 and the second ones between 0.46 and 0.89. In MobileNetV1 all lie between 0.73 and 0.92."}}
 from companion.figures import signatures

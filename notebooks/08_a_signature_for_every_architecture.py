@@ -151,9 +151,7 @@ photographs = real_scores("photographs")
 found = pd.DataFrame(
     {"CIFAR-10": by_both(cifar), "photographs": by_both(photographs)}
 ).T
-percent = {name: f"{name} (%)" for name in ("by signature", "by length")}
-digits = {"by signature": 0, "by length": 0, "p": 4}
-table(found, percent | {"p": "p"}, digits)
+table(found, digits={"p": 4})
 
 # %% tags=["remove-cell"]
 from companion.style import say
@@ -197,8 +195,7 @@ ends = {
     name: pd.DataFrame(one, columns=["share", "p"]).agg(["min", "max"])
     for name, one in shares.items()
 }
-columns = {"share": "by signature (%)", "p": "p"}
-table(pd.concat(ends), columns, {"share": 0, "p": 4})  # of twelve choices
+table(pd.concat(ends), digits={"p": 4})  # of twelve choices
 
 # %% [markdown]
 # ## Before training, and in small
@@ -219,7 +216,7 @@ more = {"untrained": untrained, "mini zoo": rows[mini & (rows["batch"] == 0)]}
 for name, some in more.items():
     kin = network_table(some["model"].unique())["family"]
     found.loc[name] = by_both(some.assign(family=some["model"].map(kin)))
-table(found, percent | {"p": "p"}, digits)
+table(found, digits={"p": 4})
 
 # %% [markdown]
 # So families differ before any training: the order of layers and the distribution of first weights tell them apart. What
@@ -240,7 +237,8 @@ table(found, percent | {"p": "p"}, digits)
 from companion.figures import forest
 from companion.studies.interventions import judged
 
-causes = judged("filters", "attention", "shortcut-strength")
+studied = ["filters", "attention", "shortcut-strength"]
+causes = judged(*studied)
 forest(causes, "difference of scores")
 
 # %%
@@ -282,9 +280,7 @@ choices = {"one position": DEFAULT._replace(reduction="sample")}
 choices["average before"] = DEFAULT._replace(order="reduce-first")
 ends = ["difference", "low", "high"]
 for name, choice in {"average after": DEFAULT, **choices}.items():
-    row = judged(
-        "filters", "attention", "shortcut-strength", specification=choice
-    )
+    row = judged(*studied, specification=choice)
     causes[name] = [
         f"{value:.3f} [{low:.3f}, {high:.3f}]"
         for value, low, high in row[ends].to_numpy()

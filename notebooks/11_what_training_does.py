@@ -146,8 +146,7 @@ lines = noise.drop(columns="score").melt(
 lines["group"] = "norms " + lines["norms"] + ", " + lines["which"]
 lines["depth"], lines["line"] = lines["index"] + 1, 0
 two = lines["network"].isin(["ResNet-20", "VGG-11"])
-look = {"panels": "network", "columns": 1, "dashed": "predicted"}
-bundles_of_signatures(lines[two], **look)
+bundles_of_signatures(lines[two], "network", columns=1, dashed="predicted")
 
 # %% [markdown]
 # The last three activations, means over four plain and four residual networks, and three VGGs:
@@ -273,8 +272,7 @@ done = real_multiverses("CIFAR-10").groupby(words)["score"].mean()
 change = (done - fresh).dropna().unstack(["family", "kind"])
 exact = [under(load_study(name)) for name in ("untrained", "seeds")]
 exact = [rows.groupby("seed")["score"].mean().mean() for rows in exact]
-exact = "{:.2f} and {:.2f}".format(*exact)
-print("nine small VGG-16s, exact score before and after:", exact)
+print("nine VGG-16s, exact, before, after: {:.2f}, {:.2f}".format(*exact))
 change = change.drop(columns="hidden", level="kind")
 change = change.groupby(["reduction", "order"]).agg(["min", "max"]).T
 ways = ["average after", "average before", "one position"]

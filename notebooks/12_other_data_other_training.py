@@ -159,8 +159,6 @@ table(pd.DataFrame(leads).T.rename_axis(words), digits=3)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
-    import numpy as np
-
     from affscore import signature
 
     options = {"n": n, "images": n, "criteria": False, "device": device}
@@ -169,7 +167,7 @@ if model:
         for data in (dataset, *others)
     ]
     for data, other in zip(others, on[1:], strict=True):
-        print(data, round(np.linalg.norm(other - on[0]), 3))
+        print(data, round(((other - on[0]) ** 2).sum() ** 0.5, 3))
 
 # %% [markdown]
 # ## One class at a time

@@ -294,10 +294,7 @@ def holm(p: pd.Series) -> pd.Series:
     return (ordered * np.arange(len(p), 0, -1)).cummax().clip(upper=1.0).reindex(p.index)
 
 
-OUTCOMES = {
-    "first": "first ReLU", "after-sum": "ReLU after the sum", "test_accuracy": "accuracy",
-    "accuracy_noise": "accuracy under noise",
-}  # fmt: skip
+OUTCOMES = {"first": "first ReLU", "after-sum": "ReLU after the sum", "test_accuracy": "accuracy"}
 
 PARTS = {"shortcut-strength": "shortcut", "control": "penalty"}
 
@@ -308,7 +305,11 @@ _STUDIED = [one.study for one in PLANNED]
 def _in_words(one: Contrast) -> str:
     part, reference = PARTS.get(one.study, one.study), "control" if one.study == "control" else one.reference
     pair = f"{one.level} \N{MINUS SIGN} {reference}"
-    return f"{part}: {pair}" if one.outcome == "score" else f"{part} {pair}: {OUTCOMES[one.outcome]}"
+    return (
+        f"{part}: {pair}"
+        if one.outcome == "score"
+        else f"{part} {pair}: {OUTCOMES.get(one.outcome, 'accuracy under noise')}"
+    )
 
 
 def judged(*names: str, specification: Specification = DEFAULT) -> pd.DataFrame:
