@@ -22,9 +22,9 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Over twelve networks on CIFAR-10 accuracy falls with the mean score (correlation {glue:text}`all-mean`); within the
-# residual ones it rises ({glue:text}`residual-mean`, four depths of one design).** {bdg-warning}`depends` The family alone explains
-# {glue:text}`share-family` of the variance of accuracy, so this is no law about the score.
+# **Whether accuracy rises or falls with the mean score depends on the networks.** Over twelve networks on CIFAR-10 it falls
+# (correlation {glue:text}`all-mean`). Over the four residual ones it rises ({glue:text}`residual-mean`; two of the four nearly
+# coincide). {bdg-warning}`depends` The family alone explains {glue:text}`share-family` of the variance of accuracy.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -48,29 +48,18 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of the choice of images and of permutations
 
 # %% tags=["remove-cell"]
+import companion
 from companion.parameters import check_parameters
 
 check_parameters(globals())
 
-# %% mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Accuracy over the mean score for twelve networks of five families: the families lie on a falling line, the residual networks on a rising one. Published accuracies; scores measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two scatter plots of accuracy from 87 to 96 per cent, over the mean and over the lowest score. Over the mean, four plain networks fall from 90.5 to 87, four residual ones rise from 92 to 92.7, and the two VGG-like networks and the DenseNet lie at the upper left. Over the lowest score both families fall."}}
-import numpy as np
-import pandas as pd
-
-import companion
-from affscore.comparison import STATISTICS, signature_statistics
-from companion.characteristics import characteristics
-from companion.figures import repeated_signatures, two_measures
-from companion.mini_zoo import hard_task
-from companion.networks import network_table, study_groups
-from companion.printed import printed_table
+# %% mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Accuracy over the mean score for twelve networks of five families: the families lie on a falling line, the residual networks on a rising one (two of their four points nearly coincide). Published accuracies; scores measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two scatter plots of accuracy from 87 to 96 per cent, over the mean and over the lowest score. Over the mean, four plain networks fall from 90.5 to 87, four residual ones rise from 92 to 92.7, and the two VGG-like networks and the DenseNet lie at the upper left. Over the lowest score both families fall."}}
+from affscore.comparison import signature_statistics
+from companion.figures import two_measures
 from companion.real_networks import real_networks, real_scores
-from companion.style import say
 
-statistics = list(STATISTICS)  # mean, std, min, median, max and two ratios
-scores = real_scores("CIFAR-10")
-networks = signature_statistics(
-    dict(list(scores.groupby("network")["score"]))
-)
+scores = real_scores("CIFAR-10").groupby("network")["score"]
+networks = signature_statistics(dict(list(scores)))
 networks = networks.join(real_networks()[["family", "accuracy"]])
 points = networks.melt(["family", "accuracy"], ["mean", "min"], "statistic")
 points["statistic"] += " of the scores"
@@ -86,8 +75,15 @@ two_measures(
 #
 # Correlations with accuracy, over all networks and within the families that have four:
 
-
 # %%
+import pandas as pd
+
+from affscore.comparison import STATISTICS
+from companion.style import table
+
+statistics = list(STATISTICS)  # mean, std, min, median, max and two ratios
+
+
 def with_accuracy(rows):
     return rows[statistics].corrwith(rows["accuracy"])
 
@@ -100,15 +96,14 @@ correlations = pd.DataFrame(
         for name in ["plain", "residual"]
     }
 ).T
-correlations.round(2)
+table(correlations)
 
 # %% [markdown]
-# The mean changes its sign. Deeper residual networks are more accurate and have higher mean scores; deeper plain networks are
-# less accurate, as they train badly, and have higher mean scores, too. So in both families the mean goes with depth, and
-# what depth does to accuracy differs. A correlation over all twelve mixes this with differences between families.
+# The correlation with the mean changes its sign, and depth says why. In both families deeper networks have higher mean
+# scores. Deeper residual networks are more accurate; deeper plain ones are less so, as they train badly.
 #
-# How much do the families alone explain? Predict each accuracy by the mean of its family. (Of noise, five families explain
-# 4/11 on average.)
+# How much does the family alone explain? Predict each accuracy by the mean of its family. (Of pure noise, five families
+# would explain 4/11 on average.)
 
 # %%
 by_family = families["accuracy"].transform("mean")
@@ -118,9 +113,11 @@ explained = pd.DataFrame(
     {"family": share, "mean": correlations.loc["all", "mean"] ** 2},
     index=["share"],
 )
-explained.round(2)
+table(explained)
 
 # %% tags=["remove-cell"]
+from companion.style import say
+
 say(correlations)
 say(explained, "{:.0%}")
 
@@ -131,6 +128,8 @@ say(explained, "{:.0%}")
 # permute the accuracies, take the best of seven again, and count how often it does as well as with the true ones.
 
 # %%
+import numpy as np
+
 rng = np.random.default_rng(seed)
 z = networks[statistics] - networks[statistics].mean()
 z = (z / np.linalg.norm(z, axis=0)).to_numpy()
@@ -145,7 +144,7 @@ print(f"best of seven: R2 = {best(y):.2f}")
 
 
 # %% [markdown]
-# Permute once over all networks, and once only within families, so that what the families differ in is no evidence:
+# Permute once over all networks, and once within families only: then differences between families are no evidence.
 
 
 # %%
@@ -166,10 +165,12 @@ pd.DataFrame({"R2 by chance": chance.median(), "p": p}).round(3)
 # Over all networks the best statistic beats chance. Within families it does not: most of what it explains, it explains by
 # knowing the family.
 #
-# What twelve networks of five families can show: that the sign of a correlation depends on which networks one pools. What
-# they cannot: that a score predicts accuracy. Each network was trained once, four depths of one design are nearly one
-# observation, and families with one or two members decide nothing. On ImageNet two of our networks have published
-# accuracies: from ResNet-18 to ResNet-50 accuracy rises (66.7 to 72.2 %) and the mean score, too, as in the residual family.
+# So twelve networks of five families show that the sign of a correlation depends on which networks one pools. They cannot
+# show that a score predicts accuracy. Each network was trained once, four depths of one design are nearly one
+# observation, and families of one or two decide nothing.
+#
+# On ImageNet two of our networks have published accuracies. From ResNet-18 to ResNet-50 accuracy rises (66.7 to 72.2 %)
+# and so does the mean score, as in the residual family.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 from companion.real_networks import real_multiverses
@@ -185,17 +186,19 @@ signs = {
     .apply(lambda some: some["score"].corr(some["accuracy"]))
     for name in ["all", "plain", "residual"]
 }
-pd.DataFrame(signs).agg(["min", "max"]).round(2)  # of twelve choices
+table(pd.DataFrame(signs).agg(["min", "max"]))  # of twelve choices
 
 # %% [markdown]
 # ## Width
 #
-# A series of one design: MobileNets with fewer or more channels. (The accuracies of these copies are known on training
-# images only, so they are not compared.) In MobileNetV1, all three from one source, the signature of the second half is
-# nearly the same at a quarter of the width. MobileNetV2 at full width comes from another source than its narrow versions,
-# and differs from them more than they do from each other.
+# Does width change a signature? Take MobileNets with fewer or more channels. (Their accuracies are known on training images
+# only, so they are not compared.) The three MobileNetV1s, from one source, have nearly the same scores from the eighth activation on,
+# at a quarter of the width, too. The full MobileNetV2 comes from another source than the narrow ones, and differs from
+# them more than they do from each other.
 
 # %% mystnb={"figure": {"name": "fig-width", "caption": "Signatures of MobileNets of three widths each. From its eighth activation to its last MobileNetV1 has nearly the same scores at all widths. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"width": "540px", "alt": "Two panels of overlaid lines, affinity score over the activations in order. For MobileNetV1 three lines coincide but for the first activations; for MobileNetV2 the full width lies above the two others, which coincide."}}
+from companion.figures import repeated_signatures
+
 photographs = real_scores("photographs")
 named = photographs["network"].str.extract(r"^(MobileNetV[12]) ?([\d.]*)$")
 series = photographs.assign(
@@ -215,15 +218,20 @@ parts = {
     "mean score": by_width(series),
     "from the eighth on": by_width(later),
 }
-pd.DataFrame(parts).round(3)
+table(pd.DataFrame(parts))
 
 # %% [markdown]
 # ## Which $R^2$ the paper prints
 #
-# The paper says "R2 score", and not of which fit. Three of its numbers need only public metadata. Two come out to the last digit and one by 0.001 beside it, as the **adjusted** $R^2$ of a fit in the **logarithm**, with torchvision's default weights; a straight line has 0.77 where
-# 0.955 is printed.
+# The paper says "R2 score", and not of which fit. Three of its numbers need only public metadata. They are the **adjusted**
+# $R^2$ of a fit in the **logarithm**, with torchvision's default weights: two agree in every digit, one to 0.001. A straight
+# line has 0.77 where 0.955 is printed.
 
 # %%
+from companion.characteristics import characteristics
+from companion.networks import study_groups
+from companion.printed import printed_table
+
 columns = {"Residual": "gflops", "NAS-based": "parameters", "ViTs": "gflops"}
 again = printed_table("figure4_r2")[["common_r2"]].rename_axis("group")
 for group, column in columns.items():
@@ -231,11 +239,13 @@ for group, column in columns.items():
     r = np.corrcoef(np.log(known[column]), known["accuracy"])[0, 1]
     k = len(known)
     again.loc[group, "ours"] = 1 - (1 - r**2) * (k - 1) / (k - 2)
-again.dropna().astype(float).rename(columns={"common_r2": "printed"}).round(4)
+again = again.dropna().astype(float)
+table(again, {"common_r2": "printed", "ours": "ours"}, digits=3)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Networks of your own", "code_prompt_hide": "Networks of your own"}
 if models:
     from affscore.survey import load_or_measure
+    from companion.networks import network_table
 
     options = {"n": n, "images": images or None, "seed": seed, "jobs": jobs}
     options |= {"device": device, "progress": False}
@@ -255,6 +265,9 @@ if models:
 # best $R^2$ of seven statistics, and that of the family's name.
 
 # %%
+from companion.mini_zoo import hard_task
+from companion.networks import network_table
+
 mini = hard_task().drop(columns="seed").groupby("name", sort=False).mean()
 mini = mini.join(network_table(mini.index)[["group", "family"]])
 groups = mini.dropna(subset="group").groupby("group", sort=False)
@@ -263,12 +276,12 @@ in_small = in_small.max(axis=1).to_frame("best of seven")
 guess = mini.groupby(["group", "family"])["accuracy"].transform("mean")
 guess = guess.groupby(mini["group"]).var(ddof=0)
 in_small["family alone"] = guess / groups["accuracy"].var(ddof=0)
-in_small.round(2)
+table(in_small)
 
 # %% [markdown]
-# In two of the groups the name does as well: a group of two families is nearly two points, and through two points there is
-# always a line. A statistic counts where it beats the name of the family, and chance. (Of one family, as the ViTs, the name explains
-# nothing by construction.)
+# In two of the groups the name does as well: a group of two families is nearly two points, and a line fits any two points.
+# A statistic counts where it beats the family's name, and chance. (The ViTs are one family, so that their name explains
+# nothing.)
 #
 # ## Exercises
 #

@@ -22,9 +22,10 @@
 # :::{admonition} What we found
 # :class: findings
 # **On CIFAR-10 the nearest signature belongs to the same family for {glue:text}`CIFAR-10-by signature` of the networks that
-# have a relative; their numbers of activations alone find {glue:text}`CIFAR-10-by length`.** {bdg-success}`robust` On
-# photographs it is {glue:text}`photographs-by signature`, where the numbers of activations do as well
-# ({glue:text}`photographs-by length`).
+# have a relative; their numbers of activations alone find {glue:text}`CIFAR-10-by length`.** These are ten networks, each
+# family from one source of weights; other choices of the measure find 70 to 100 %. On photographs it is
+# {glue:text}`photographs-by signature`, and the numbers of activations do as well ({glue:text}`photographs-by length`).
+# {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -48,6 +49,7 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights, choice of images, permutations
 
 # %% tags=["remove-cell"]
+import companion
 from companion.parameters import check_parameters
 
 check_parameters(globals())
@@ -59,19 +61,14 @@ check_parameters(globals())
 # first, by the average distance of their members.
 
 # %%
-import numpy as np
 import pandas as pd
 from dtaidistance import dtw
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
-import companion
-from affscore import load_results
 from companion.figures import dendrogram
-from companion.networks import network_table, study_models
 from companion.real_networks import real_scores
-from companion.shipped import RESULTS
-from companion.style import say
+from companion.style import table
 
 
 def compared(rows):  # signatures, their distances, and the families
@@ -81,7 +78,7 @@ def compared(rows):  # signatures, their distances, and the families
     return signatures, distances, networks["family"].first()
 
 
-# %% mystnb={"figure": {"name": "fig-clustering", "caption": "Twelve networks trained on CIFAR-10, clustered by their signatures: plain networks of 20 to 56 layers stand together, and so do the VGG-like ones; residual networks of 32 layers and more are far from all others. Measured on JPEG copies of test images."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family, and beside it its signature as a line. The four plain networks form one branch, the two SimpNets another, and the residual networks of 32 to 56 layers join last."}}
+# %% mystnb={"figure": {"name": "fig-clustering", "caption": "Twelve networks trained on CIFAR-10, clustered by their signatures: plain networks of 20 to 56 layers stand together, and so do the VGG-like ones; residual networks of 32 layers and more are far from all others, and ResNet-20, whose scores jump less, stands apart from them. Measured on JPEG copies of test images."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family, and beside it its signature as a line. The four plain networks form one branch, the two SimpNets another, and the residual networks of 32 to 56 layers join last."}}
 def clustered(rows):
     lines, distances, family = compared(rows)
     tree = linkage(squareform(distances), "average")
@@ -98,7 +95,7 @@ clustered(cifar)
 # %%
 _, distances, family = compared(cifar)
 distances = pd.DataFrame(distances, family.index, family.index)
-distances.loc[["plain-20"], ["plain-32", "plain-56", "ResNet-20"]].round(2)
+table(distances.loc[["plain-20"], ["plain-32", "plain-56", "ResNet-20"]])
 
 # %% [markdown]
 # ## The distance
@@ -117,12 +114,14 @@ distances.loc[["plain-20"], ["plain-32", "plain-56", "ResNet-20"]].round(2)
 #
 # ## Are relatives nearest?
 #
-# Clustering always yields a tree. A simpler question is whether the nearest signature is a relative's. We ask it of the
-# networks whose family has several members: a family of one decides nothing. A baseline knows only how many activations a
-# network has. And permuted families show what chance does.
+# Clustering always yields a tree. Simpler: is the nearest signature a relative's? We ask it of networks that have one. A
+# baseline knows only how many activations a network has, and permuted families show what chance does.
 
 
 # %%
+import numpy as np
+
+
 def nearest_is_relative(distances, family):
     """The share of networks, and how often permuted families reach it."""
     away = np.where(np.eye(len(family)), np.inf, distances)
@@ -152,20 +151,25 @@ photographs = real_scores("photographs")
 found = pd.DataFrame(
     {"CIFAR-10": by_both(cifar), "photographs": by_both(photographs)}
 ).T
-found.round(4)
+table(found, digits={"p": 4})
 
 # %% tags=["remove-cell"]
+from companion.style import say
+
 say(found, "{:.0%}")
 
 # %% [markdown]
-# On CIFAR-10 members of a family differ in depth, and each plain network has a residual twin with as many activations: there
-# the number of activations must fail. The signature finds the family, which is also one source of weights. On photographs most relatives are widths of one design, with the same number of activations: there the baseline is
-# as good, and nothing is shown beyond it. Three networks fail: ResNet-18 and ResNet-50, the only relatives
-# of different depth, and the full-width MobileNetV2, whose weights come from another source.
+# On CIFAR-10 members of a family differ in depth, and each plain network has a residual twin with as many activations. So
+# there the number of activations must fail. The signature finds the family, which is also one source of weights.
+#
+# On photographs most relatives are widths of one design, with the same number of activations. So there the baseline is as
+# good, and nothing is shown beyond it. Three networks fail: ResNet-18 and ResNet-50, the only relatives of different depth,
+# and the full-width MobileNetV2, whose weights come from another source.
 
 # %% mystnb={"figure": {"name": "fig-photographs", "caption": "Fourteen ImageNet networks by their signatures: most widths of one design stand together; ResNet-18 and ResNet-50 do not. Most weights quantised; 512 photographs of ImageNet's training set (as Fig. 5 A of the paper, with other networks)."}, "image": {"alt": "A dendrogram of fourteen networks with their signatures. The EfficientNet-Lites, the MobileNetV1s, two narrow MobileNetV2s and the SqueezeNets are pairs or branches; the two ResNets join different branches."}}
 if models:
     from affscore.survey import load_or_measure
+    from companion.networks import network_table
 
     options = {"n": n, "images": images or None, "seed": seed, "jobs": jobs}
     options |= {"device": device, "progress": False}
@@ -187,10 +191,11 @@ shares = {
     ]
     for name in found.index
 }
-pd.concat(
-    {k: pd.DataFrame(v, columns=["share", "p"]) for k, v in shares.items()},
-    axis=1,
-).agg(["min", "max"]).round(4)  # of the twelve choices
+ends = {
+    name: pd.DataFrame(one, columns=["share", "p"]).agg(["min", "max"])
+    for name, one in shares.items()
+}
+table(pd.concat(ends), digits={"p": 4})  # of twelve choices
 
 # %% [markdown]
 # ## Before training, and in small
@@ -199,6 +204,10 @@ pd.concat(
 # noise, and the mini zoo: small members of the paper's 36 networks, trained on digits ({ref}`mini-zoo`).
 
 # %%
+from affscore import load_results
+from companion.networks import network_table, study_models
+from companion.shipped import RESULTS
+
 rows = load_results(RESULTS).query("reduction == 'mean'")
 rows = rows[rows["order"] == "activate-first"].assign(network=rows["model"])
 untrained = rows[(rows["dataset"] == "random") & (rows["batch"] == 0)]
@@ -207,33 +216,42 @@ more = {"untrained": untrained, "mini zoo": rows[mini & (rows["batch"] == 0)]}
 for name, some in more.items():
     kin = network_table(some["model"].unique())["family"]
     found.loc[name] = by_both(some.assign(family=some["model"].map(kin)))
-found.round(4)
+table(found, digits={"p": 4})
 
 # %% [markdown]
-# The families are there before any training, so a signature is largely a property of the design: the order of its layers
-# and the distribution of its first weights. What training adds is in {doc}`11_what_training_does`.
+# So families differ before any training: the order of layers and the distribution of first weights tell them apart. What
+# training adds is in {doc}`11_what_training_does`.
 #
 # ## Which part of a design does it?
 #
 # The paper names causes: VGG's small filters lower the score, attention is "a focusing lens", shortcuts make two groups. We
-# changed one part at a time in five small designs each, trained on digits with two seeds. Comparisons and margins were fixed before the run (`companion.studies.interventions`).
-# `3x6`, `5x3` and `7x2` are six, three and two layers of filters of 3, 5 and 7 pixels, with equal channels and the same receptive field;
-# `3x2` has the depth of `7x2`. Attention weights become uniform, or the identity. Shortcuts get a strength $a$ in $y = a x + f(x)$.
+# changed one part at a time in five small designs each, trained on digits with two seeds. Comparisons and margins were
+# fixed before the run (`companion.studies.interventions`).
+#
+# * *Filters*: `3x6`, `5x3` and `7x2` are six, three and two layers of filters of 3, 5 and 7 pixels, with equal channels and
+#   the same receptive field; `3x2` has the depth of `7x2`.
+# * *Attention*: its weights become uniform, or the identity.
+# * *Shortcuts* get a strength $a$ in $y = a x + f(x)$.
 
-# %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "Without attention GELUs are more non-linear, and a shortcut makes the ReLU after its sum more linear; what small filters do is open. Mean scores with one part of a design changed, less those with the part as it was: means over five designs with intervals of 95 %; grey: the margin of equivalence."}, "image": {"alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the ReLU after a sum right."}}
+# %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "At 5 %, with averages after the activation: without attention GELUs are more non-linear, and a shortcut makes the ReLU after its sum more linear; what small filters do is open. Mean scores with one part of a design changed, less those with the part as it was: means over five designs with intervals of 95 %; grey: the margin of equivalence."}, "image": {"alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the ReLU after a sum right."}}
 from companion.figures import forest
 from companion.studies.interventions import judged
 
-causes = judged("filters", "attention", "shortcut-strength")
+studied = ["filters", "attention", "shortcut-strength"]
+causes = judged(*studied)
 forest(causes, "difference of scores")
 
 # %%
-causes.round(3)
+causes = causes.rename(columns={"holm": "Holm's p", "seen": "detectable"})
+shown = ["difference", "verdict", "detectable", "Holm's p"]
+table(causes[shown], digits=3)
 
 # %% [markdown]
-# (Each verdict at 5 %; `holm`: p-values with all thirteen comparisons of this page and of {doc}`17_training_for_non_linearity` judged
-# at once; `seen`: what a pilot promised to show. Designs differ by more than its seeds.) Means over designs, with what
-# enters the GELUs:
+# Each verdict is at 5 %. An interval within the margin would mean *equivalent*: too small a difference to matter. `Holm's p`
+# corrects for judging all thirteen comparisons of this page and of {doc}`17_training_for_non_linearity` at once.
+# `detectable` is the smallest difference that a pilot let us expect to detect; but designs differ by more than its seeds.
+#
+# What enters the GELUs, means over designs:
 
 # %%
 from companion.studies import load_study, under
@@ -244,13 +262,16 @@ levels = {}
 for study in ("filters", "attention"):
     by_level = outcomes(under(load_study(study))).groupby("level")
     levels[study] = by_level.mean(numeric_only=True)
-pd.concat(levels)[shown].round(2)
+table(pd.concat(levels)[shown])
 
 # %% [markdown]
 # **Without attention GELUs are *more* non-linear**, in every design: with the identity their inputs spread wider and lie
-# lower. {bdg-warning}`depends`: small transformers on digits, which need no attention, and averages over the tokens;
-# at one token a quarter to a third of it is left, and with the average before the GELU nothing. **A stronger shortcut makes the ReLU after its sum more
-# linear**, at 5 % and not by Holm. **Small filters** are undecided, and networks of two layers of 3 pixels learned less.
+# lower. {bdg-warning}`depends`: these are small transformers on digits, which need no attention. With averages after the
+# GELU the identity passes Holm's correction, uniform weights do not. At one token a quarter to a third of the effect is left,
+# and with the average before the GELU nothing.
+#
+# **A stronger shortcut makes the ReLU after its sum more linear**, at 5 % and not by Holm. **Small filters** are undecided,
+# and networks of two layers of 3 pixels learned less.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Other reductions", "code_prompt_hide": "How sure? Other reductions"}
 from affscore.options import DEFAULT
@@ -259,11 +280,12 @@ choices = {"one position": DEFAULT._replace(reduction="sample")}
 choices["average before"] = DEFAULT._replace(order="reduce-first")
 ends = ["difference", "low", "high"]
 for name, choice in {"average after": DEFAULT, **choices}.items():
-    row = judged(
-        "filters", "attention", "shortcut-strength", specification=choice
-    )
-    causes[name] = row[ends].round(3).astype(str).agg(" ".join, axis=1)
-causes[["average after", *choices]]
+    row = judged(*studied, specification=choice)
+    causes[name] = [
+        f"{value:.3f} [{low:.3f}, {high:.3f}]"
+        for value, low, high in row[ends].to_numpy()
+    ]
+table(causes[["average after", *choices]])
 
 # %% [markdown]
 # ## Exercises

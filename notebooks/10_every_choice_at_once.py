@@ -47,6 +47,7 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights, of the choice of images and of positions
 
 # %% tags=["remove-cell"]
+import companion
 from companion.parameters import check_parameters
 
 check_parameters(globals())
@@ -65,19 +66,10 @@ check_parameters(globals())
 # twelve *specifications*. `affscore.multiverse(model, images)` measures all of them in one forward pass.
 
 # %%
-import itertools
-
-import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
-import torch
 
-import affscore
-import companion
-from affscore.plots import house_style
 from companion.figures import score_dots
 from companion.real_networks import real_multiverses
-from companion.style import say, window
 
 words = ["reduction", "order", "covariance", "coupling"]
 changes = {
@@ -92,11 +84,13 @@ every = pd.concat([real_multiverses(one).assign(images=one) for one in sets])
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
+    import affscore
+
     options = {"n": n, "images": images or None, "device": device}
     mine = affscore.multiverse(model, dataset, seed=seed, **options).table
     every = pd.concat([every, mine.assign(network=model, images=dataset)])
 
-# %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Mean scores of fourteen ImageNet networks under the choices of the published code, and with one of them changed. Every change lowers every network. Quantised weights; 512 photographs."}, "image": {"alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, reduce first further left, and one position leftmost in all."}}
+# %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Mean scores of fourteen ImageNet networks under the choices of the published code, and with one of them changed. Every change lowers every network. Most weights quantised; 512 photographs."}, "image": {"alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, reduce first further left, and one position leftmost in all."}}
 code = changes["published code"]
 means = every.pivot_table("score", ["images", "network"], words)
 shown = pd.DataFrame({name: means[one] for name, one in changes.items()})
@@ -112,41 +106,51 @@ score_dots(shown.sort_values("published code"))
 
 
 # %%
-def kept(table):
-    pairs = itertools.combinations(table.to_numpy(), 2)
+import itertools
+
+import numpy as np
+
+from companion.style import table
+
+
+def kept(scores):
+    pairs = itertools.combinations(scores.to_numpy(), 2)
     signs = [set(np.sign(one - other)) for one, other in pairs]
     return np.mean([len(some) == 1 for some in signs])
 
 
 of_sets = {}
 for name in sets:
-    table = means.loc[name]
-    most, least = table.max(axis=1), table.min(axis=1)
-    highest = (table[code] == most).sum()
-    of_sets[name] = [len(table), highest, (most - least).max(), kept(table)]
+    own = means.loc[name]
+    most, least = own.max(axis=1), own.min(axis=1)
+    highest = (own[code] == most).sum()
+    of_sets[name] = [len(own), highest, (most - least).max(), kept(own)]
 of_sets = pd.DataFrame(of_sets, ["networks", "highest", "range", "kept"]).T
-of_sets.round(2)
+of_sets = of_sets.astype({"networks": int, "highest": int})
+table(of_sets)
 
 # %% tags=["remove-cell"]
+from companion.style import say
+
 say(of_sets[["range"]], "{:.2f}")
 say(of_sets[["networks"]], "{:.0f}")
 say(of_sets[["kept"]], "{:.0%}")
 
 # %% [markdown]
-# (CIFAR-10 as JPEG copies of test images.) Then those of layers. The table has rank correlations with the published code's choices, when one choice is changed:
-# between the networks, and between the layers of each network (the median and the lowest of all networks).
+# (CIFAR-10 as JPEG copies of test images.) Then those of layers. Change one choice of the published code: how do ranks then
+# correlate with its own? Between networks, and between the layers of each (median and lowest over networks):
 
 # %%
 layers = every.pivot_table("score", ["network", "index"], words)
 ranks = layers.groupby("network").corr("spearman")[code].unstack("network")
-table = means.groupby("images").corr("spearman")[code].unstack("images")
-table["layers, median"] = ranks.median(axis=1)
-table["layers, lowest"] = ranks.min(axis=1)
-table = table.loc[list(changes.values())[1:]].set_axis(list(changes)[1:])
-table[[*sets, "layers, median", "layers, lowest"]].round(2)
+agree = means.groupby("images").corr("spearman")[code].unstack("images")
+agree["layers, median"] = ranks.median(axis=1)
+agree["layers, lowest"] = ranks.min(axis=1)
+agree = agree.loc[list(changes.values())[1:]].set_axis(list(changes)[1:])
+table(agree[[*sets, "layers, median", "layers, lowest"]])
 
 # %% tags=["remove-cell"]
-say(table)
+say(agree)
 
 # %% [markdown]
 # Covariance and coupling move the level of a signature. Order and reduction move its shape: in one of the VGG-like
@@ -154,6 +158,8 @@ say(table)
 # {glue:text}`reduce first-layers, lowest`. In the residual CIFAR-10 networks the shape stays. Choose for yourself:
 
 # %%
+from companion.style import window
+
 rows = every.query("network == 'ResNet-56'")
 window("choices-window", rows.pivot_table("score", ["index", "kind"], words))
 
@@ -164,6 +170,8 @@ window("choices-window", rows.pivot_table("score", ["index", "kind"], words))
 # $s$ around 0 or 1.
 
 # %%
+import affscore
+
 rng = np.random.default_rng(seed)
 scores = {}
 for centre, s in itertools.product((0.0, 1.0), (0.05, 0.5, 2.0)):
@@ -186,8 +194,8 @@ pd.DataFrame(scores).T.rename_axis(["centre", "s"]).round(2)
 #
 # ## Coupling: blind to the pairing
 #
-# The score compares two clouds. It does not see which output belongs to which input: $y = -x$ of a symmetric cloud is
-# "affine". The paired score keeps each input with its own output, by the same formula:
+# The score compares two clouds. It does not see which output belongs to which input: with unlimited points, $y = -x$ of a
+# symmetric cloud is "affine". The paired score keeps each input with its own output, by the same formula:
 #
 # $$
 # \rho_{\text{paired}} = \max\Bigl(0,\; 1 - \sqrt{\tfrac1n \sum_i \lVert T x_i - y_i \rVert^2 \big/ \, 2 \operatorname{tr} S_Y}\Bigr)
@@ -201,11 +209,11 @@ usual = every[(every[words[:3]] == list(code[:3])).all(axis=1)]
 keys = ["images", "network", "layer", "call"]
 two = usual.pivot_table("score", keys, "coupling").reset_index(keys[2:])
 two["fall"] = two["exact"] - two["paired"]
-two.nlargest(4, "fall").drop(columns="call").round(2)
+table(two.nlargest(4, "fall").drop(columns="call"))
 
 # %%
 far = (two["fall"] > 0.1).groupby("images").mean()
-far.rename("share with a fall above 0.1").to_frame().round(3)
+table(far.to_frame("far"), {"far": "fall above 0.1 (%)"}, digits=1)
 
 # %% [markdown]
 # Why so far? A channel's mean output depends on how its positions spread, too. So along some directions the mean output can
@@ -213,6 +221,11 @@ far.rename("share with a fall above 0.1").to_frame().round(3)
 # digits) shows it, in the two directions in which input and output go together most and least:
 
 # %% mystnb={"figure": {"name": "fig-10-falling", "caption": "Averages of 512 images before and after a ReLU of the mini VGG-19, along two directions. Left, the output rises with the input, as one expects of a ReLU; right, it falls."}, "image": {"alt": "Two scatter plots of 512 points each. In the left one the mean output rises with the mean input; in the right one it falls."}}
+import matplotlib.pyplot as plt
+import torch
+
+from affscore.plots import house_style
+
 network = affscore.load_model("mini:vgg19").eval()
 to_network = affscore.models.card_of(network).preprocessing
 data = affscore.load_data("digits", to_network)

@@ -45,6 +45,7 @@ device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of the choice of images, and of the training on this page
 
 # %% tags=["remove-cell"]
+import companion
 from companion.parameters import check_parameters
 
 check_parameters(globals())
@@ -58,14 +59,11 @@ check_parameters(globals())
 # the statistics of the images in the norms, *norms off* has not.
 
 # %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores, with shortcuts those inside of the blocks. Untrained networks whose norms are off rise to nearly 1 within a few layers. Measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, three lines each. With norms off the lines rise from 0.7 to above 0.9. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
-import numpy as np
 import pandas as pd
 
-import companion
 from companion.figures import bundles_of_signatures
 from companion.real_networks import real_scores
 from companion.studies import load_study, under
-from companion.style import say
 
 trained = real_scores("CIFAR-10").assign(stage="trained")
 untrained = under(load_study("untrained-cifar"))
@@ -84,12 +82,16 @@ bundles_of_signatures(two, panels="network", columns=1)
 # Which activations change? Means by their place (`hidden` is the stem):
 
 # %%
+from companion.style import table
+
 places = scores.pivot_table("score", ["family", "kind"], "stage")
 places = places[["norms off", "untrained", "trained"]]
 places.index = places.index.map("-".join)
-places.round(2)
+table(places)
 
 # %% tags=["remove-cell"]
+from companion.style import say
+
 say(places)
 
 # %% [markdown]
@@ -99,7 +101,7 @@ say(places)
 #
 # A pair of your own (parameters `before` and `after`) is compared here:
 
-# %%
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "A pair of your own", "code_prompt_hide": "A pair of your own"}
 if before and after:
     from affscore import signature
 
@@ -137,14 +139,14 @@ noise = noise.rename(columns={"score_unshrunk": "measured"})
 vgg = noise["model"].isin(["vgg11", "vgg13"])
 noise = noise[~(vgg & noise["layer"].str.startswith("classifier"))]
 
-# %% mystnb={"figure": {"name": "fig-predicted-rise", "caption": "Untrained networks: the rise with norms off, and the jumps after sums with norms on, predicted from the weights alone. VGG-11 has no norms. Measured at one position, with the empirical covariance; VGG-11 on images of noise, ResNet-20 on CIFAR-10 as JPEG."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth. In VGG-11 predicted and measured lines rise together from 0.62 to above 0.9. In ResNet-20 those with norms jump between 0.62 and 0.8 together, and those with norms off rise to between 0.8 and 0.9."}}
+# %% mystnb={"figure": {"name": "fig-predicted-rise", "caption": "Untrained networks, predicted from the weights alone (dashed) and measured. The rise of VGG-11, which has no norms, is predicted closely, and so are ResNet-20's jumps after sums with norms on; with norms off only its level is. Measured at one position, with the empirical covariance; VGG-11 on images of noise, ResNet-20 on CIFAR-10 as JPEG."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth. In VGG-11 predicted and measured lines rise together from 0.62 to above 0.9. In ResNet-20 those with norms jump between 0.62 and 0.8 together; those with norms off rise to between 0.8 and 0.9 and differ by up to 0.1."}}
 lines = noise.drop(columns="score").melt(
-    ["network", "norms", "index"], ["predicted", "measured"], "which", "score"
+    ["network", "norms", "index"], ["measured", "predicted"], "which", "score"
 )
-lines["group"] = lines["norms"] + ": " + lines["which"]
+lines["group"] = "norms " + lines["norms"] + ", " + lines["which"]
 lines["depth"], lines["line"] = lines["index"] + 1, 0
 two = lines["network"].isin(["ResNet-20", "VGG-11"])
-bundles_of_signatures(lines[two], panels="network", columns=1)
+bundles_of_signatures(lines[two], "network", columns=1, dashed="predicted")
 
 # %% [markdown]
 # The last three activations, means over four plain and four residual networks, and three VGGs:
@@ -157,16 +159,20 @@ kind = ends["network"].replace(r"(plain|ResNet)-\d+", r"\1", regex=True)
 ends = ends.groupby([kind, "stage"])[columns].mean()
 ends.index = ends.index.map("-".join).str.replace(" ", "-")
 ends.columns = ["predicted", "measured", "shrunk", "means"]
-ends.round(2)
+table(ends)
 
 # %% tags=["remove-cell"]
 say(ends)
 
 # %% [markdown]
-# **At one position the rise is there, and as predicted** (`measured`, with the empirical covariance). The convolutions of VGG-11
-# end at {glue:text}`VGG-11-norms-off-measured`, predicted {glue:text}`VGG-11-norms-off-predicted`. Averaging positions, as the
-# papers do, leaves {glue:text}`VGG-11-norms-off-means` (`means`). Its last two layers are left out: 512 images say nothing of 4,096 channels
-# ({ref}`theory-closed-form`). We have no untrained VGG-16 on photographs, to test the paper's. {bdg-warning}`depends`
+# **At one position the rise is there, for VGG-11 and VGG-13 closely as predicted; with norms off elsewhere only its level is.**
+# (`measured`, with the empirical covariance.) The convolutions of VGG-11 end at {glue:text}`VGG-11-norms-off-measured`, predicted
+# {glue:text}`VGG-11-norms-off-predicted`. Averaging positions, as the papers do, leaves {glue:text}`VGG-11-norms-off-means`
+# (`means`). Its last two layers are left out: 512 images say nothing of 4,096 channels ({ref}`theory-closed-form`). We have no
+# untrained VGG-16 on photographs, to test the paper's. {bdg-warning}`depends`
+#
+# Network by network (fold): with norms on and no shortcut the prediction is constant, so that a rank means nothing. With norms
+# off the 16 to 64 channels of a layer leave much to chance. VGG-16 is the mini network, on digits that are mostly dark.
 
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The prediction, network by network", "code_prompt_hide": "How sure? The prediction, network by network"}
@@ -179,12 +185,8 @@ def agreement(rows):
 
 sure = noise.groupby(["network", "norms"]).apply(agreement).unstack()
 sure.columns = sure.columns.map(" ".join)
-sure.round(2)
+table(sure)
 
-
-# %% [markdown]
-# The prediction is of the level. With norms on and no shortcut it is constant, so that a rank means nothing. With norms off
-# the 16 to 64 channels of a layer leave much to chance. VGG-16 is the mini network, on digits that are mostly dark.
 
 # %% [markdown]
 # ## On the way
@@ -270,10 +272,11 @@ done = real_multiverses("CIFAR-10").groupby(words)["score"].mean()
 change = (done - fresh).dropna().unstack(["family", "kind"])
 exact = [under(load_study(name)) for name in ("untrained", "seeds")]
 exact = [rows.groupby("seed")["score"].mean().mean() for rows in exact]
-print("nine small VGG-16s, exact score before and after:", np.round(exact, 2))
+print("nine VGG-16s, exact, before, after: {:.2f}, {:.2f}".format(*exact))
 change = change.drop(columns="hidden", level="kind")
 change = change.groupby(["reduction", "order"]).agg(["min", "max"]).T
-change.set_axis(["mean", "mean first", "position"], axis=1).round(2)
+ways = ["average after", "average before", "one position"]
+table(change.set_axis(ways, axis=1))
 
 # %% [markdown]
 # ## Exercises
@@ -306,6 +309,7 @@ answer = None  # your answer here: a number
 # Try biases on a grid of quantiles of the normal distribution.
 
 # %%
+import numpy as np
 from scipy.stats import norm
 
 x = norm.ppf((np.arange(200) + 0.5) / 200)[:, None]

@@ -21,6 +21,12 @@ from companion.results import LEAST_FAMILIES, Results
 from companion.statistics import Estimate, mean_of, mean_step, require, shape_statistics
 from companion.style import family_styles
 
+PUBLISHED = {
+    "ResNet": 2015, "SqueezeNet": 2016, "MobileNetV1": 2017, "MobileNetV2": 2018, "MobileNetV3": 2019,
+    "MobileNet-EdgeTPU": 2019, "EfficientNet-Lite": 2020,
+}  # fmt: skip
+"""The years of the designs whose ImageNet networks the page shows."""
+
 
 @house_style()
 def timeline(table: pd.DataFrame) -> Figure:

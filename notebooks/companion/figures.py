@@ -104,7 +104,8 @@ def dendrogram(
     if len(names) != leaves or len(families) != leaves:
         got = f"{len(names)} and {len(families)}"
         raise AffscoreError(f"a tree of {leaves} networks needs as many names and families, got {got}")
-    figure, (axes, *beside) = page(2 if signatures else 1, 1.2 + (0.22 if signatures else 0.19) * leaves)
+    widths: Any = {"width_ratios": [1, 1.4]} if signatures else {}
+    figure, (axes, *beside) = page(2 if signatures else 1, 1.2 + (0.32 if signatures else 0.19) * leaves, **widths)
     grey: Any = {"color_threshold": 0, "above_threshold_color": "#555555"}
     labels = [literal(name) for name in names]
     hierarchy.dendrogram(tree, labels=labels, orientation="left", leaf_font_size=8, ax=axes, **grey)
@@ -190,6 +191,9 @@ def two_measures(
 
 _OF_A_BUNDLE = ("group", "line", "depth", "score")
 
+_OF_GROUPS = ("X", "d", "p", "h", "*", "8", "H")
+"""Markers of groups: none of those that the places in a block have."""
+
 _LIGHTEST = 0.85
 """Of the colour map; what lies above is too light for a line on white."""
 
@@ -233,7 +237,7 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
 
 
 @house_style()
-def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns: int = 3) -> Figure:
+def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns: int = 3, dashed: str = "") -> Figure:
     """Draw signatures over the depth: a thin line for each, and a thick one with markers for the mean of each group.
 
     Args:
@@ -241,6 +245,7 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
             signature of the group), ``depth`` and ``score``. Activations of the same depth are averaged.
         panels: A further column; each of its values has a panel of its own. None for one panel.
         columns: Panels in a row.
+        dashed: Groups whose names end so have dashed lines.
 
     Returns:
         The figure, as wide as a page.
@@ -258,7 +263,8 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
         what = f"the columns {', '.join(map(str, missing))}" if isinstance(missing, list) else "rows"
         raise AffscoreError(f"the table of signatures lacks {what}; it needs {', '.join(needed)}")
     shown = [(str(name), some) for name, some in rows.groupby(panels, sort=False)] if panels else [("", rows)]
-    looks = {group: series_style(number) for number, group in enumerate(dict.fromkeys(rows["group"]))}
+    groups = enumerate(dict.fromkeys(rows["group"]))
+    looks = {group: series_style(number) | {"marker": _OF_GROUPS[number % 7]} for number, group in groups}
     figure, grid = page(
         len(shown), 0.9, each=2.1 if columns == 1 else 2.6, columns=columns, sharex=True, sharey=True,
         xlabel="depth (activations on the longest path)", ylabel="affinity score",
@@ -266,7 +272,8 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
     narrow(figure, columns)
     for axes, (name, some) in zip(grid, shown, strict=True):
         for group, members in some.groupby("group", sort=False):
-            _draw_bundle(axes, members, str(group), looks[group])
+            line = "--" if dashed and str(group).endswith(dashed) else "-"
+            _draw_bundle(axes, members, str(group), looks[group] | {"linestyle": line})
         axes.set_title(literal(name))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     score_axis(grid, rows["score"])
@@ -279,12 +286,13 @@ def _draw_bundle(axes: Any, members: pd.DataFrame, group: str, look: dict[str, A
     import seaborn as sns  # slow to load
 
     means = members.groupby(["line", "depth"], as_index=False)["score"].mean()  # of activations side by side
-    lines: Any = {"data": means, "x": "depth", "y": "score", "ax": axes, "linestyle": "-", "legend": False}
-    sns.lineplot(**lines, units="line", estimator=None, color=look["color"], linewidth=0.7, alpha=0.45)
+    lines: Any = {"data": means, "x": "depth", "y": "score", "ax": axes, "legend": False}
+    thin: Any = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 0.7, "alpha": 0.45}
+    sns.lineplot(**lines, **thin, units="line", estimator=None)
     number = members["line"].nunique()
     label = literal(f"{group} ({number})" if number > 1 else group)
     edge = {"markeredgecolor": look["color"]}
-    sns.lineplot(**lines, **look, **edge, errorbar=None, linewidth=2, markersize=4, label=label)
+    sns.lineplot(**lines, **look, **edge, errorbar=None, linewidth=2, markersize=5, label=label)
 
 
 @house_style()
@@ -331,5 +339,6 @@ def forest(verdicts: pd.DataFrame, label: str) -> Figure:
         axes.barh(place, 2 * margin, 0.7, -margin, color="0.88")
         axes.errorbar(value, place, xerr=[[value - low], [high - value]], fmt="o", color="C0")
     axes.axvline(0, color="0.5", linewidth=0.8)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
     name_rows(axes, list(verdicts.index))
     return figure

@@ -28,7 +28,7 @@ FAMILY_LOOKS = {
     "MobileNets": ("vermilion", "*"), "ShuffleNets": ("blue", "<"),
     "Wide ResNets": ("green", ">"), "ResNeXts": ("green", "d"),
     "ResNet": ("green", "o"), "SqueezeNet": ("purple", "o"), "MobileNetV1": ("vermilion", "v"),
-    "MobileNetV2": ("vermilion", "s"), "MobileNetV3": ("wine", "P"), "MobileNet-EdgeTPU": ("brown", "X"),
+    "MobileNetV2": ("blue", "s"), "MobileNetV3": ("wine", "P"), "MobileNet-EdgeTPU": ("brown", "X"),
     "EfficientNet-Lite": ("sky", "o"), "residual": ("blue", "^"), "plain": ("orange", "s"), "VGG-like": ("green", "D"),
     "DenseNet": ("black", "o"),
 }  # fmt: skip

@@ -294,10 +294,22 @@ def holm(p: pd.Series) -> pd.Series:
     return (ordered * np.arange(len(p), 0, -1)).cummax().clip(upper=1.0).reindex(p.index)
 
 
-OUTCOMES = {"score": "mean score", "first": "first ReLU", "after-sum": "ReLU after sum", "test_accuracy": "accuracy"}
+OUTCOMES = {"first": "first ReLU", "after-sum": "ReLU after the sum", "test_accuracy": "accuracy"}
+
+PARTS = {"shortcut-strength": "shortcut", "control": "penalty"}
 
 
 _STUDIED = [one.study for one in PLANNED]
+
+
+def _in_words(one: Contrast) -> str:
+    part, reference = PARTS.get(one.study, one.study), "control" if one.study == "control" else one.reference
+    pair = f"{one.level} \N{MINUS SIGN} {reference}"
+    return (
+        f"{part}: {pair}"
+        if one.outcome == "score"
+        else f"{part} {pair}: {OUTCOMES.get(one.outcome, 'accuracy under noise')}"
+    )
 
 
 def judged(*names: str, specification: Specification = DEFAULT) -> pd.DataFrame:
@@ -314,8 +326,5 @@ def judged(*names: str, specification: Specification = DEFAULT) -> pd.DataFrame:
     tables = {name: outcomes(under(load_study(name), specification)) for name in dict.fromkeys(_STUDIED)}
     rows = pd.DataFrame([verdict(tables[one.study], one) for one in PLANNED])
     rows = rows.assign(margin=[one.margin for one in PLANNED], seen=[one.seen for one in PLANNED], holm=holm(rows["p"]))
-    rows.index = pd.Index(
-        [f"{one.level} - {one.reference}: {OUTCOMES.get(one.outcome, 'under noise')}" for one in PLANNED],
-        name="comparison",
-    )
+    rows.index = pd.Index(map(_in_words, PLANNED), name="comparison")
     return rows[[name in names for name in _STUDIED]].drop(columns="p")

@@ -119,7 +119,8 @@ def test_verdicts_are_of_the_specification_and_holm_of_all_that_was_planned() ->
     ours, other = (
         judged("attention", specification=DEFAULT._replace(order=one)) for one in ("activate-first", "reduce-first")
     )
-    assert list(ours.index) == ["identity - softmax: mean score", "uniform - softmax: mean score"]
+    names = [f"attention: {level} \N{MINUS SIGN} softmax" for level in ("identity", "uniform")]
+    assert list(ours.index) == names
     assert (ours["verdict"] == "effect").all()
     assert (other["verdict"] == "undecided").all()
     p = [verdict(outcomes(under(load_study(one.study))), one)["p"] for one in PLANNED]
