@@ -124,7 +124,7 @@ for when in ("early", "late", "untouched"):
     some = trained[trained["when"].isin([when, "untouched"])]
     found[when] = some.groupby(each)[both].apply(read_off)
 table = 100 * pd.DataFrame(found).groupby("task").mean()
-table.round(0)
+table.round(0).astype(int)
 
 # %% tags=["remove-cell"]
 say(table, "{:.0f} %")
@@ -150,7 +150,8 @@ for task in table.index:
     }
 noise = trained[trained["task"] == "noise"].groupby("share")["loss"].mean()
 losses = {"untouched": [noise[1.0]], "affine": [noise[0.0]]}
-print(f"training loss with noise: {pd.Series(losses).str[0].round(2).to_dict()}")
+for when, (loss,) in losses.items():
+    print(f"training loss with noise, {when}: {loss:.1f}")
 pd.DataFrame(sure).T
 
 # %% tags=["remove-cell"]
@@ -262,7 +263,7 @@ pd.DataFrame(sure).fillna("")
 # %%
 half = load_study("advantage-criteria").query("keep == 0.5 and by != 'slope'")
 half = 100 * half.groupby(["by", "task"])["accuracy_after"].mean().unstack()
-half.round(0)
+half.round(0).astype(int)
 
 # %% tags=["remove-cell"]
 say(half.loc["random"].to_frame("at_once"), "{:.0f} %")
@@ -289,7 +290,7 @@ for way in ("vanilla", "noise-1.0"):
 two = two.rename({"vanilla": "right labels", "noise-1.0": "wrong labels"})
 two = two.rename(columns={"crossings": "regions"}).dropna()
 two = two[["score", "regions", "absolute_deviation", "changed"]]
-two.round({"score": 2, "regions": 0, "absolute_deviation": 0, "changed": 2})
+two.astype({"regions": int}).round(2)
 
 # %% [markdown]
 # All find wrong labels more non-linear.
