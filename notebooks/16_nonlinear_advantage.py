@@ -22,9 +22,9 @@
 # :::{admonition} What we found
 # :class: findings
 # **A trained mini ResNet can lose nine tenths of its non-linear channels if they go one by one while it is trained on**: on five tasks that costs about
-# three points of accuracy at most. With half of them linear at once and no retraining, its accuracy on the hardest task falls
-# from {glue:text}`sum-untouched` to {glue:text}`sum-at_once`, near chance (10 %). {bdg-warning}`depends` With wrong labels
-# it *gains*: from {glue:text}`noise-untouched` to {glue:text}`noise-affine` as an affine network. **Of trained networks, the channels to make linear are
+# three points of accuracy at most. (Half of them at once, without retraining: from {glue:text}`sum-untouched` on the hardest task
+# to {glue:text}`sum-at_once`, near chance, 10 %.) With wrong labels it *gains*: from {glue:text}`noise-untouched` to
+# {glue:text}`noise-affine` as an affine network. {bdg-warning}`depends` **Of trained networks, the channels to make linear are
 # those that contribute least to the diagonal score**: that costs {glue:text}`random-lead` points less than random ones. {bdg-success}`robust`
 # :::
 
@@ -228,12 +228,11 @@ criteria.round(0).astype(int)
 say(criteria, "{:.0f}")
 
 # %% [markdown]
-# We had planned to call a criterion *better* if the interval of its lead (95 % for two comparisons) is above two points and eight
+# As planned, a criterion is *better* if the interval of its lead (95 % for two comparisons) is above two points and eight
 # networks agree. The contribution is better than `random` and `affinity`.
 # `variance` is {glue:text}`variance-lead` points behind, so the correlation matters. The reason is plain: where
 # $c_k \ge 0$ a contribution is the squared error of the line, $v_k (1 - c_k^2)$, up to a factor of two. Still, this is no
-# way to a linear network: accuracy falls from {glue:text}`none-accuracy` to {glue:text}`contribution-accuracy` %. On ten mini
-# networks with digits it is better than `random`, too; over `affinity` that is open.
+# way to a linear network: accuracy falls from {glue:text}`none-accuracy` to {glue:text}`contribution-accuracy` %.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:

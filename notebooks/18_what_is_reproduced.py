@@ -109,7 +109,7 @@ table(differ[["published", "ours", "why"]].rename_axis(None))
 # %% [markdown]
 # ## The claims in words
 #
-# What "very low" or "consistently" means is our choice; it stands in the file, with the test.
+# Each claim has a test, which stands in the file. What "very low" or "consistently" means in it is our choice.
 
 # %%
 called = {"": "nothing at hand"}
@@ -143,7 +143,7 @@ say(by_material, "{:.0f}")
 # The claims that were decided somewhere, in our words, those that failed anywhere first; with the chapter about them, and what it
 # says against a verdict (*holds, fails*: on the paper's inputs, and on others):
 
-# %%
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Words, chapters and caveats of the table", "code_prompt_hide": "Words, chapters and caveats of the table"}
 order = ["fails", "depends", "open", "holds"]
 short = {"does not hold": "fails", "depends on a choice": "depends"}
 short["cannot be decided"] = "open"
@@ -159,6 +159,7 @@ chapter["after-sums-more-linear"] = "05"
 pages = {path.stem[:2]: path.stem for path in Path().glob("*_*.ipynb")}
 del pages["13"]  # where no page is about a claim
 
+# %%
 tests = claims.assign(material=material).replace({"verdict": short})
 found = tests.groupby(["name", "claim", "material"])["verdict"]
 found = found.agg(lambda some: ", ".join(some.unique()))
