@@ -81,7 +81,7 @@ def unexplained(x, y):
     return left / total * (len(x) - 1) / (len(x) - 1 - rank)
 
 
-# %% mystnb={"figure": {"name": "fig-13-layers", "caption": "A random linear layer is affine, and the more channels it has the lower it scores (above). A least-squares fit leaves nothing of it unexplained, and about a quarter of a ReLU (below)."}, "image": {"width": "540px", "alt": "Two panels over 2 to 256 channels, with a line for a linear layer and one for a ReLU. Above, the score: the linear layer falls from 0.90 to 0.13 and crosses the ReLU, which stays at 0.62. Below, the unexplained share: 0 for the linear layer, near 0.27 for the ReLU."}}
+# %% mystnb={"figure": {"name": "fig-13-layers", "caption": "A random linear layer is affine, and the more channels it has the lower it scores (above). A least-squares fit leaves nothing of it unexplained, and about a quarter of a ReLU (below)."}, "image": {"width": "540px", "alt": "Two panels over 2 to 256 channels, with a line for a linear layer and one for a ReLU. Above, the score: the linear layer falls from 0.90 to 0.15 and crosses the ReLU, which stays at 0.62. Below, the unexplained share: 0 for the linear layer, near 0.27 for the ReLU."}}
 draw, rows = np.random.default_rng(seed), {}
 for width in (2, 4, 16, 64, 256):
     x = draw.standard_normal((n, width))

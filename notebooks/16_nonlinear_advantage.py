@@ -151,7 +151,7 @@ for task in table.index:
 noise = trained[trained["task"] == "noise"].groupby("share")["loss"].mean()
 losses = {"untouched": [noise[1.0]], "affine": [noise[0.0]]}
 for when, (loss,) in losses.items():
-    print(f"training loss with noise, {when}: {loss:.1f}")
+    print(f"noise, {when}: training loss {loss:.1f}")
 pd.DataFrame(sure).T
 
 # %% tags=["remove-cell"]
