@@ -17,7 +17,7 @@
 # # Linear regions
 #
 # *Does a network that cuts its inputs into more linear regions bend more?* A ReLU network is affine on each of its *linear
-# regions*. {cite:t}`gamba2022linear`, a poster, doubt that their number says much: many regions whose affine maps are nearly the same
+# regions*. The poster of {cite:t}`gamba2022linear` doubts that their number says much: many regions whose affine maps are nearly the same
 # bend less than a few that differ.
 #
 # :::{admonition} What we found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import torch
 from matplotlib.figure import Figure
@@ -31,7 +33,7 @@ def accuracy_by_score(trainings: pd.DataFrame) -> Figure:
     >>> [axes.get_title() for axes in accuracy_by_score(rows).axes]
     ['mini VGG, digits', 'mini VGG, hard']
     """
-    looks = {name: {"color": PALETTE[colour], "marker": marker} for name, colour, marker in LOOKS}
+    looks: dict[str, Any] = {name: {"color": PALETTE[colour], "marker": marker} for name, colour, marker in LOOKS}
     panels = list(trainings.groupby(["network", "task"], sort=False))
     labels = {"xlabel": "mean score", "ylabel": "accuracy (%)"}
     figure, grid = page(len(panels), 0.6, each=2.0, columns=2, sharex=True, sharey=True, **labels)
