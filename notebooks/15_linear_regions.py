@@ -228,6 +228,8 @@ against_width(wide, shown, threshold)
 # compares each activation with an affine map, over all images. {doc}`16_nonlinear_advantage` adds a third measure.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals and p-values", "code_prompt_hide": "How sure? Intervals and p-values"}
+# Intervals of 95 % are over seeds and images, p-values by permutations
+# of the means over seeds.
 from companion.chapter_15 import mean_correlation, trend_over
 
 for what in ("deviation", "relative"):
@@ -244,8 +246,6 @@ for network, rows in ours.groupby("network"):
         print(f"score and {what} over labels, {network}: {rho}")
 
 # %% [markdown]
-# (Intervals of 95 % are over seeds and images, p-values by permutations of the means over seeds.)
-#
 # ## Exercises
 #
 # ```{exercise} 15.1 The deviation of a hinge
