@@ -14,7 +14,7 @@
 # ---
 
 # %% [markdown]
-# # Where is the non-linearity?
+# # Blocks and whole networks
 #
 # *How non-linear is a block, or a whole network?* Attention, layer norm and max pooling are not affine either. Can the score
 # be used for them? Read {doc}`05_residual_connections` first.
@@ -81,7 +81,7 @@ def unexplained(x, y):
     return left / total * (len(x) - 1) / (len(x) - 1 - rank)
 
 
-# %% mystnb={"figure": {"name": "fig-13-layers", "caption": "A random linear layer is affine, and the more channels it has the lower it scores (above). A least-squares fit leaves nothing of it unexplained, and about a quarter of a ReLU (below)."}, "image": {"width": "540px", "alt": "Two panels over 2 to 256 channels, with a line for a linear layer and one for a ReLU. Above, the score: the linear layer falls from 0.90 to 0.13 and crosses the ReLU, which stays at 0.62. Below, the unexplained share: 0 for the linear layer, near 0.27 for the ReLU."}}
+# %% mystnb={"figure": {"name": "fig-13-layers", "caption": "A random linear layer is affine, and the more channels it has the lower it scores (above). A least-squares fit leaves nothing of it unexplained, and about a quarter of a ReLU (below)."}, "image": {"width": "540px", "alt": "Two panels over 2 to 256 channels, with a line for a linear layer and one for a ReLU. Above, the score: the linear layer falls from 0.90 to 0.15 and crosses the ReLU, which stays at 0.62. Below, the unexplained share: 0 for the linear layer, near 0.27 for the ReLU."}}
 draw, rows = np.random.default_rng(seed), {}
 for width in (2, 4, 16, 64, 256):
     x = draw.standard_normal((n, width))
@@ -130,7 +130,9 @@ say(blocks)
 # %% [markdown]
 # The lowest score is that of the linear layers (`linear` counts convolutions, too). Batch normalisation multiplies each
 # channel by a number and is affine; some of these numbers are negative, which no transport map has, so that it scores
-# {glue:text}`normalisation-score`. The fit sees both as they are. Activations leave most unexplained.
+# {glue:text}`normalisation-score`. The fit leaves nothing of it unexplained, and of linear layers only what averaging hides: a block is measured on
+# means over positions, and at borders and strides the mean of a convolution's output is no function of the mean of its
+# input. (`affine_fit` and `unexplained` are means over blocks, so the formula relates them block by block only.)
 #
 # ## All kinds of blocks
 #
@@ -150,7 +152,7 @@ if model:
     own["unexplained"] = 2 * (1 - own["affine_fit"]) ** 2
     shown = pd.concat([shown, own])
 
-# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "Whole networks leave the most unexplained, about a fifth. Batch normalisation leaves nothing, and layer normalisation little. Linear layers are the control. One point a network, mean over its blocks, each measured on means over positions."}, "image": {"width": "540px", "alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
+# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "On average whole networks leave the most unexplained, about a fifth. Batch normalisation leaves nothing, and layer normalisation little. Linear layers are the control. One point a network, mean over its blocks, each measured on means over positions."}, "image": {"width": "540px", "alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
 shares = shown.pivot_table("unexplained", "model", "kind", sort=False)[KINDS]
 with_layer_norm = shares["attention"].notna()
 with_layer_norm |= shares.index.str.contains("convnext")
@@ -165,9 +167,7 @@ unexplained_shares(shares, groups)
 # ```{admonition} What the mean over positions hides
 # :class: caution
 #
-# A block is measured on the mean of each channel over positions, and the mean of the output is not a function of the
-# mean of the input. So even a convolution leaves something unexplained, at its borders and strides. With one sampled position
-# instead, whatever looks at other positions (attention, convolution, pooling) is charged for it. The order of kinds depends
+# With one sampled position instead of means, whatever looks at other positions (attention, convolution, pooling) is charged for it. The order of kinds depends
 # on this choice (fold below): on CIFAR-10 linear layers, which are affine, leave
 # hardly anything by one (0.01) and more than any other kind by the other (0.34). So whether it is the activations that make a network
 # non-linear is open. {bdg-warning}`depends`

@@ -154,7 +154,8 @@ tokens.rename_axis("block").round(2)
 
 # %% [markdown]
 # **The average hides two kinds of tokens.** At the mark in front of a sentence, `[CLS]`, the first five blocks are nearly
-# linear, and at the tokens behind it they are not. One network and one text: it is an example. {bdg-secondary}`open`
+# linear, and at the tokens behind it they are not. `[CLS]` is the same in every sentence; whether that is the reason we did
+# not test. (`last` is the mark behind a sentence, `[SEP]`.) One network, one text: {bdg-secondary}`open`
 #
 # ## Train one
 #

@@ -17,16 +17,16 @@
 # # Linear regions
 #
 # *Does a network that cuts its inputs into more linear regions bend more?* A ReLU network is affine on each of its *linear
-# regions*. {cite:t}`gamba2022linear` doubt that their number says much: many regions whose affine maps are nearly the same
+# regions*. The poster of {cite:t}`gamba2022linear` doubts that their number says much: many regions whose affine maps are nearly the same
 # bend less than a few that differ.
 #
 # :::{admonition} What we found
 # :class: findings
 # **Networks that memorise wrong labels meet only {glue:text}`VGG-regions` to {glue:text}`ResNet-regions` times as many
 # regions as networks that learn right ones, and are {glue:text}`ResNet-deviation` to {glue:text}`VGG-deviation` times as
-# far from their chords**, the straight lines between two of their points. Most of that is the size of their outputs: as a
-# share of the way that these go, the distance grows {glue:text}`ResNet-relative` to {glue:text}`VGG-relative` times, and as
-# much where the labels are right and the digits are moved. {bdg-warning}`depends`
+# far from their chords**, the straight lines between two of their points. Most of that is the size of their outputs: divided
+# by how far these move up and down, the distance grows only {glue:text}`ResNet-relative` to {glue:text}`VGG-relative` times. Right labels on
+# moved digits do as much. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -54,8 +54,8 @@ check_parameters(globals())
 # ## A path and its regions
 #
 # A closed path leads through eight translations of a digit, in eight straight segments. Two mini VGGs without normalisation
-# follow it: one has learned the digits, the other has memorised labels that are all wrong. (Both are ours; the networks of
-# that paper were not at hand.)
+# follow it: one has learned the digits, the other has memorised labels that are all wrong. (Both are ours; those of
+# the poster were not at hand.)
 
 # %%
 import numpy as np
@@ -132,7 +132,7 @@ pd.DataFrame(
 #
 # In a plane the regions are tiles, and each has one slope, its colour. Three points of the path span the plane.
 
-# %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "Regions in a plane through three points of the path, coloured by the norm of the gradient of the output; all panels have one scale. Left: nearly every point of the grid lies in a region of its own, so the grid cannot count them. Right: the corner of the plane, 3 % of each side, where it can: both networks have about as many regions. With right labels their gradients are nearly the same, with wrong labels they differ."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
+# %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "Regions in a plane through three points of the path, coloured by the norm of the gradient of the output; all panels have one scale; white lines part regions. Left: nearly every point of the grid lies in a region of its own, so the grid cannot count them. Right: the corner of the plane, 3 % of each side, where it can: both networks have about as many regions. With right labels their gradients are nearly the same, with wrong labels they differ."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
 from companion.chapter_15 import mosaic
 from companion.planes import on_plane
 
@@ -228,6 +228,8 @@ against_width(wide, shown, threshold)
 # compares each activation with an affine map, over all images. {doc}`16_nonlinear_advantage` adds a third measure.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals and p-values", "code_prompt_hide": "How sure? Intervals and p-values"}
+# Intervals of 95 % are over seeds and images, p-values by permutations
+# of the means over seeds.
 from companion.chapter_15 import mean_correlation, trend_over
 
 for what in ("deviation", "relative"):
@@ -244,8 +246,6 @@ for network, rows in ours.groupby("network"):
         print(f"score and {what} over labels, {network}: {rho}")
 
 # %% [markdown]
-# (Intervals of 95 % are over seeds and images, p-values by permutations of the means over seeds.)
-#
 # ## Exercises
 #
 # ```{exercise} 15.1 The deviation of a hinge

@@ -54,7 +54,8 @@ def two_signatures() -> Figure:
     """The signatures of a plain and a residual network, at half the width of a page."""
     figure, panels = page(2, 0.5, each=1.35, columns=1, xlabel="activation, first to last", sharex=True, sharey=True)
     figure.set_figwidth(4.65)
-    kinds = {"hidden": "stem", "first": "first of a block", "second": "second of a block", "after-sum": "after a sum"}
+    kinds = {"hidden": "outside a block", "first": "first of a block", "second": "second of a block"}
+    kinds["after-sum"] = "after a sum"
     for (name, title), panel in zip(SHOWN.items(), panels, strict=True):
         summary = shipped_signature(name).summary
         places = np.arange(1, len(summary) + 1)

@@ -104,7 +104,7 @@ def show_parameters_once(name: Path, notebook: NotebookNode) -> None:
     for cell in notebook.cells:
         if "parameters" in cell.metadata.get("tags", []):
             if changed:
-                cell.source = "\n".join([cell.source, "", f"# in this run (profile {ran['profile']})", *lines])
+                cell.source = "\n".join([cell.source, "", "# in this run", *lines])
             cell.metadata["mystnb"] = dict.fromkeys(
                 ("code_prompt_show", "code_prompt_hide"), "The parameters of this page"
             )

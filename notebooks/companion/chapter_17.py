@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import torch
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from affscore.plots.style import house_style, legend_below, literal, page, score_axis, series_style
+from affscore.plots.style import PALETTE, house_style, legend_below, literal, page, score_axis, series_style
 from affscore.transport import differentiable_affinity
 from companion.answers import as_number
 from companion.exercises import Hints, exercise, right
 
 SMALL = {"vgg8": "mini VGG", "resnet8": "mini ResNet"}
 """What the networks of the study are called on the page."""
+
+LOOKS = (("low", "purple", "d"), ("free", "grey", "X"), ("high", "brown", "8"))
+"""Colour and marker of targets; no place of an activation has them."""
 
 
 @house_style()
@@ -28,7 +33,7 @@ def accuracy_by_score(trainings: pd.DataFrame) -> Figure:
     >>> [axes.get_title() for axes in accuracy_by_score(rows).axes]
     ['mini VGG, digits', 'mini VGG, hard']
     """
-    looks = {name: series_style(number) for number, name in enumerate(("low", "free", "high"))}
+    looks: dict[str, Any] = {name: {"color": PALETTE[colour], "marker": marker} for name, colour, marker in LOOKS}
     panels = list(trainings.groupby(["network", "task"], sort=False))
     labels = {"xlabel": "mean score", "ylabel": "accuracy (%)"}
     figure, grid = page(len(panels), 0.6, each=2.0, columns=2, sharex=True, sharey=True, **labels)

@@ -1,4 +1,4 @@
-"""The exercises of chapter 13, *Where is the non-linearity?*."""
+"""The exercises of chapter 13, *Blocks and whole networks*."""
 
 from __future__ import annotations
 
