@@ -271,7 +271,11 @@ table(pd.concat(levels)[shown])
 # and with the average before the GELU nothing.
 #
 # **A stronger shortcut makes the ReLU after its sum more linear**, at 5 % and not by Holm. **Small filters** are undecided,
-# and networks of two layers of 3 pixels learned less.
+# and networks of two layers of 3 pixels learned less. The dose $a$ and the response:
+
+# %%
+doses = outcomes(under(load_study("shortcut-strength"))).groupby("level")
+table(doses[["first", "after-sum", "test_accuracy"]].mean())
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Other reductions", "code_prompt_hide": "How sure? Other reductions"}
 from affscore.options import DEFAULT
