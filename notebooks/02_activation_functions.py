@@ -125,7 +125,7 @@ m = here["mean"].iloc[9]
 again = affinity_score(m + noise, torch.relu(m + noise)).value
 print(f"ReLU at {m:.2f}: {again:.3f}, stored {here['score'].iloc[9]:.3f}")
 
-# %% mystnb={"figure": {"name": "fig-2-domain", "caption": "Six functions (above) and their scores over the mean of the input (below), the darker the wider the input (paper Fig. 6, which has nine). ReLU is non-linear only near its kink, Sigmoid at every mean."}, "image": {"alt": "Six panels with six curves each. Those of ReLU are at 1 except in a narrow dip around -1. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Sigmoid and Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends those of Tanh are at 1."}}
+# %% mystnb={"figure": {"name": "fig-2-domain", "caption": "Six functions (above) and their scores over the mean of the input (below), the darker the wider the input (paper Fig. 6, which has nine). ReLU is non-linear only near its kink, Sigmoid at every mean. At the far left ReLU returns 0 alone: constant, and so affine."}, "image": {"alt": "Six panels with six curves each. Those of ReLU are at 1 except in a narrow dip around -1. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Sigmoid and Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends those of Tanh are at 1."}}
 from companion.activations import activation_graphs
 from companion.chapter_02 import activation_domain
 

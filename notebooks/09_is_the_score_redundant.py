@@ -131,7 +131,7 @@ counts = pd.DataFrame({**positive, "36 mini": mini.gt(0).sum()})
 counts
 
 # %% [markdown]
-# In measured networks CKA nearly does. **This disagrees with the paper**, in whose table CKA falls in ten of 32 networks.
+# In measured networks CKA nearly keeps its sign. **This disagrees with the paper**, in whose table CKA falls in ten of 32 networks.
 # They are other networks, at full size, so that we cannot say which is at fault: the networks or the computation.
 # {bdg-secondary}`open` In most mini networks norm and sparsity have the other sign.
 

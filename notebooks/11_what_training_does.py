@@ -22,7 +22,7 @@
 # :class: findings
 # **Training lowers the scores inside residual blocks, and hardly those after a sum.** In four ResNets on CIFAR-10 the first
 # ReLU of a block goes from {glue:text}`residual-first-untrained` to {glue:text}`residual-first-trained`, the one after the
-# sum from {glue:text}`residual-after-sum-untrained` to {glue:text}`residual-after-sum-trained`. {bdg-success}`robust`
+# sum from {glue:text}`residual-after-sum-untrained` to {glue:text}`residual-after-sum-trained`, with averages over positions. {bdg-success}`robust`
 # :::
 
 # %% tags=["remove-cell", "setup"]

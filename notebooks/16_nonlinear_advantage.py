@@ -25,7 +25,8 @@
 # three points of accuracy at most. (Half of them at once, without retraining: from {glue:text}`sum-untouched` on the hardest task
 # to {glue:text}`sum-at_once`, near chance, 10 %.) With wrong labels it *gains*: from {glue:text}`noise-untouched` to
 # {glue:text}`noise-affine` as an affine network. {bdg-warning}`depends` **Of trained networks, the channels to make linear are
-# those that contribute least to the diagonal score**: that costs {glue:text}`random-lead` points less than random ones. {bdg-success}`robust`
+# those that contribute least to the diagonal score**: {glue:text}`contribution-accuracy` % of
+# {glue:text}`none-accuracy` % accuracy are left, {glue:text}`random-lead` points more than with random ones. {bdg-success}`robust`
 # :::
 
 # %% tags=["remove-cell", "setup"]
