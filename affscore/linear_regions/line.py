@@ -5,6 +5,8 @@ What has too many points for that is swept in pieces, as many at a time as there
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -52,7 +54,7 @@ class Line:
             The logits at the points of the last grid, (points, logits).
         """
         self._known: dict[int, Tensor] = {0: ends.unsqueeze(1)}
-        return self.program.run(self._known, {Activation: self._activation, MaxPool: self._max_pool}).flatten(1)
+        return self.program.run(self._known, self._activation, self._max_pool).flatten(1)
 
     def _activation(self, x: Tensor, what: Activation) -> Tensor:
         """The points where a unit crosses zero are added; there it is exactly zero."""
@@ -152,14 +154,8 @@ def sweep(program: Program, starts: Tensor, directions: Tensor, chunk: int) -> l
     while (lanes := np.flatnonzero(at < 1)).size:
         lanes = lanes[: max(1, min(int(chunk / (2 * expected)), chunk // LEAST_POINTS))]
         limit = chunk // len(lanes)
-        begin, end = (starts.new_tensor(some[lanes]) for some in (at, np.minimum(1, at + ahead)))
-        line = Line(program, begin, end, limit)
-        which = torch.from_numpy(lanes).to(starts.device)[line.grid.segment]
-        way = line.grid.t.view(-1, *[1] * (starts.ndim - 1)) * directions[which]
-        logits = line.through(starts[which] + way)
-        cuts = line.grid.first[1:].cpu().numpy()
-        known = (part.cpu().numpy() for part in (line.grid.t, logits, line.grid.units, line.grid.switches))
-        for lane, *piece in zip(lanes, *(np.split(part, cuts) for part in known), strict=True):
+        pieces = _pieces(program, starts, directions, lanes, at[lanes], np.minimum(1, at + ahead)[lanes], limit)
+        for lane, piece in zip(lanes, pieces, strict=True):
             t = piece[0]
             done = t[-1] == 1
             parts[lane].append(tuple(part[bool(parts[lane]) : len(t) - (not done)] for part in piece))
@@ -168,3 +164,22 @@ def sweep(program: Program, starts: Tensor, directions: Tensor, chunk: int) -> l
             ahead[lane] = FILLED * limit * (t[-1] - t[0]) / len(t)
         expected = np.mean([sum(len(part[0]) for part in parts[lane]) / at[lane] for lane in lanes])
     return [Trace(*map(np.concatenate, zip(*found, strict=True))) for found in parts]
+
+
+def _pieces(
+    program: Program,
+    starts: Tensor,
+    directions: Tensor,
+    lanes: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+    limit: int,
+) -> Iterator[tuple[np.ndarray, ...]]:
+    """What is known at each point of the next pieces of some segments: points, logits, marks of units and switches."""
+    line = Line(program, starts.new_tensor(begin), starts.new_tensor(end), limit)
+    which = torch.from_numpy(lanes).to(starts.device)[line.grid.segment]
+    t = line.grid.t.view(-1, *[1] * (starts.ndim - 1))
+    logits = line.through(starts[which] + t * directions[which])
+    cuts = line.grid.first[1:].cpu().numpy()
+    parts = (part.cpu().numpy() for part in (line.grid.t, logits, line.grid.units, line.grid.switches))
+    return zip(*(np.split(part, cuts) for part in parts), strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -236,18 +236,27 @@ class Program:
             (one, [number for number, at in last.items() if at == step]) for step, one in enumerate(operations)
         ]
 
-    def run(self, known: dict[int, Tensor], bends: Mapping[type, Callable[[Tensor, Any], Tensor]]) -> Tensor:
+    def run(
+        self,
+        known: dict[int, Tensor],
+        activation: Callable[[Tensor, Activation], Tensor],
+        max_pool: Callable[[Tensor, MaxPool], Tensor],
+    ) -> Tensor:
         """What becomes of the input, step by step.
 
         Args:
             known: The features of the input, as number 0; during a step, those that are read after it.
-            bends: What computes an activation of features, and a max pooling, by its type.
+            activation: Computes an activation of features.
+            max_pool: And a max pooling.
         """
         for (what, inputs, outputs), unused in self.steps:
             given = [known[number] for number in inputs]
             for number in unused:
                 known.pop(number, None)
-            found = what.outputs(*given) if isinstance(what, Affine) else [bends[type(what)](given[0], what)]
+            if isinstance(what, Affine):
+                found = what.outputs(*given)
+            else:
+                found = [activation(given[0], what) if isinstance(what, Activation) else max_pool(given[0], what)]
             known.update(one for one in zip(outputs, found, strict=True) if one[0] not in unused)
         return known[self.output]
 

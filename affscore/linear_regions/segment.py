@@ -85,8 +85,8 @@ class Segment:
         return total_variation(self.logits)
 
     def __repr__(self) -> str:
-        counts = f"count={self.count}, patterns={self.patterns}, switches={self.switches}"
-        return f"Segment({counts}, length={self.length:.6g})"
+        numbers = {name: getattr(self, name) for name in ("count", "patterns", "switches")}
+        return f"Segment({', '.join(f'{name}={value}' for name, value in numbers.items())}, length={self.length:.6g})"
 
 
 def along_segment(
@@ -232,8 +232,9 @@ def _each_segment(
     directions, lengths = directions_of(starts, ends)
     network = TracedNetwork(model, starts[0], chunk, device)
     together = min(AT_ONCE, max(1, LOGITS // network.logits))
-    hidden = None if progress is None else not progress
-    with tqdm(total=len(starts), desc=method, unit="segment", disable=hidden) as bar:
+    with tqdm(
+        total=len(starts), desc=method, unit="segment", disable=None if progress is None else not progress
+    ) as bar:
         for first in range(0, len(starts), together):
             part = slice(first, first + together)
             with random_states_kept(network.device):

@@ -154,8 +154,9 @@ class TracedNetwork:
     def _slopes(self, start: Tensor, direction: Tensor, t: Floats) -> Floats:
         """Derivatives of the logits along one segment, at points of it."""
         parts = self._points(start[None], direction[None], t).split(max(self.chunk // 2, 1))
-        slopes = [DualPass(self.program, part, direction.expand_as(part)).slopes for part in parts]
-        return torch.cat(slopes).cpu().numpy()
+        return (
+            torch.cat([DualPass(self.program, part, direction.expand_as(part)).slopes for part in parts]).cpu().numpy()
+        )
 
 
 def _few_points(trace: Trace) -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +20,7 @@ from torch.utils._pytree import tree_leaves
 from affscore.errors import AffscoreError
 from affscore.linear_regions.program import RESHAPING, Activation, Affine, MaxPool, Operation, Program, folded
 from affscore.recorder.calls import Event
-from affscore.recorder.dataflow import tensors_in
+from affscore.recorder.dataflow import address, tensors_in
 from affscore.recorder.functions import (
     COPIES,
     MOVES,
@@ -100,12 +100,19 @@ def program_of(module: nn.Module, sample: Tensor, run: Callable[[nn.Module, Tens
     if last is None:
         kind = type(output).__name__
         raise AffscoreError(f"the network returns a {kind}, and no tensor that is seen to depend on its input")
-    operations = folded(tracer.operations, tracer.shapes, last, sample)
-    return Program(operations, last, max(shape.numel() for shape in tracer.shapes)), output
+    operations = folded(tracer.operations, tracer.shapes, last.number, sample)
+    return Program(operations, last.number, max(shape.numel() for shape in tracer.shapes)), output
 
 
-class _Tracer(Following[int]):
-    """Takes down what a network does to features, which have numbers.
+class _Features(NamedTuple):
+    """Features: their number, and where they were taken from: ``x[index]`` has the number of x, and the index."""
+
+    number: int
+    taken: tuple[int, Any] = (-1, None)
+
+
+class _Tracer(Following[_Features]):
+    """Takes down what a network does to features.
 
     Attributes:
         operations: Up to now.
@@ -116,12 +123,12 @@ class _Tracer(Following[int]):
         super().__init__()
         self.operations: list[Operation] = []
         self.shapes = [sample.shape]
-        self.note(sample, 0)
+        self.note(sample, _Features(0))
 
     def before(self, event: Event) -> None:
         """See what is read, before it is overwritten."""
-        self._read = [leaf for leaf in tree_leaves((event.args, event.kwargs)) if self.of(leaf) is not None]
-        self._numbers = tuple(number for tensor in self._read if (number := self.of(tensor)) is not None)
+        self._read = [leaf for leaf in tree_leaves((event.args, event.kwargs)) if self.of(leaf)]
+        self._numbers = tuple(self._of(tensor).number for tensor in self._read)
         if self._read:
             try:
                 self._meaning: Meaning = meaning_of(event.function, event.args, event.kwargs, self._read)
@@ -135,14 +142,14 @@ class _Tracer(Following[int]):
         """Take down what was computed."""
         if not self._read or self._meaning == "about":
             return
-        name, x = kind_of(event.function), self._read[0]
+        name, x, index = kind_of(event.function), self._read[0], event.args[1:2]
         outputs = [x] if event.output is None else tensors_in(event.output)
         for output in outputs:
             if output.dtype != torch.float64 and not (name in CASTS and output.is_floating_point()):
                 raise AffscoreError(f"{name} makes {output.dtype} of features; regions need double precision")
         if self._meaning == "same":
             for output in outputs:
-                self.note(output, self._numbers[0])
+                self.note(output, self._of(x))
             return
         affine = self._meaning == "affine"
         what: Any = Affine(name, for_points(name, event, self._read, outputs[0])) if affine else self._meaning
@@ -150,21 +157,31 @@ class _Tracer(Following[int]):
         self.operations.append(Operation(what, self._numbers, numbers))
         self.shapes += [output.shape for output in outputs]
         for number, output in zip(numbers, outputs, strict=True):
-            self.note(output, number)
+            taken = self._of(x).taken if output is x else (-1, None)
+            if name == "getitem" and address(output) == address(x):
+                taken = self._of(x).number, index[0]
+            self.note(output, _Features(number, taken))
+
+    def _of(self, tensor: Tensor) -> _Features:
+        found = self.of(tensor)
+        assert found is not None
+        return found
 
     def _check(self, event: Event) -> None:
         name, args = kind_of(event.function), event.args
         for tensor in self._read:
             if not self.is_as_noted(tensor) and not (name == "setitem" and self._goes_back(*args)):
                 raise AffscoreError(f"{name} reads what an operation in place has overwritten through a view")
-        if writes_in_place(event.function) and self.of(args[0]) is None:
+        if writes_in_place(event.function) and not self.of(args[0]):
             raise AffscoreError(f"{name} writes features into a constant: use torch.cat, or a copy of features")
 
     def _goes_back(self, whole: Tensor, index: Any, part: Any) -> bool:
         """Whether a part is put back where it was taken, with other numbers: the second half of x[index] += 1."""
-        if self.of(whole) is None or self.of(part) is None or not self.is_as_noted(part):
+        if not (self.of(whole) and self.of(part)) or not self.is_as_noted(part):
             return False
-        return self.is_as_noted(whole, writes=1) and whole[index].is_set_to(part)
+        number, place = self._of(part).taken
+        same = place is index or (isinstance(index, slice) and place == index)
+        return number == self._of(whole).number and same and self.is_as_noted(whole, writes=1)
 
 
 def for_points(name: str, event: Event, features: Sequence[Tensor], output: Tensor) -> Callable[..., Any]:

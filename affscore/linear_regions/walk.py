@@ -38,7 +38,7 @@ class DualPass:
         self._switches = [none + 1]
         self.choices: list[Tensor] = []
         both = torch.cat([points, points + directions]).unsqueeze(1)
-        output = program.run({0: both}, {Activation: self._activation, MaxPool: self._max_pool})
+        output = program.run({0: both}, self._activation, self._max_pool)
         self.logits, ahead = output.flatten(1).chunk(2)
         self.slopes = ahead - self.logits
         here, ahead, same, self.states = (torch.cat(part, 1) for part in zip(*self._units, strict=True))

@@ -13,7 +13,6 @@ from functools import reduce
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
@@ -163,10 +162,12 @@ def result_of(call: Call) -> Counts | list[Counts] | None:
         return _activation(call, activation)
     if name in MOVES:
         return _moved(call)
-    if name in SUMS | PRODUCTS:
+    if name in SUMS:
         one, other = call.counts("input", 0), call.counts("other", 1)
-        together = Counts.merged if name in SUMS else _product
-        return (together(one, other) if one and other else call.given[0]).expand(shape)
+        return (one.merged(other) if one and other else call.given[0]).expand(shape)
+    if name in PRODUCTS:
+        one, other = call.counts("input", 0), call.counts("other", 1)
+        return (_product(one, other) if one and other else call.given[0]).expand(shape)
     if name == "addcmul" and len(call.given) == 1:
         return call.given[0].expand(shape)
     if name == "copy":
@@ -277,20 +278,30 @@ def _moved(call: Call) -> Counts | list[Counts]:
     args = [0.0 if place in fills and not isinstance(one, Tensor) else one for place, one in enumerate(call.args)]
     kwargs = {name: 0.0 if name == "value" else one for name, one in call.kwargs.items()}
     args, kwargs = tree_map(without_numbers, (args, kwargs))
-    entries = {name: torch.cat([getattr(one, name).flatten() for one in call.given]) for name in NUMBERS}
-    columns = {name: F.pad(all_of_them, (1, 0), value=NUMBERS[name]) for name, all_of_them in entries.items()}
-    sizes = [one.shape.numel() for one in call.given]
-    several = torch.arange(1, sum(sizes) + 1).to(columns["paths"]).split(sizes)
-    numbers = [some.view(one.shape) for some, one in zip(several, call.given, strict=True)]
+    ends = torch.tensor([one.paths.numel() for one in call.given]).cumsum(0).tolist()
+    numbers = [
+        torch.arange(end - one.paths.numel() + 1, end + 1, dtype=torch.float64, device=one.paths.device).view(one.shape)
+        for one, end in zip(call.given, ends, strict=True)
+    ]
+    columns = [
+        torch.cat([call.given[0].paths.new_full((1,), nowhere), *(getattr(one, name).flatten() for one in call.given)])
+        for name, nowhere in NUMBERS.items()
+    ]
     weights, lost = all(one.weights for one in call.given), next((one.lost for one in call.given if one.lost), "")
     moved = as_function(call.function, args, kwargs, lambda value: id(value) in call.known)(*numbers)
-    chosen = ({name: one[places.long()] for name, one in columns.items()} for places in tensors_in(moved))
-    found = [Counts(**one, weights=weights, lost=lost) for one in chosen]
+    found = []
+    for places in tensors_in(moved):
+        paths, length, expected = (column[places.long()] for column in columns)
+        found.append(Counts(paths, length, expected, weights, lost))
     return found[0] if isinstance(moved, Tensor) else found
 
 
 def _convolution(x: Counts, shape: Sequence[int], axes: int, groups: int) -> Counts:
     """Each group of channels is mixed; positions multiply no paths: an edge for each pair of channels."""
-    x = x.averaged(range(-axes, 0)).each(lambda one: one.unflatten(-axes - 1, (groups, -1))).mixed([-axes - 1])
-    x = x.each(lambda one: one.repeat_interleave(shape[-axes - 1] // groups, -axes - 1))
-    return x.each(lambda one: one.flatten(-axes - 2, -axes - 1).expand(shape))
+    x = x.averaged(range(-axes, 0))
+    alone = len(shape) == axes + 1
+    channels = shape[-axes - 1]
+    x = x.each(lambda one: (one.unsqueeze(0) if alone else one).unflatten(-axes - 1, (groups, -1)))
+    x = x.mixed([-axes - 1])
+    x = x.each(lambda one: one.expand(*one.shape[:2], channels // groups, *[1] * axes).flatten(1, 2))
+    return x.each(lambda one: (one.squeeze(0) if alone else one).expand(shape))

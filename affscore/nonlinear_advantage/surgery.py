@@ -112,7 +112,8 @@ def exchange(model: nn.Module, seen: Sequence[Seen]) -> nn.Module:
                 raise AffscoreError(f"the activation {layer!r} has hooks, which would be lost: remove them first")
             model = put(model, module, units[0] if len(units) == 1 else several)
         if not whole or len(units) > 1:
-            scope.attach(model.get_submodule(_scope(calls)))
+            path = _scope(calls)
+            scope.attach(model.get_submodule(path) if path else model)
     for part in model.modules():
         for kind, (name, value) in FUSED.items():
             if isinstance(part, kind) and any(isinstance(inner, ChannelPReLU) for inner in part.modules()):
@@ -135,8 +136,9 @@ def restore(model: nn.Module) -> nn.Module:
             for key in [key for key, hook in hooks.items() if isinstance(getattr(hook, "__self__", None), Scope)]:
                 del hooks[key]
         for name, _ in FUSED.values():
-            if f"kept_{name}" in vars(part):
-                setattr(part, name, vars(part).pop(f"kept_{name}"))
+            if hasattr(part, f"kept_{name}"):
+                setattr(part, name, getattr(part, f"kept_{name}"))
+                delattr(part, f"kept_{name}")
     return model
 
 
@@ -180,7 +182,7 @@ def _unit(seen: Seen, original: nn.Module | None) -> ChannelPReLU:
     if axes < 2:
         raise AffscoreError(f"{call} gets features of shape {call.shape}, without an axis of channels")
     axis = call.channel_axis - axes
-    return UNITS[call.activation](call.shape[axis], axis, call.call, original, device=seen.device, dtype=seen.dtype)
+    return UNITS[call.activation](call.shape[axis], axis, call.call, original, seen.device, seen.dtype)
 
 
 def _scope(calls: Sequence[Seen]) -> str:

@@ -9,8 +9,8 @@ import functools
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextvars import ContextVar
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import torch
 import torch.nn.functional as F
@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from torch.overrides import handle_torch_function, has_torch_function
 
 from affscore.errors import AffscoreError
-from affscore.models.naming import switched
 from affscore.recorder.calls import Functions
 from affscore.recorder.functions import activation_name, writes_in_place
 
@@ -36,7 +35,8 @@ class ChannelPReLU(nn.PReLU):
         axis: Where they are, counted from the last axis: -3 in (N, C, H, W), -1 in (N, tokens, C).
         call: Which of the activations that its layer calls it stands for, from 0.
         original: The module that it replaces; None where it replaces the call of a function.
-        kind: ``device`` and ``dtype`` of the slopes.
+        device: Of the slopes.
+        dtype: Of the slopes.
 
     Attributes:
         weight: The slopes, (channels,), 0 at first.
@@ -50,12 +50,20 @@ class ChannelPReLU(nn.PReLU):
 
     frozen: Tensor
 
-    def __init__(self, channels: int, axis: int, call: int = 0, original: nn.Module | None = None, **kind: Any) -> None:
-        super().__init__(channels, init=0.0, **kind)
+    def __init__(
+        self,
+        channels: int,
+        axis: int,
+        call: int = 0,
+        original: nn.Module | None = None,
+        device: torch.device | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(channels, init=0.0, device=device, dtype=dtype)
         self.axis, self.call = axis, call
         self.kept = (original,)  # in a tuple, since it is no part of the network
         self.inplace = bool(getattr(original, "inplace", False))
-        self.register_buffer("frozen", torch.zeros_like(self.weight, dtype=torch.bool))
+        self.register_buffer("frozen", torch.zeros(channels, dtype=torch.bool, device=device))
 
     @property
     def slope(self) -> Tensor:
@@ -105,7 +113,7 @@ class ChannelGELU(ChannelPReLU):
         if function is None:
             raise AffscoreError("a ChannelGELU needs the activation: give it as original=, or in the call")
         second = self._channels_second(input)
-        with switched(within_unit.get, within_unit.set, True):
+        with within_unit:
             bent = function(input)
         shape = [1, -1, *[1] * (second.ndim - 2)]
         mixed = interpolated(second, self._channels_second(bent), self.slope.to(input.dtype).view(shape))
@@ -133,8 +141,20 @@ def overwritten(x: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
     return x.copy_(function(x.clone()))  # the copy is for the backward pass
 
 
-within_unit = ContextVar("within_unit", default=False)
-"""Whether this thread is computing the activation that a unit is made of."""
+class _Within(threading.local):
+    """A context: the activation that runs in it is already a unit's."""
+
+    depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *error: object) -> None:
+        self.depth -= 1
+
+
+within_unit = _Within()
+"""The context in which a unit computes the activation that it is made of."""
 
 
 class PerCall(nn.ModuleList):
@@ -143,15 +163,11 @@ class PerCall(nn.ModuleList):
     Args:
         units: One for each call.
         scope: The hooks of the module in whose one run all the calls are.
-
-    Attributes:
-        turns: Which unit is next in each thread: networks may run in several at once.
     """
 
     def __init__(self, units: Iterable[ChannelPReLU], scope: Scope) -> None:
         super().__init__(units)
         self.scope = scope
-        self.turns: dict[int, int] = {}
 
     def next(self) -> ChannelPReLU:
         """The unit of this call.
@@ -159,7 +175,7 @@ class PerCall(nn.ModuleList):
         Raises:
             AffscoreError: There are more calls than there were, or nobody counts them.
         """
-        turn = self.turns.get(threading.get_ident())
+        turn = _turns.next.get(self)
         if turn is None:
             raise AffscoreError(
                 "an activation belongs to several parts of the network, and its calls are counted over the whole: run "
@@ -170,7 +186,7 @@ class PerCall(nn.ModuleList):
                 f"an activation is called more often than on the example input ({len(self)} times), in training, in a "
                 "formula, or on weights; give to_prelu an example_input as the network gets it, or make each a module"
             )
-        self.turns[threading.get_ident()] = turn + 1
+        _turns.next[self] = turn + 1
         unit = self[turn]
         assert isinstance(unit, ChannelPReLU)
         return unit
@@ -178,6 +194,16 @@ class PerCall(nn.ModuleList):
     def forward(self, input: Tensor) -> Tensor:
         """The activation of this call."""
         return self.next()(input)
+
+
+class _Turns(threading.local):
+    """Which unit is next in each thread: networks may run in several at once."""
+
+    def __init__(self) -> None:
+        self.next: WeakKeyDictionary[PerCall, int] = WeakKeyDictionary()
+
+
+_turns = _Turns()
 
 
 class Scope:
@@ -190,7 +216,7 @@ class Scope:
     def begin(self, module: nn.Module, args: Any) -> None:
         """A forward pre-hook: the first call comes next."""
         for part in self.units(module):
-            part.turns[threading.get_ident()] = 0
+            _turns.next[part] = 0
 
     def end(self, module: nn.Module, args: Any, output: Any) -> None:
         """A forward hook.
@@ -199,7 +225,7 @@ class Scope:
             AffscoreError: There were fewer calls than on the example, so that nobody knows which slopes they needed.
         """
         for part in self.units(module):
-            if 0 < (turn := part.turns.pop(threading.get_ident(), 0)) < len(part):
+            if 0 < (turn := _turns.next.pop(part, 0)) < len(part):
                 raise AffscoreError(
                     f"an activation is called {turn} times, and {len(part)} times on the example input; give each that "
                     "may be left out its own module"
@@ -214,7 +240,7 @@ class Scope:
 def redirected(units: PerCall, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of a function; one of ReLU or GELU goes to the next of these units instead."""
     name = activation_name(function, args, kwargs)
-    if name not in ("relu", "gelu") or within_unit.get():
+    if name not in ("relu", "gelu") or within_unit.depth:
         return function(*args, **kwargs)
     (x, *rest), named = args or (kwargs["input"],), {key: one for key, one in kwargs.items() if key != "input"}
     unit = units.next()

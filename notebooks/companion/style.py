@@ -50,7 +50,7 @@ def family_styles(families: Iterable[str]) -> dict[str, tuple[str, str]]:
         others are there, then others as they come. No two of the first 49 look alike.
 
     >>> family_styles(["ViTs", "mine", "ResNets"])
-    {'ResNets': ('#009E73', 's'), 'ViTs': ('#000000', 'X'), 'mine': ('#0072B2', 's')}
+    {'ResNets': ('#009E73', 's'), 'ViTs': ('#000000', 'X'), 'mine': ('#D55E00', 'D')}
     """
     named = dict.fromkeys(families)
     known = {name: (PALETTE[colour], marker) for name, (colour, marker) in FAMILY_LOOKS.items()}

@@ -285,7 +285,7 @@ def verdict(table: pd.DataFrame, contrast: Contrast) -> dict[str, Any]:
 
 
 def holm(p: pd.Series) -> pd.Series:
-    """Holm's p-values: where one is below 5 %, that verdict stands with all of them judged at once.
+    """Holm's p-values: where one is below 5 %, that effect stands with all of them judged at once.
 
     >>> holm(pd.Series([0.01, 0.04, 0.03])).round(2).tolist()
     [0.03, 0.06, 0.06]

@@ -95,6 +95,14 @@ def test_a_dead_unit_changes_the_pattern_and_not_the_function(method):
     np.testing.assert_allclose(found.breakpoints, [0.75])
 
 
+@METHODS
+def test_breakpoints_of_several_units_at_one_place_are_one(method):
+    scales = torch.tensor([[1.0, 3.0, -7.0, 0.1, 1 / 3]])
+    found = on_line(lambda x: torch.relu((x - 0.3) * scales.to(x)), 0, 1, method)
+    np.testing.assert_allclose(found.breakpoints, [0.3])
+    assert found.patterns == 2
+
+
 def test_a_unit_is_exactly_zero_where_it_crosses():
     torch.manual_seed(0)
     found = along_segment(nn.Sequential(nn.Linear(3, 200), nn.ReLU()), torch.randn(3), 5 * torch.randn(3))
@@ -110,6 +118,13 @@ def test_two_breakpoints_apart_by_little_more_than_the_tolerance_are_two(method)
     assert near.count == 3
     same = on_line(lambda x: torch.relu(x - 0.5) + torch.relu(x - 0.5 - 1e-13), 0, 1, method)
     assert same.count == 2
+
+
+@METHODS
+def test_breakpoints_at_the_ends_do_not_count(method):
+    found = on_line(lambda x: torch.relu(x) + torch.relu(x - 1) + torch.relu(x - 0.5), 0, 1, method)
+    np.testing.assert_allclose(found.breakpoints, [0.5])
+    assert found.patterns == 2
 
 
 @METHODS

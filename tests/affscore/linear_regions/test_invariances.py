@@ -1,7 +1,10 @@
 """What must not change, or change in a known way."""
 
+import copy
+
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +27,42 @@ def assert_same(one, other, place=1e-10):
         np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=0, atol=place)
     np.testing.assert_allclose(one.absolute_deviation, other.absolute_deviation, rtol=1e-7, atol=1e-12)
     np.testing.assert_allclose(one.total_variation, other.total_variation, rtol=1e-9, atol=1e-12)
+
+
+@settings(max_examples=20)
+@given(ANY, SEEDS)
+def test_the_other_way_round(name, seed):
+    model, start, end = drawn(name, seed)
+    there, back = along_segment(model, start, end), along_segment(model, end, start)
+    assert (there.count, there.patterns, there.switches) == (back.count, back.patterns, back.switches)
+    np.testing.assert_allclose(there.breakpoints, 1 - back.breakpoints[::-1], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(there.absolute_deviation, back.absolute_deviation, rtol=1e-9, atol=1e-12)
+
+
+@settings(max_examples=20)
+@given(ANY, SEEDS, st.floats(0.1, 0.9))
+def test_a_segment_in_two_parts(name, seed, cut):
+    model, start, end = drawn(name, seed)
+    whole = along_segment(model, start, end)
+    cut = cut + 1e-3 * (np.abs(whole.t - cut).min() < 1e-6)  # not through a breakpoint
+    middle = start + cut * (end - start)
+    first, second = along_segments(model, torch.stack([start, middle]), torch.stack([middle, end]), progress=False)
+    for name_of in ("unit_changes", "switch_changes", "breakpoints"):
+        both = np.concatenate([cut * getattr(first, name_of), cut + (1 - cut) * getattr(second, name_of)])
+        np.testing.assert_allclose(both, getattr(whole, name_of), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(first.total_variation + second.total_variation, whole.total_variation, rtol=1e-9)
+
+
+@settings(max_examples=15)
+@given(SEEDS, st.floats(1e-3, 1e3))
+def test_hidden_units_times_a_positive_number(seed, scale):
+    model, start, end = drawn("mlp", seed)
+    scaled = copy.deepcopy(model).double()
+    with torch.no_grad():
+        scaled[0].weight *= scale
+        scaled[0].bias *= scale
+        scaled[2].weight /= scale
+    assert_same(along_segment(model.double(), start, end), along_segment(scaled, start, end))
 
 
 @settings(max_examples=20)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affscore import AffscoreError
-from affscore.linear_regions import absolute_deviation
+from affscore.linear_regions import absolute_deviation, total_variation
 from affscore.linear_regions.pieces import Trace, bends
 
 NUMBERS = st.floats(-10, 10).map(lambda x: round(x, 3))
@@ -48,6 +48,20 @@ def test_the_bound_is_no_smaller_and_by_the_triangle_inequality(function):
         integrand = np.abs(offset) + fine * np.abs(tilt)
         expected += ((integrand[1:] + integrand[:-1]) / 2 * np.diff(fine, axis=0)).sum(0)
     np.testing.assert_allclose(bound, expected, rtol=1e-9, atol=1e-9)
+
+
+@given(functions(), st.integers(1, 999))
+def test_a_further_point_on_a_straight_part_changes_nothing(function, place):
+    t, f = function
+    if place / 1000 in t:
+        return
+    finer = np.sort(np.append(t, place / 1000))
+    g = np.stack([np.interp(finer, t, column) for column in f.T], 1)
+    for mode in ("exact", "upper_bound"):
+        np.testing.assert_allclose(
+            absolute_deviation(finer, g, mode=mode), absolute_deviation(t, f, mode=mode), rtol=1e-9, atol=1e-9
+        )
+    np.testing.assert_allclose(total_variation(g), total_variation(f), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(
