@@ -99,7 +99,7 @@ say(scores["score"].agg(["min", "max"]).to_frame().T)
 #   output is constant.
 # * **0.62**: what a ReLU does to normal data in many dimensions, half of which it sets to zero.
 # * **Near 0**: the output is zero but for a few spikes, or it falls where its input rises ({doc}`02_activation_functions`).
-# * The place matters. After the sum of a shortcut (`after-sum`) scores are high, inside a block (`first`) they are lower
+# * The place matters. After the sum of a shortcut (`after-sum`) scores are high in most blocks, inside (`first`) they are lower
 #   ({doc}`05_residual_connections`); `hidden` is outside of blocks.
 #
 # A score says nothing about accuracy, and it does not say that an activation may be left out.

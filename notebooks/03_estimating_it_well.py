@@ -176,7 +176,7 @@ changes.assign(difference=changes["exact"] - changes["paired"]).round(3)
 
 # %% [markdown]
 # A small batch errs twice: its covariance is too flexible, which raises the score, and the coupling has few partners to choose
-# from, which lowers it. Here both nearly cancel; part of the stability in the paper's figure 8 may be that, too.
+# from, which lowers it. Here they partly cancel; part of the stability in the paper's figure 8 may be that, too.
 #
 # ## Another training
 #

@@ -76,7 +76,7 @@ check_parameters(globals())
 # The correlation of the score with each criterion over the activations of a network: fourteen ImageNet networks, twelve
 # CIFAR-10 networks, and the 32 that the paper prints.
 
-# %% mystnb={"figure": {"name": "fig-correlations-real", "caption": "Correlation of the score with older criteria, a dot for each network. In measured networks CKA and sparsity keep their sign in all but one; in the paper's table 2 no criterion does. ImageNet: most weights quantised, 512 photographs of ImageNet's training set. CIFAR-10: JPEG copies of the test images."}, "image": {"alt": "Seven rows of dots between -1 and 1. For measured networks nearly all dots of CKA are right of zero and nearly all of sparsity and norm left of it; those of entropy and R squared are on both sides. The printed dots lie on both sides in all five rows that have them."}}
+# %% mystnb={"figure": {"name": "fig-correlations-real", "caption": "Correlation of the score with older criteria, a dot for each network. In the 26 networks measured here CKA and sparsity keep their sign in all but one; in the paper's table 2 no criterion does. ImageNet: most weights quantised, 512 photographs of ImageNet's training set. CIFAR-10: JPEG copies of the test images."}, "image": {"alt": "Seven rows of dots between -1 and 1. For measured networks nearly all dots of CKA are right of zero and nearly all of sparsity and norm left of it; those of entropy and R squared are on both sides. The printed dots lie on both sides in all five rows that have them."}}
 import pandas as pd
 import seaborn as sns
 

@@ -143,8 +143,8 @@ say(on_digits)
 # %% [markdown]
 # If a small distance meant a near meaning, inverted digits would be much nearer than shuffled ones. On average they are at
 # {glue:text}`mean-digits-inverted`, the shuffled ones at {glue:text}`mean-digits-shuffled`. The distance measures how much
-# the distributions of the activations change, and what an image means is not part of these. {bdg-warning}`depends`: with
-# averages before the activation the shuffled ones are nearer.
+# the distributions of the activations change, and what an image means is not part of these. {bdg-warning}`depends`: by
+# eight of twelve choices the shuffled ones are nearer.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Shuffled less inverted digits, under every choice", "code_prompt_hide": "How sure? Shuffled less inverted digits, under every choice"}
 leads = {}

@@ -124,7 +124,8 @@ forest(against, "pull less control")
 from companion.studies.interventions import outcomes
 
 control = outcomes(under(load_study("control")))
-reached = control.groupby("level")[["test_accuracy", "accuracy_noise"]].mean()
+measures = ["score", "test_accuracy", "accuracy_noise"]
+reached = control.groupby("level")[measures].mean()
 noisy = control.pivot_table("accuracy_noise", "level", "design")
 reached = reached.join(noisy[["resnet8", "vgg8"]].add_prefix("noise, "))
 reached.astype(float).round(3)

@@ -156,6 +156,7 @@ caveats = {
 }
 chapter = {one.name: one.test_on.__module__[18:20] for one in all_claims()}
 chapter["after-sums-more-linear"] = "05"
+chapter["training-bends"] = "11"
 pages = {path.stem[:2]: path.stem for path in Path().glob("*_*.ipynb")}
 del pages["13"]  # where no page is about a claim
 

@@ -11,11 +11,12 @@ from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from torch.utils._pytree import tree_leaves
 
 from affscore.errors import AffscoreError
 from affscore.models.preprocessing import IMAGENET, Expected, Preprocessing, TextPreprocessing
-from affscore.transport.samples import plain_parts
+from affscore.transport.samples import kind_of
 
 Built = TypeVar("Built")
 
@@ -139,3 +140,22 @@ def tensor_bytes(tensor: Tensor) -> memoryview:
     12
     """
     return tensor.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8).numpy().data
+
+
+def plain_parts(tensor: Tensor) -> list[Tensor]:
+    """The plain tensors that hold the numbers of one: itself, or its indices and values, or what it stands for.
+
+    Args:
+        tensor: Any; one without numbers ("meta") has no parts.
+
+    >>> [part.tolist() for part in plain_parts(torch.eye(2).to_sparse())]
+    [[[0, 1], [0, 1]], [1.0, 1.0]]
+    """
+    tensor = tensor.detach()
+    if tensor.is_quantized or tensor.is_mkldnn:
+        return [tensor.dequantize() if tensor.is_quantized else tensor.to_dense()]
+    if not kind_of(tensor) and not is_traceable_wrapper_subclass(tensor):
+        return [tensor]
+    tensor = tensor.coalesce() if tensor.layout == torch.sparse_coo else tensor
+    leaves = tree_leaves(tensor.__reduce_ex__(2))  # what pickle would store
+    return [part for leaf in leaves if isinstance(leaf, Tensor) for part in plain_parts(leaf)]

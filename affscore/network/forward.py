@@ -87,7 +87,8 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
         _, notes = with_notes(lambda: guarded(lambda: image.through(network), ""), recorder)
     recorder.stop()
     reason = "; ".join(notes) or (
-        "it has none, or computes them by functions that do not count; activations=[...] declares classes or functions"
+        "it has none, or computes them by functions that do not count as one; activations=[...] declares the classes "
+        "or functions that are activations"
     )
     return f"no elementwise activation was seen in {name}{hidden}: {reason}"
 

@@ -122,7 +122,10 @@ def on_rows(table: pd.DataFrame, units: str = "activations") -> Iterator[str]:
     """What the scores themselves show: activations, or blocks, that do nothing, or lack a number."""
     count, constant = table["index"].nunique(), table["flag"].str.startswith("constant")
     if dead := table.loc[table["flag"] == "constant output", "index"].nunique():
-        yield (f"{dead} of {count} {units} have a constant output in a batch: a score of 1 says they do nothing (flag)")
+        yield (
+            f"{dead} of {count} {units} have a constant output in a batch, which is affine: "
+            "their score of 1 says that they do nothing (column flag)"
+        )
     if "affine_fit" in table and (lacking := table.loc[table["affine_fit"].isna() & ~constant, "index"].nunique()):
         yield (
             f"the least-squares fit of {lacking} of {count} {units} is not known (no affine_fit): their inputs vary "
@@ -161,4 +164,7 @@ def on_positions(options: Options) -> Iterator[str]:
 
 def too_few(used: int, items: str) -> str:
     """What to say of so few samples."""
-    return f"{used} {items} in a batch are too few for any score (two score 1): give at least {FEWEST}, better hundreds"
+    return (
+        f"{used} {items} in a batch are too few for any score (two are always mapped exactly, and score 1): "
+        f"give at least {FEWEST}, and better hundreds"
+    )

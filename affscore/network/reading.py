@@ -203,7 +203,8 @@ def tokens_of_text(entries: Any, unused: Any, name: str | None = MASK) -> Tensor
         mask = unused.get(name) if isinstance(unused, Mapping) else None
         if isinstance(mask, Tensor) and bool((mask.bool() == (ones == "padding")).any()):
             raise AffscoreError(
-                f"the data marks padding ({name}), and the forward of the network does not take the mask; {_ADVICE}"
+                f"the data marks padding ({name}), which the network would take for text, as its forward does not take "
+                f"the mask; {_ADVICE}"
             )
         if mask is None and name != MASK:
             raise AffscoreError(f"the data has no entry {name!r}, which is to be the mask of padding")

@@ -106,7 +106,8 @@ def _raw(contributions: Tensor) -> float:
 class DiagonalStream:
     """The diagonal score of any number of samples, which come batch by batch: O(n d) operations, O(d) numbers kept.
 
-    Batches may have any sizes, and do not change the result but for rounding.
+    Batches may have any sizes, and do not change the result but for rounding. All is summed about the mean of the first
+    one: where that lies a million deviations from the rest, the interval loses its digits.
     A listener of :func:`affscore.recorder.recording` gets the input and output of each activation of a network.
 
     Attributes:
@@ -202,7 +203,7 @@ class DiagonalStream:
 
     def _moments(self, groups: range | list[int]) -> tuple[Tensor, Tensor, Tensor]:
         """The variances of X and of Y and the covariances of their channels, (d,) each, over some groups."""
-        # about the mean of the first batch, whose share of the samples is near to it, so that nothing cancels
+        # about the mean of the first batch, so that little cancels
         count, *sums = (part[groups].sum(dim=0) for part in self._sums)
         mean, squares, products = (part / count for part in sums)
         variances = (squares - mean.square()).clamp(min=0.0)

@@ -163,7 +163,8 @@ class _Centred(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         if torch.is_grad_enabled():  # create_graph=True: a second derivative would be silently wrong
             raise AffscoreError(
-                "the score has first derivatives only: compute its gradient without create_graph=True, by itself"
+                "the score has first derivatives only; compute its gradient without create_graph=True, apart from what "
+                "needs a second one"
             )
         largest = torch.finfo(ctx.kind["dtype"]).max  # of subnormal numbers it may be beyond
         return ((gradient - gradient.mean(dim=0)) / ctx.scale).clamp(-largest, largest).to(**ctx.kind), None

@@ -13,8 +13,6 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 from torch.masked import MaskedTensor
-from torch.utils._python_dispatch import is_traceable_wrapper_subclass
-from torch.utils._pytree import tree_leaves
 
 from affscore.errors import AffscoreError
 
@@ -334,22 +332,3 @@ def check_plain(data: Any, name: str = "the data") -> None:
         if kind := kind_of(part):
             what = "tensor" if isinstance(part, Tensor) else "array"
             raise AffscoreError(f"{name} must be plain numbers in memory, got a {kind} {what}; {_KINDS[kind][1]}")
-
-
-def plain_parts(tensor: Tensor) -> list[Tensor]:
-    """The plain tensors that hold the numbers of one: itself, or its indices and values, or what it stands for.
-
-    Args:
-        tensor: Any; one without numbers ("meta") has no parts.
-
-    >>> [part.tolist() for part in plain_parts(torch.eye(2).to_sparse())]
-    [[[0, 1], [0, 1]], [1.0, 1.0]]
-    """
-    tensor = tensor.detach()
-    if tensor.is_quantized or tensor.is_mkldnn:
-        return [tensor.dequantize() if tensor.is_quantized else tensor.to_dense()]
-    if not kind_of(tensor) and not is_traceable_wrapper_subclass(tensor):
-        return [tensor]
-    tensor = tensor.coalesce() if tensor.layout == torch.sparse_coo else tensor
-    leaves = tree_leaves(tensor.__reduce_ex__(2))  # what pickle would store
-    return [part for leaf in leaves if isinstance(leaf, Tensor) for part in plain_parts(leaf)]

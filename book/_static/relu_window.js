@@ -31,7 +31,7 @@ function drawReluWindow(place) {
       <label>Width <input type="range" name="width" min="4" max="20" step="1" value="20"></label>
     </div>
     <p class="relu-key"><span class="inputs">inputs</span> <span class="outputs">outputs of ReLU</span>
-      <span class="fit">best affine map</span></p>
+      <span class="fit">affine map of the score</span></p>
     <svg viewBox="0 0 ${WIDTH} 318" role="img"></svg>
     <p class="relu-verdict"></p>
     <p class="relu-examples">Try <button type="button" data-window="-10 20">outputs all zero</button>

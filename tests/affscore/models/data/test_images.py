@@ -21,7 +21,7 @@ from PIL import Image
 from affscore import load_data
 from affscore.errors import AffscoreError
 from affscore.models import Preprocessing, weight_files
-from affscore.models.data import UnreadableImageError
+from affscore.models.data import UnreadableImageError, identity_of_data
 from affscore.models.data.images import images_of
 from tests.small_cifar import ramps
 
@@ -111,6 +111,23 @@ def test_hidden_files_and_folders_are_passed_over(tmp_path):
     (tmp_path / "._photo.png").write_bytes(b"what macOS leaves beside a file")
     save(tmp_path / ".ipynb_checkpoints" / "photo.png")
     assert len(load_data(f"folder:{tmp_path}")) == 1
+
+
+def test_the_identity_is_of_the_files_that_are_used_and_of_links_to_nothing(tmp_path):
+    for number in range(3):
+        Image.new("L", (8, 8), number).save(tmp_path / f"{number}.png")
+    spec = f"folder:{tmp_path}"
+    used = load_data(spec).order(2, 0, 2)
+    (unused,) = {0, 1, 2} - {int(place) for place in used}
+    content = identity_of_data(spec, 2, 2, 0)["content"]
+    Image.new("L", (8, 8), 99).save(tmp_path / f"{unused}.png")
+    assert identity_of_data(spec, 2, 2, 0)["content"] == content
+    file = tmp_path / f"{int(used[0])}.png"
+    file.write_bytes(b"")
+    empty = identity_of_data(spec, 2, 2, 0)["content"]
+    file.unlink()
+    file.symlink_to(tmp_path / "nothing")
+    assert len({content, empty, identity_of_data(spec, 2, 2, 0)["content"]}) == 3
 
 
 def test_links_are_followed_and_a_circle_ends(tmp_path):
