@@ -198,7 +198,18 @@ def put_elsewhere(net, x):
     return F.relu(y)
 
 
-@pytest.mark.parametrize(("function", "name"), [(flattened, "flatten"), (put_elsewhere, "setitem")])
+def part_of_a_part(net, x):
+    """What goes back to its place is a part of what was changed, and the rest of the change would be lost."""
+    y = net.conv(x).flatten(1)
+    part = y[:, :2]
+    part += 1
+    y[:, :1] = part[:, :1]
+    return F.relu(y)
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), [(flattened, "flatten"), (put_elsewhere, "setitem"), (part_of_a_part, "setitem")]
+)
 def test_what_is_overwritten_through_a_view_is_refused(function, name):
     with pytest.raises(AffscoreError, match=f"{name} reads what an operation in place has overwritten through a view"):
         along_segment(Of(function), torch.zeros(2, 6, 6), torch.ones(2, 6, 6))

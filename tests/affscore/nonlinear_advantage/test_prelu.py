@@ -373,6 +373,12 @@ def test_wrappers_do_not_change_the_names_of_layers():
         assert slopes(wrapped) == slopes(sloped) == {("1", 0): sloped[1]}
 
 
+def test_a_shared_activation_is_compiled_as_one_graph():
+    act = nn.ReLU()
+    sloped, x = to_prelu(nn.Sequential(nn.Linear(3, 4), act, nn.Linear(4, 4), act)), torch.randn(2, 3)
+    assert torch.equal(torch.compile(sloped, fullgraph=True, backend="eager")(x), sloped(x))
+
+
 def test_two_threads_at_once():
     """The second begins between the two calls of the first, and ends after it."""
     inside, waiting = threading.Event(), threading.Event()
