@@ -150,7 +150,7 @@ print(f"largest error of an entry of A: {error:.0e}")
 # %% [markdown]
 # ## The score
 #
-# How large can $W_2(T X, Y)$ be? A plan may also split points, which never makes the best one cheaper. The least specific plan spreads every point evenly over all points of $Y$. $T X$ and $Y$
+# How large can $W_2(T X, Y)$ be? Plans may split points; the best need not. The least specific plan spreads every point evenly over all points of $Y$. $T X$ and $Y$
 # have the same mean and covariance $\Sigma_Y$, so it costs $2 \operatorname{tr} \Sigma_Y$. The best plan costs no more
 # ({prf:ref}`Proposition 3.5 <prop-3-5>`). The score is one minus the ratio of the two (equation 5 of the paper):
 #
