@@ -18,8 +18,8 @@ MODELS = (
     "WEIGHTS is DEFAULT, random, the name of a torchvision weight, a tag of timm, or a file"
 )
 DATASETS = (
-    "digits, digits-inverted, digits-shuffled, digits-noisy, cifar10, cifar100, fashion-mnist, random, imagenet:DIR, "
-    "folder:DIR, npz:FILE, text:FILE, tokens:FILE; digits:3, cifar10:cat, ... for one class; text:FILE@TOKENIZER"
+    "digits, cifar10, cifar100, fashion-mnist, random, imagenet:DIR, folder:DIR, npz:FILE, text:FILE, tokens:FILE; "
+    "digits:3, cifar10:cat, ... for one class; text:FILE@TOKENIZER"
 )
 
 # all others are text, which the library checks

@@ -215,8 +215,6 @@ def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -
 
     ==================== ==========================================================================
     digits               597 held-out scans of handwritten digits, embedded
-    digits-inverted      the same with black for white; ``digits-shuffled`` with the pixels in another
-                         order, ``digits-noisy`` with noise added
     random               standard normal noise of the network's input size, or uniform token ids;
                          as many as asked for
     cifar10, cifar100    test images; found below $AFFSCORE_DATA (~/.cache/affscore), or downloaded

@@ -1,6 +1,6 @@
 """From the diagonal score to the affinity score, step by step; as a command, for the activations of networks.
 
-``python -m companion.chapter_09.decomposition FILE MODEL@WEIGHTS DATASET ...`` adds the rows of networks to a file.
+``python -m companion.chapter_09.decomposition FILE IMAGES MODEL@WEIGHTS DATASET ...`` adds rows of networks to a file.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError
 from affscore.network.batch import recorded, run_batch, subject_of
-from affscore.options import Execution, Options
+from affscore.options import MOST_COUPLED, Execution, Options
 from affscore.transport import affinity_score, diagonal_affinity
 from companion.shipped import RESULTS
 
 FILE = RESULTS.parent / "diagonal.parquet"
 
-SIZES = (512, 128)
-"""Samples of a cloud: all, and the first of them."""
+FEW = 128
+"""The first samples of a cloud, which are decomposed by themselves, too."""
 
 
 def decomposition(x: NDArray[np.float64], y: NDArray[np.float64]) -> dict[str, float]:
@@ -29,8 +29,9 @@ def decomposition(x: NDArray[np.float64], y: NDArray[np.float64]) -> dict[str, f
 
     Returns:
         ``diagonal``; ``shrunk``: the same with the variances that Ledoit and Wolf estimate; ``paired``: with their
-        whole map; ``score``: with the optimal pairing. None is cut at 0 but ``paired`` and ``score``. ``changed``: the
-        share of the covariance of Y that a diagonal map misses, and ``rank``, the participation ratio of its variances.
+        whole map; ``score``: with the optimal pairing, missing for more than 2,048 samples, of which none is looked
+        for. None is cut at 0 but ``paired`` and ``score``. ``changed``: the share of the covariance of Y that a
+        diagonal map misses, and ``rank``, the participation ratio of its variances.
 
     >>> x = np.random.default_rng(0).standard_normal((400, 3))
     >>> found = decomposition(x, 2 * x)
@@ -38,7 +39,8 @@ def decomposition(x: NDArray[np.float64], y: NDArray[np.float64]) -> dict[str, f
     (1.0, 0.0)
     """
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
-    score = affinity_score(x, y)
+    exact = len(x) <= MOST_COUPLED
+    score = affinity_score(x, y, coupling="exact" if exact else "paired")
     of_x, of_y = x.var(axis=0), y.var(axis=0)
     estimates = [
         (1 - share) * one + share * one.mean() for share, one in zip(score.intensity, (of_x, of_y), strict=True)
@@ -52,7 +54,7 @@ def decomposition(x: NDArray[np.float64], y: NDArray[np.float64]) -> dict[str, f
         "diagonal": 1 - float(diagonal_affinity(x, y).contributions.sum()) ** 0.5,
         "shrunk": float(shrunk),
         "paired": score.paired,
-        "score": score.value,
+        "score": score.value if exact else np.nan,
         "changed": float(np.linalg.norm(missed) / np.linalg.norm(covariance)),
         "rank": float(covariance.trace() ** 2 / np.square(covariance).sum()),
         "dead": float((of_y <= 1e-12 * of_y.max()).mean()),
@@ -71,7 +73,8 @@ def rows_of_network(model: str, data: str, images: int = 512) -> pd.DataFrame:
     rows = []
     for pairs, several in zip(batch.passes, options.passes, strict=True):
         for pair in pairs:
-            for n in SIZES if several[0].reduction == "mean" and several[0].order == "activate-first" else SIZES[:1]:
+            default = several[0].reduction == "mean" and several[0].order == "activate-first"
+            for n in (images, FEW) if default and FEW < images <= MOST_COUPLED else (images,):
                 x, y = pair.x[:n].double().numpy(), pair.y[:n].double().numpy()
                 if pair.refused or min(x.var(), y.var()) <= 1e-30 or not x.var(axis=0).any() or not y.var(axis=0).any():
                     continue
@@ -83,9 +86,9 @@ def rows_of_network(model: str, data: str, images: int = 512) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    where, *names = sys.argv[1:]
+    where, images, *names = sys.argv[1:]
     for model, data in zip(names[::2], names[1::2], strict=True):
-        table = rows_of_network(model, data)
+        table = rows_of_network(model, data, int(images))
         if Path(where).exists():
             table = pd.concat([pd.read_parquet(where), table], ignore_index=True)
         table.to_parquet(where)

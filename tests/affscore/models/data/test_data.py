@@ -51,7 +51,7 @@ def test_the_name_and_the_end_stay_when_images_are_prepared():
     ],
 )
 def test_unknown_names(spec, hint):
-    with pytest.raises(AffscoreError, match=f"{hint}.*digits, digits-inverted, .*random, cifar10"):
+    with pytest.raises(AffscoreError, match=f"{hint}.*digits, .*random, cifar10"):
         load_data(spec)
 
 
