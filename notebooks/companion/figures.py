@@ -245,7 +245,8 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
             signature of the group), ``depth`` and ``score``. Activations of the same depth are averaged.
         panels: A further column; each of its values has a panel of its own. None for one panel.
         columns: Panels in a row.
-        dashed: Groups whose names end so have dashed lines.
+        dashed: Groups whose names end so have dashed lines without markers, in the colour of the group that is called
+            alike up to the comma.
 
     Returns:
         The figure, as wide as a page.
@@ -263,8 +264,12 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
         what = f"the columns {', '.join(map(str, missing))}" if isinstance(missing, list) else "rows"
         raise AffscoreError(f"the table of signatures lacks {what}; it needs {', '.join(needed)}")
     shown = [(str(name), some) for name, some in rows.groupby(panels, sort=False)] if panels else [("", rows)]
-    groups = enumerate(dict.fromkeys(rows["group"]))
-    looks = {group: series_style(number) | {"marker": _OF_GROUPS[number % 7]} for number, group in groups}
+    groups = {group: str(group).rpartition(", ")[0] if dashed else group for group in dict.fromkeys(rows["group"])}
+    coloured = list(dict.fromkeys(groups.values()))
+    looks: dict[Any, dict[str, Any]] = {}
+    for group, number in ((group, coloured.index(of)) for group, of in groups.items()):
+        line = ("", "--") if dashed and str(group).endswith(dashed) else (_OF_GROUPS[number % 7], "-")
+        looks[group] = series_style(number) | dict(zip(("marker", "linestyle"), line, strict=True))
     figure, grid = page(
         len(shown), 0.9, each=2.1 if columns == 1 else 2.6, columns=columns, sharex=True, sharey=True,
         xlabel="depth (activations on the longest path)", ylabel="affinity score",
@@ -272,13 +277,12 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
     narrow(figure, columns)
     for axes, (name, some) in zip(grid, shown, strict=True):
         for group, members in some.groupby("group", sort=False):
-            line = "--" if dashed and str(group).endswith(dashed) else "-"
-            _draw_bundle(axes, members, str(group), looks[group] | {"linestyle": line})
+            _draw_bundle(axes, members, str(group), looks[group])
         axes.set_title(literal(name))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     score_axis(grid, rows["score"])
     if len(looks) > 1:
-        legend_below(figure, min(len(looks), 5))
+        legend_below(figure, min(len(looks), 5), handlelength=3)
     return figure
 
 
