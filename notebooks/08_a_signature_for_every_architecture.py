@@ -155,7 +155,7 @@ table(found, digits={"p": 4})
 # %% tags=["remove-cell"]
 from companion.style import say
 
-say(found, "{:.0%}")
+say(100 * found, "{:.0f} %")
 
 # %% [markdown]
 # **On CIFAR-10 the signature finds the family, and the number of activations cannot.** Members of a family differ in depth,

@@ -228,7 +228,7 @@ per_cent = {"accuracy": "accuracy (%)", "score": "score"}
 table(means, per_cent, digits={"accuracy": 0}).T
 
 # %% tags=["remove-cell"]
-say(means[["accuracy"]], "{:.0%}")
+say(100 * means[["accuracy"]], "{:.0f} %")
 say(means[["score"]])
 
 # %% [markdown]

@@ -143,7 +143,7 @@ def _signatures(axes: Axes, signatures: Mapping[str, ArrayLike], colours: Mappin
 @house_style()
 def two_measures(
     table: pd.DataFrame, x: str, y: str, panels: str, series: str, labels: tuple[str, str], from_zero: bool = False,
-    columns: int = 3,
+    columns: int = 3, diagonal: bool = False,
 ) -> Figure:  # fmt: skip
     """Draw one measure of networks against another.
 
@@ -156,6 +156,7 @@ def two_measures(
         labels: Of both axes, with units.
         from_zero: Whether the axes begin at 0, so that distances show ratios.
         columns: Panels in a row.
+        diagonal: Whether a line shows where both are equal, and all axes have the same ends.
 
     Returns:
         The figure, as wide as a page.
@@ -184,6 +185,10 @@ def two_measures(
         if from_zero:
             axes.set_xlim(left=0)
             axes.set_ylim(bottom=0)
+        if diagonal:
+            ends = np.nanmin(table[[x, y]]) - 0.02, np.nanmax(table[[x, y]]) + 0.02
+            axes.plot(ends, ends, "-", color=PALETTE["grey"], linewidth=0.8, zorder=1)
+            axes.set(xlim=ends, ylim=ends)
         axes.set_title(literal(str(name)))
     legend_below(figure, 4)
     return figure
@@ -341,7 +346,7 @@ def forest(verdicts: pd.DataFrame, label: str) -> Figure:
     figure, (axes,) = page(1, 0.5 + 0.3 * len(verdicts), xlabel=label)
     for place, (low, value, high, margin) in enumerate(verdicts[["low", "difference", "high", "margin"]].to_numpy()):
         axes.barh(place, 2 * margin, 0.7, -margin, color="0.88")
-        axes.errorbar(value, place, xerr=[[value - low], [high - value]], fmt="o", color="C0")
+        axes.errorbar(value, place, xerr=[[value - low], [high - value]], fmt="o", color=PALETTE["blue"])
     axes.axvline(0, color="0.5", linewidth=0.8)
     axes.xaxis.set_major_locator(MaxNLocator(5))
     name_rows(axes, list(verdicts.index))
