@@ -215,8 +215,7 @@ trainings = under(load_study("seeds"))
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-seeds", "caption": "Nine trainings of one architecture have the same shape, and single activations differ by up to 0.3 (as in the paper's figure 8, right)."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
 from companion.figures import repeated_signatures
 
-panel = {"mini VGG-16 on digits": trainings}
-repeated_signatures(panel, "seed", label="seed ")
+repeated_signatures({"mini VGG-16": trainings}, "seed", label="seed ")
 
 # %% [markdown]
 # How far does each thing move a score? The table has root mean squares over activations: of the deviation over batches of 32

@@ -90,12 +90,10 @@ twins = scores[scores["family"].isin(["plain", "residual"])]
 shares = twins.groupby("network")[["kind", "score"]].apply(separation)
 pairs = real_networks()[["family", "accuracy"]]
 pairs = pairs.join(shares.rename("separation"), how="right")
-columns = {"accuracy": "accuracy (%)", "separation": "separation"}
-shown = pairs.assign(accuracy=pairs["accuracy"] / 100).rename_axis(None)
-table(shown, columns, digits={"accuracy": 1})
+table(pairs.rename_axis(None), digits={"accuracy": 1})
 
 # %% [markdown]
-# (Accuracies are the published ones, on the lossless test images.)
+# (`accuracy` is the published one in per cent, on the lossless test images.)
 #
 # **Why?** The input of a block came out of a ReLU. Its sum with a small change is mostly positive, and there the next ReLU has
 # nothing to do. Exercise 5.1 shows that the change need not be small.
@@ -147,8 +145,7 @@ deepest = noise[noise["network"].isin(["plain-56", "ResNet-56"])]
 deepest = deepest.query("stage == 'trained'")
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-predicted", "caption": "Batch norms alone predict the scores of trained networks, and so the split. A dot for each ReLU: no image and no convolution went into the prediction. Measured at one position of 512 JPEG copies of test images."}, "image": {"alt": "Two panels with predicted scores on the horizontal and measured ones on the vertical axis. In the residual network the dots lie along the diagonal: ReLUs inside a block from 0.4 to 0.7, those after a sum from 0.7 to 0.97. In the plain network both kinds lie along the diagonal from 0.55 to 0.87, mixed."}}
-labels = ("predicted from the norms", "measured")
-look = {"labels": labels, "columns": 2, "diagonal": True}
+look = {"labels": ("predicted", "measured"), "columns": 2, "diagonal": True}
 two_measures(deepest, "predicted", "score", "network", "kind", **look)
 
 # %%
@@ -197,8 +194,7 @@ every = predicted_beside_measured().query("stage == 'trained'")
 by_model = every.groupby("model")[columns]
 ranks = by_model.corr("spearman")["predicted"].unstack()
 first = every.query("kind == 'first'").groupby("model")[columns]
-first = first.corr("spearman")["predicted"].unstack()
-ranks["predicted"] = first["score"]
+ranks["predicted"] = first.corr("spearman")["predicted"].unstack()["score"]
 fails = ranks.set_axis(["inside", "all", "averages"], axis=1)
 fails["spread"] = every.groupby("model")["predicted"].std()
 of = fails.index.str.extract(r"(mini:|)(?:\S+:|)([a-z]+)\S*$")
@@ -246,9 +242,8 @@ if model:
 from companion.chapter_05 import unimodality_test
 
 humps = scores.groupby("network")["score"].agg(unimodality_test)
-humps = humps.map(lambda test: test.p_value)
-humps = humps.loc[pairs.index].rename("p for one mode")
-table(humps.to_frame().rename_axis(None), digits=3)
+humps = humps.map(lambda test: test.p_value).loc[pairs.index]
+table(humps.to_frame("p for one mode").rename_axis(None), digits=3)
 
 # %% [markdown]
 # **Network by network it depends.** With positions averaged, some choices of covariance and coupling reject one mode in none of
@@ -263,22 +258,18 @@ words = ["reduction", "order", "covariance", "coupling", "family"]
 every = real_multiverses("CIFAR-10").query("kind != 'hidden'")
 every = every[every["family"].isin(["plain", "residual"])]
 by_choice = every.groupby([*words, "network"])
-apart = by_choice[["kind", "score"]].apply(separation).groupby(words)
+apart = by_choice[["kind", "score"]].apply(separation)
 p = by_choice["score"].agg(lambda some: unimodality_test(some, 99).p_value)
 modes = (p < 0.05).groupby(words).sum()
-# The worst of four choices of covariance and coupling: the least of residual
-# networks, the most of plain ones; two modes: p < 0.05 in how many of four.
-# Rows: positions averaged after the activation, before it, or only one.
-worst = {
-    ("separation", "residual"): apart.min().xs("residual", level="family"),
-    ("separation", "plain"): apart.max().xs("plain", level="family"),
-    ("two modes", "residual"): modes.xs("residual", level="family"),
-    ("two modes", "plain"): modes.xs("plain", level="family"),
-}
-worst = pd.DataFrame(worst).groupby(["reduction", "order"])
-worst = worst.agg(["min", "max"]).iloc[:, [0, 3, 4, 7]].droplevel(2, axis=1)
-worst.columns = worst.columns.map(", ".join)
-table(worst.set_axis(["mean", "mean first", "position"]))
+# Four choices of covariance and coupling each; two modes: p < 0.05 in how many
+# of four networks. Averages over positions are taken after the activation
+# (activate-first) or before it; sample: one position instead.
+ways = ["reduction", "order", "family"]
+sure = {"separation": apart, "two modes": modes}
+sure = {k: v.groupby(ways).agg(["min", "max"]) for k, v in sure.items()}
+sure = pd.concat(sure, axis=1)
+sure.columns = sure.columns.map(" ".join)
+table(sure.set_axis(sure.index.map(", ".join)))
 
 # %% [markdown]
 # ## Exercises

@@ -93,9 +93,8 @@ clustered(cifar)
 
 # %%
 _, distances, family = compared(cifar)
-distances = pd.DataFrame(distances, family.index, family.index)
-others = ["plain-32", "plain-56", "ResNet-20"]
-table(distances.loc[["plain-20"], others].rename_axis(None))
+distances = pd.DataFrame(distances, [*family.index], [*family.index])
+table(distances.loc[["plain-20"], ["plain-32", "plain-56", "ResNet-20"]])
 
 # %% [markdown]
 # ## The distance
@@ -194,8 +193,7 @@ ends = {
     name: pd.DataFrame(one, columns=["share", "p"]).agg(["min", "max"])
     for name, one in shares.items()
 }
-ends = pd.concat(ends)  # of twelve choices
-table(ends.set_axis(ends.index.map(", ".join)), digits={"p": 4})
+table(pd.concat(ends), digits={"p": 4})  # of twelve choices
 
 # %% [markdown]
 # ## Before training, and in small
@@ -262,13 +260,9 @@ from companion.studies.interventions import outcomes
 
 shown = {"score": "score", "test_accuracy": "accuracy (%)"}
 shown |= {"gelu_mean": "mean input", "gelu_std": "deviation"}
-levels = {}
-for study in ("attention", "filters"):
-    by_level = outcomes(under(load_study(study))).groupby("level")
-    levels[study] = by_level.mean(numeric_only=True)
-levels = pd.concat(levels)
-levels.index = levels.index.map(" ".join)
-table(levels, shown, digits={"test_accuracy": 0})
+levels = [outcomes(under(load_study(one))) for one in studied[::2]]
+levels = pd.concat(levels).groupby("level", sort=False)[[*shown]].mean()
+table(levels.rename_axis(None), shown, digits={"test_accuracy": 0})
 
 # %% [markdown]
 # **Without attention GELUs are *more* non-linear**, in every design. With the identity their inputs spread wider and lie lower.
@@ -285,10 +279,8 @@ table(levels, shown, digits={"test_accuracy": 0})
 
 # %%
 doses = outcomes(under(load_study("shortcut-strength"))).groupby("level")
-shown = {"first": "first ReLU", "after-sum": "after the sum"}
-shown |= {"test_accuracy": "accuracy (%)"}
-doses = doses[[*shown]].mean().rename_axis(None)
-table(doses, shown, digits={"test_accuracy": 0})
+doses = doses[["first", "after-sum"]].mean()
+table(doses.rename_axis(None).add_prefix("a = ", axis=0))
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Other reductions", "code_prompt_hide": "How sure? Other reductions"}
 from affscore.options import DEFAULT

@@ -224,8 +224,8 @@ HTML(
 # %%
 means = course.groupby("step")[["accuracy", "score"]].mean()
 means = means.loc[[0, 19, 57, 95, 152, 247, 399, 570]]
-per_cent = {"accuracy": "accuracy (%)", "score": "score"}
-table(means, per_cent, digits={"accuracy": 0}).T
+columns = {"accuracy": "accuracy (%)", "score": "score"}
+table(means, columns, digits={"accuracy": 0}).T
 
 # %% tags=["remove-cell"]
 say(100 * means[["accuracy"]], "{:.0f} %")
@@ -284,7 +284,6 @@ print("nine VGG-16s, exact, before, after: {:.2f}, {:.2f}".format(*exact))
 change = change.drop(columns="hidden", level="kind")
 change = change.groupby(["reduction", "order"]).agg(["min", "max"]).T
 ways = ["average after", "average before", "one position"]
-change.index = change.index.map(", ".join)
 table(change.set_axis(ways, axis=1))
 
 # %% [markdown]

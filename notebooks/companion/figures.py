@@ -142,8 +142,8 @@ def _signatures(axes: Axes, signatures: Mapping[str, ArrayLike], colours: Mappin
 
 @house_style()
 def two_measures(
-    table: pd.DataFrame, x: str, y: str, panels: str, series: str, labels: tuple[str, str], from_zero: bool = False,
-    columns: int = 3, diagonal: bool = False,
+    table: pd.DataFrame, x: str, y: str, panels: str, series: str, labels: tuple[str, str], columns: int = 3,
+    diagonal: bool = False,
 ) -> Figure:  # fmt: skip
     """Draw one measure of networks against another.
 
@@ -154,7 +154,6 @@ def two_measures(
         panels: Of what has a panel of its own.
         series: Of what has a colour and marker of its own.
         labels: Of both axes, with units.
-        from_zero: Whether the axes begin at 0, so that distances show ratios.
         columns: Panels in a row.
         diagonal: Whether a line shows where both are equal, and all axes have the same ends.
 
@@ -182,9 +181,6 @@ def two_measures(
         for group, rows in table[table[panels] == name].groupby(series, sort=False):
             look: Any = {"linestyle": "", "markersize": 5, **looks[group]}
             axes.plot(rows[x], rows[y], label=literal(str(group)), **look)
-        if from_zero:
-            axes.set_xlim(left=0)
-            axes.set_ylim(bottom=0)
         if diagonal:
             ends = np.nanmin(table[[x, y]]) - 0.02, np.nanmax(table[[x, y]]) + 0.02
             axes.plot(ends, ends, "-", color=PALETTE["grey"], linewidth=0.8, zorder=1)
@@ -269,12 +265,11 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
         what = f"the columns {', '.join(map(str, missing))}" if isinstance(missing, list) else "rows"
         raise AffscoreError(f"the table of signatures lacks {what}; it needs {', '.join(needed)}")
     shown = [(str(name), some) for name, some in rows.groupby(panels, sort=False)] if panels else [("", rows)]
-    groups = {group: str(group).rpartition(", ")[0] if dashed else group for group in dict.fromkeys(rows["group"])}
-    coloured = list(dict.fromkeys(groups.values()))
-    looks: dict[Any, dict[str, Any]] = {}
-    for group, number in ((group, coloured.index(of)) for group, of in groups.items()):
-        line = ("", "--") if dashed and str(group).endswith(dashed) else (_OF_GROUPS[number % 7], "-")
-        looks[group] = series_style(number) | dict(zip(("marker", "linestyle"), line, strict=True))
+    names = list(dict.fromkeys(rows["group"]))
+    colours = pd.factorize(np.array([str(name).rpartition(", ")[0] if dashed else name for name in names]))[0].tolist()
+    looks = {name: series_style(k) | {"marker": _OF_GROUPS[k % 7]} for name, k in zip(names, colours, strict=True)}
+    for one in names:
+        looks[one] |= {"linestyle": "--", "marker": ""} if dashed and str(one).endswith(dashed) else {"linestyle": "-"}
     figure, grid = page(
         len(shown), 0.9, each=2.1 if columns == 1 else 2.6, columns=columns, sharex=True, sharey=True,
         xlabel="depth (activations on the longest path)", ylabel="affinity score",

@@ -40,7 +40,7 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     colours = [colour for name, colour in PALETTE.items() if name != "grey"]  # nine
     curves = table.assign(ratio=table["width"] / table["points"])
     labels: Any = {"xlabel": "channels for each image, $d / n$", "ylabel": r"score $\rho$"}
-    figure, grid = page(table["covariance"].nunique(), 1.2, each=1.9, columns=1, sharey=True, **labels)
+    figure, grid = page(table["covariance"].nunique(), 1.2, each=1.9, columns=1, sharex=True, sharey=True, **labels)
     narrow(figure)
     for axes, (covariance, rows) in zip(grid, curves.groupby("covariance", sort=False), strict=True):
         for k, (name, scores) in enumerate(rows.groupby("activation", sort=False)):
@@ -55,7 +55,8 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
                 place = 1.02 + 0.04 * (k % 2), printed[str(covariance)][name]
                 axes.plot(*place, "_", transform=axes.get_yaxis_transform(), **tick)
         axes.set_title(_COVARIANCES.get(str(covariance), str(covariance)))
-    legend_below(figure, 5)
+        axes.label_outer()
+    legend_below(figure, 5, handlelength=3)
     return figure
 
 
