@@ -23,11 +23,11 @@
 # :::{admonition} What we found
 # :class: findings
 # **Too few images make an activation look more linear.** With one image for each channel a ReLU scores
-# {glue:text}`1.0-empirical` too high; eight images for each leave {glue:text}`8.0-empirical`. Shrinkage removes this
-# bias where channels are independent. Where few directions hold most of the variance it *adds* to it from one image for each on
-# ({glue:text}`1.0-shrunk, steep` instead of {glue:text}`1.0-steep`). And **another training moves a score more than a batch
-# of eight times the size**: by {glue:text}`moved-another training` against {glue:text}`moved-8 times the batch`.
-# {bdg-warning}`depends`
+# {glue:text}`1.0-empirical` too high; eight images for each leave {glue:text}`8.0-empirical`. Shrinkage removes this bias where
+# channels are independent, and can add to it where they are not. {bdg-warning}`depends`
+#
+# **Another training moves a score more than a batch of eight times the size**: by {glue:text}`moved-another training` against
+# {glue:text}`moved-8 times the batch`.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -53,7 +53,7 @@ import warnings
 
 import companion
 from companion.parameters import check_parameters
-from companion.style import say
+from companion.style import say, table, window
 
 check_parameters(globals())
 warnings.simplefilter("ignore", UserWarning)  # small n is the point
@@ -61,11 +61,11 @@ warnings.simplefilter("ignore", UserWarning)  # small n is the point
 # %% [markdown]
 # ## The bias
 #
-# A ReLU with 128 channels of normal inputs, whose true score is known. The channels are independent, or the spectrum of their
-# covariance falls like $k^{-1.5}$, so that a few directions hold most of the variance. Four samples each; the error is the score minus its
-# limit for infinitely many images.
+# A ReLU with 128 channels of normal inputs has a known score for infinitely many images. How far from it is the score of few?
+# The channels are independent, or *steep*: the spectrum of their covariance falls like $k^{-1.5}$, so that a few directions hold
+# most of the variance. Four samples each.
 
-# %% mystnb={"figure": {"name": "fig-3-bias", "caption": "How much too high the score of a ReLU with 128 channels is. With the empirical covariance the bias falls like $1/n$ in both cases; shrinkage removes it for independent channels and, from $n = d$ on, adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias`."}, "image": {"width": "540px", "alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
+# %%
 import numpy as np
 import pandas as pd
 
@@ -81,46 +81,42 @@ errors = scores.groupby(["exponent", "ratio", "covariance"])["error"]
 summary = errors.agg(bias="mean", spread="std").reset_index()
 c = np.sqrt(np.pi / (2 * (np.pi - 1)))  # correlation of x and max(x, 0)
 theory = pd.Series(first_order_bias(c, 1.0) / ratios, ratios)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-bias", "caption": "The score of a ReLU with 128 channels is too high where images are few. With the empirical covariance the bias falls like $1/n$; shrinkage removes it for independent channels and, from $n = d$ on, adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias`."}, "image": {"width": "540px", "alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
 bias_against_points(summary, theory)
 
 # %%
 biases = summary.pivot_table("bias", "ratio", ["exponent", "covariance"])
 biases.columns = ["empirical", "shrunk", "steep", "shrunk, steep"]
-biases.round(3)
+table(biases.set_axis([f"n = {ratio:g} d" for ratio in ratios]), digits=3)
 
 # %% tags=["remove-cell"]
 say(biases, "{:.2f}")
 
 # %% [markdown]
-# The bias is much larger than the spread, and the mean over many batches keeps all of it. Slide $n$:
+# **The bias is much larger than the spread, so the mean over many batches keeps all of it.** With one image for each channel of
+# the steep spectrum shrinkage raises it from {glue:text}`1.0-steep` to {glue:text}`1.0-shrunk, steep`. Slide $n$:
 
 # %%
-from companion.style import window
-
 shown = scores.groupby(["exponent", "covariance", "points"])
 shown = shown[["raw", "limit"]].mean().unstack()
 curves = shown["raw"].assign(limit=shown["limit"][d])
 window("bias-window", curves.set_axis(biases.columns).T)
 
 # %% [markdown]
-# **Why upwards?** The map $T$ is judged on the points that it was fitted to. With more channels than images all $x_i$ are
-# nearly perpendicular, all $y_i$ as well, and an affine map is flexible enough to carry each $x_i$ to its own $y_i$: the
-# score tends to 1. **Why does shrinkage not always help?** Ledoit and Wolf {cite}`ledoit2004well` shrink towards a multiple
-# of the identity. Independent channels of equal variance *have* such a covariance: the best case, that of the
-# paper's figure 7. Where variances differ, shrinkage levels what really differs.
+# **Why upwards?** The map $T$ is judged on the points that it was fitted to. With more channels than images all $x_i$ are nearly
+# perpendicular, and all $y_i$ as well. Then an affine map can carry each $x_i$ to its own $y_i$, and the score tends to 1.
+#
+# **Why does shrinkage not always help?** Ledoit and Wolf {cite}`ledoit2004well` shrink towards a multiple of the identity.
+# Independent channels of equal variance *have* such a covariance: the best case, that of the paper's figure 7. Where variances
+# differ, shrinkage levels what really differs.
 #
 # ## A formula, and a rule
 #
-# Independent channels of variance 1 have the sample covariances $S_X = I + H$, $S_Y = I + K$, $S_{XY} = c I + M$, with $c$ the
-# correlation of input and output, and errors $H, K, M$ of mean zero. Solve $A S_X A = S_Y$ order by order: $A = I + \frac12
-# (K - H) + A_2 + \dots$ In the trace of $A S_{XY}$ the terms of first order have mean zero. Of the second only $c\, A_2$
-# contributes, as $K M$ and $H M$ have the same mean trace, $c\, d^2 / n$ to leading order:
+# **The bias is proportional to $d / n$.** For independent channels of variance 1, whose inputs and outputs have correlation $c$,
 #
 # $$
-# \begin{gathered}
-# \frac{\mathbb{E} \operatorname{tr} (A S_{XY})}{\operatorname{tr} S_Y} \approx c + \frac{c\,(1 - c^2)}{4} \cdot \frac{d}{n}, \\
 # \text{bias} \approx \frac{c\,(1 + c) \sqrt{1 - c}}{8} \cdot \frac{d}{n} .
-# \end{gathered}
 # $$ (eq-3-bias)
 #
 # The constant is 0.075 for ReLU and 0.082 at most, so the activation hardly matters. For a bias of about $\varepsilon$ take
@@ -129,37 +125,68 @@ window("bias-window", curves.set_axis(biases.columns).T)
 # n \ge \frac{0.082}{\varepsilon}\, d
 # $$ (eq-3-rule)
 #
-# images with the empirical covariance (for 0.01 eight for each channel), and twice as many with shrinkage, the default, unless
+# images with the empirical covariance: for 0.01 eight for each channel. With shrinkage, the default, take twice as many, unless
 # the spectrum is flat.
 #
-# What if there are no more images? *Halve the sample*: a bias that falls like $1/n$ is as large at $n$ as the difference of
-# the scores at $n/2$ and $n$, whatever the covariance is (`bias="extrapolated"`). And wide layers vary in few directions.
-# Their *participation ratio* $(\operatorname{tr} C)^2 / \lVert C \rVert_F^2$ counts them; four times that (a fit to trained
-# networks, no bound), and the width at most, stands for $d$ in `signature.expected_bias` and its warning.
+# ```{admonition} Where the formula comes from
+# :class: dropdown
+#
+# The sample covariances are $S_X = I + H$, $S_Y = I + K$ and $S_{XY} = c I + M$, with errors of mean zero. Solve
+# $A S_X A = S_Y$ order by order for $A = I + A_1 + A_2 + \dots$:
+#
+# $$
+# A_1 = \tfrac12 (K - H), \quad A_2 = -\tfrac12 (A_1^2 + A_1 H + H A_1), \quad
+# \operatorname{tr} A_2 = \tfrac18 \operatorname{tr} (3 H^2 - 2 H K - K^2) .
+# $$
+#
+# To leading order $\operatorname{tr} H^2$ and $\operatorname{tr} K^2$ have mean $d^2 / n$, and $\operatorname{tr} H K$ has
+# $c^2 d^2 / n$. In the trace of $A S_{XY}$ the first order has mean zero. Of the second only $c\, A_2$ contributes, as
+# $\operatorname{tr} K M$ and $\operatorname{tr} H M$ have the same mean, $c\, d^2 / n$. So
+#
+# $$
+# \mathbb{E} \operatorname{tr} (A S_{XY}) / \operatorname{tr} S_Y \approx c + \tfrac14 c\,(1 - c^2)\, d / n .
+# $$
+#
+# The score is 1 less the root of 1 less this: divide the second term by $2 \sqrt{1 - c}$.
+# ```
+#
+# **What if there are no more images?** Halve the sample: a bias that falls like $1/n$ is as large at $n$ as the difference of the
+# scores at $n/2$ and $n$, whatever the covariance is (`bias="extrapolated"`).
+#
+# **Wide layers vary in few directions.** Their *participation ratio* $(\operatorname{tr} C)^2 / \lVert C \rVert_F^2$ counts
+# them. Four times that (a fit to trained networks, no bound), and the width at most, stands for $d$ in
+# `signature.expected_bias` and its warning.
 #
 # ## The paper's figure 7
 #
-# Nine activations (ReLU lies below ReLU6) of independent normal channels:
+# **Shrinkage keeps scores of independent channels where they are, whatever the width.** Nine activations of independent normal
+# channels (ReLU lies below ReLU6):
 
-# %% mystnb={"figure": {"name": "fig-3-drift", "caption": "With the empirical covariance every activation looks more linear the wider it is; with shrinkage the scores of independent channels stay, at the printed values (ticks; paper, figure 7, without the width of those on the left)."}, "image": {"alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
-from companion.chapter_03 import drift
+# %%
 from companion.printed import printed_table
 from companion.sweeps import sweep
 
 printed = printed_table("figure7_activation_scores")
 printed = printed.rename(columns={"shrinkage": "ledoit-wolf"})
 drawn = sweep("drift").query("repeat == 0")
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-drift", "caption": "With the empirical covariance every activation looks more linear the wider it is; with shrinkage the scores of independent channels stay, at the printed values (ticks; paper, figure 7, without the width of the upper ones)."}, "image": {"width": "540px", "alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
+from companion.chapter_03 import drift
+
 drift(drawn, printed[["empirical", "ledoit-wolf"]])
 
 # %% [markdown]
-# The figure also averages, sums and flattens feature maps, with the same scores, as their positions are independent
-# (exercise 3.2); in networks the reduction matters ({doc}`10_every_choice_at_once`).
+# The paper's figure also averages, sums and flattens feature maps, with the same scores, as their positions are independent
+# (exercise 3.2). In networks the reduction matters ({doc}`10_every_choice_at_once`).
 #
 # ## Two biases in a network
 #
-# Plain and residual networks on CIFAR-10 ({term}`JPEG copies`) have 16 to 64 channels. From batches of 128 images to batches of
-# 1024 the mean score changes by so much under the optimal coupling (`exact`), and with each input kept with its own
-# output (`paired`):
+# **A small batch errs twice, and the errors partly cancel.** Its covariance is too flexible, which raises the score. Its
+# coupling has few partners to choose from, which lowers it.
+#
+# Plain and residual networks on CIFAR-10 ({term}`JPEG copies`) have 16 to 64 channels. The table has the change of their mean
+# scores from batches of 128 images to batches of 1024: under the optimal coupling (`exact`), and with each input kept with its
+# own output (`paired`).
 
 # %%
 from companion.networks import network_title
@@ -172,27 +199,28 @@ default = ["mean", "activate-first", "ledoit-wolf", "none"]
 fixed = study[(study[words] == default).all(axis=1)]
 means = fixed.pivot_table("score", ["network", "coupling"], "n")
 changes = (means[1024] - means[128]).unstack()
-changes.assign(difference=changes["exact"] - changes["paired"]).round(3)
+changes["difference"] = changes["exact"] - changes["paired"]
+table(changes.rename_axis(None), digits=3)
 
 # %% [markdown]
-# A small batch errs twice: its covariance is too flexible, which raises the score, and the coupling has few partners to choose
-# from, which lowers it. Here they partly cancel; part of the stability in the paper's figure 8 may be that, too.
+# Part of the stability in the paper's figure 8 may be that, too.
 #
 # ## Another training
 #
 # Nine trainings of the VGG-16 of the {term}`mini zoo` on digits, each measured in one batch of 512:
 
-# %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Signatures of one architecture, trained from nine seeds: the shape is the same, and single activations differ by up to 0.3 (as in the paper's figure 8, right)."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
+# %%
+trainings = under(load_study("seeds"))
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-seeds", "caption": "Nine trainings of one architecture have the same shape, and single activations differ by up to 0.3 (as in the paper's figure 8, right)."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
 from companion.figures import repeated_signatures
 
-trainings = under(load_study("seeds"))
-repeated_signatures(
-    {"mini VGG-16 on digits": trainings}, "seed", label="seed "
-)
+repeated_signatures({"mini VGG-16": trainings}, "seed", label="seed ")
 
 # %% [markdown]
-# How far does each thing move a score? Root mean squares of its deviations over batches of 32 images, over trainings and, for
-# comparison, over activations, and of its change from batches of 32 to 256.
+# How far does each thing move a score? The table has root mean squares over activations: of the deviation over batches of 32
+# images, of the change from 32 images to 256, and of the deviation over trainings. To compare, it has the deviation over
+# activations.
 
 
 # %%
@@ -210,13 +238,14 @@ moved = {
     "another activation": by_seed.mean(axis=1).std(),
 }
 moved = pd.DataFrame({"moved": moved}).T
-moved.round(3)
+table(moved.T, digits=3)
 
 # %% tags=["remove-cell"]
 say(moved, "{:.3f}")
 
 # %% [markdown]
-# Between two networks trained once each, a difference counts only if it is larger than another seed's; more images do not help.
+# **Another training moves a score more than another batch or a larger one.** So a difference between two networks that were
+# trained once each counts only if it is larger than another seed's; more images do not help.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 import affscore
@@ -231,9 +260,9 @@ if model:
 # %% [markdown]
 # ## When the score is below 0
 #
-# $\rho \ge 0$ is proved for the covariances of the clouds themselves. Under shrinkage a cloud with heavy tails breaks it: 256
-# points in 1024 dimensions, 100 coordinates of scale 1 and the others of 1/1000, each point times the size of a Student t
-# variable with one degree of freedom.
+# **Under shrinkage heavy tails can push the score below 0.** That it is at least 0 is proved for the covariances of the clouds
+# themselves. This cloud breaks it: 256 points in 1024 dimensions, 100 coordinates of scale 1 and the others of 1/1000, each
+# point times the size of a Student t variable with one degree of freedom.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Such a cloud", "code_prompt_hide": "Such a cloud"}
 from affscore import affinity_score

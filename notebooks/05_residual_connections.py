@@ -21,9 +21,9 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **A ReLU after a shortcut's sum is far more linear than the ReLU inside the block.** Take one of each: in residual networks
-# the one after the sum scores higher in {glue:text}`residual-mean` of all pairs, in their twins without shortcuts in
-# {glue:text}`plain-mean`, where 50 % is chance (means over nineteen twins, fifteen of them small networks of ours).
+# **A ReLU after a shortcut's sum is far more linear than the ReLU inside the block.** Take one of each. With shortcuts the one
+# after the sum scores higher in {glue:text}`residual-mean` of all pairs; at the same places without shortcuts it is
+# {glue:text}`plain-mean`, where 50 % is chance. These are means over nineteen twins, fifteen of them small networks of ours.
 # {bdg-success}`robust`
 # :::
 
@@ -48,18 +48,18 @@ seed: int = 0  # of the choice of images
 # %% tags=["remove-cell"]
 import companion
 from companion.parameters import check_parameters
-from companion.style import say
+from companion.style import say, table
 
 check_parameters(globals())
 
 # %% [markdown]
 # ## Twins with and without shortcuts
 #
-# A plain network is its residual *twin* without the additions: the same layers, the same number of weights, the same
-# training. Others trained eight such networks on CIFAR-10 ({doc}`06_a_decade` says who). `scores` has a row for each ReLU; its
-# `kind` is `first` of a block, or, for the last one, `after-sum` with a shortcut and `second` without.
+# A plain network is its residual *twin* without the additions: the same layers, number of weights and training. Others trained
+# eight such networks on CIFAR-10 ({doc}`06_a_decade` says who). `scores` has a row for each ReLU. Its `kind` is `first` for the
+# first of a block; the last one is `after-sum` with a shortcut and `second` without.
 
-# %% mystnb={"figure": {"name": "fig-twins", "caption": "Scores of two networks with 56 layers. With shortcuts the ReLUs after a sum lie near 1 and those inside a block far below; without them both places overlap. Measured on {term}`JPEG copies` of test images."}, "image": {"alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
+# %% mystnb={"figure": {"name": "fig-twins", "caption": "With shortcuts the ReLUs after a sum lie near 1 and those inside a block far below; without them both places overlap. Scores of two networks with 56 layers, measured on {term}`JPEG copies` of test images."}, "image": {"alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
 import numpy as np
 import pandas as pd
 
@@ -75,8 +75,8 @@ groups = {
 score_histograms(groups)
 
 # %% [markdown]
-# How far apart are the groups? Take a ReLU of each. The share of all such pairs in which the last one of a block scores higher
-# is 1/2 where the groups are alike, and 1 where they do not overlap.
+# How far apart are the groups? Take one ReLU of each. Their *separation* is the share of all such pairs in which the last one of
+# a block scores higher: 1/2 where the groups are alike, 1 where they do not overlap.
 
 
 # %%
@@ -88,10 +88,9 @@ def separation(rows):
 
 twins = scores[scores["family"].isin(["plain", "residual"])]
 shares = twins.groupby("network")[["kind", "score"]].apply(separation)
-table = real_networks()[["family", "accuracy"]].join(
-    shares.rename("separation"), how="right"
-)
-table.round(2)
+pairs = real_networks()[["family", "accuracy"]]
+pairs = pairs.join(shares.rename("separation"), how="right")
+table(pairs.rename_axis(None), digits={"accuracy": 1})
 
 # %% [markdown]
 # (`accuracy` is the published one in per cent, on the lossless test images.)
@@ -110,28 +109,30 @@ from companion.studies import load_study, under
 digits = under(load_study("shortcuts")).query("kind != 'hidden'")
 on_digits = digits.groupby(["network", "seed"])[["kind", "score"]]
 on_digits = on_digits.apply(separation).unstack()
-on_digits.round(2)
+table(on_digits.add_prefix("seed ").rename_axis(None))
 
 # %% [markdown]
-# Over all nineteen, in per cent:
+# Over all nineteen:
 
 # %%
-both = pd.concat([table["separation"], on_digits.stack()]).reset_index()
+both = pd.concat([pairs["separation"], on_digits.stack()]).reset_index()
 both["shortcuts"] = both["index"].astype(str).str.contains("[rR]es")
 both = both.groupby("shortcuts")[0].agg(["mean", "min", "max"])
-both = 100 * both.rename({True: "residual", False: "plain"})
-both.round().astype(int)
+both = both.rename({True: "residual", False: "plain"}).rename_axis(None)
+table(both)
 
 # %% tags=["remove-cell"]
-say(both, "{:.0f} %")
+say(100 * both, "{:.0f} %")
 
 # %% [markdown]
+# How much a shortcut moves one ReLU alone is less sure: {doc}`08_a_signature_for_every_architecture` has five designs for it.
+#
 # ## Predicted without an image
 #
-# **The split follows from sums and batch norms, without an image.** A norm has the mean and deviation of each channel in its bias and weight,
-# and the score of a ReLU on Gaussian channels depends on these alone. So replace every convolution by independent Gaussian
-# noise: no image goes in, and norms, sums and ReLUs run as before (`companion.predicted`). Measured is one position
-# of each image, which is what a norm describes.
+# **The split follows from sums and batch norms, without an image.** A norm holds the mean and deviation of each channel, in its
+# bias and weight. The score of a ReLU on Gaussian channels depends on these alone. So we replace every convolution by
+# independent Gaussian noise; norms, sums and ReLUs run as before (`companion.predicted`). We measure at one position of each
+# image, which is what a norm describes.
 
 # %%
 from companion.figures import two_measures
@@ -140,33 +141,29 @@ from companion.predicted import predicted_beside_measured
 noise = predicted_beside_measured().query("kind != 'hidden'")
 noise = noise.merge(real_networks().reset_index(), on="model")
 
-# %% mystnb={"figure": {"name": "fig-predicted", "caption": "Scores of trained networks against what their batch norms alone predict, a dot for each ReLU. No image and no convolution went into the prediction. Measured at one position of 512 JPEG copies of test images."}, "image": {"alt": "Two panels with predicted scores on the horizontal and measured ones on the vertical axis. In the residual network the dots lie along the diagonal: ReLUs inside a block from 0.4 to 0.7, those after a sum from 0.7 to 0.97. In the plain network both kinds lie along the diagonal from 0.55 to 0.87, mixed."}}
-deepest = noise.query(
-    "stage == 'trained' and network in ['plain-56', 'ResNet-56']"
-)
-words = ("predicted from the norms", "measured")
-drawn = two_measures(
-    deepest, "predicted", "score", "network", "kind", words, columns=2
-)
-for axes in drawn.axes:
-    axes.axline((0.7, 0.7), slope=1, color="grey", linewidth=0.8)
-drawn
+deepest = noise[noise["network"].isin(["plain-56", "ResNet-56"])]
+deepest = deepest.query("stage == 'trained'")
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-predicted", "caption": "Batch norms alone predict the scores of trained networks, and so the split. A dot for each ReLU: no image and no convolution went into the prediction. Measured at one position of 512 JPEG copies of test images."}, "image": {"alt": "Two panels with predicted scores on the horizontal and measured ones on the vertical axis. In the residual network the dots lie along the diagonal: ReLUs inside a block from 0.4 to 0.7, those after a sum from 0.7 to 0.97. In the plain network both kinds lie along the diagonal from 0.55 to 0.87, mixed."}}
+look = {"labels": ("predicted", "measured"), "columns": 2, "diagonal": True}
+two_measures(deepest, "predicted", "score", "network", "kind", **look)
 
 # %%
 split = noise.query("family == 'residual'").groupby(["stage", "kind"])
 split = split[["predicted", "score"]].mean().loc[["untrained", "trained"]]
 split.index = split.index.map("-".join)
-split.round(2)
+table(split, {"predicted": "predicted", "score": "measured"})
 
 # %% tags=["remove-cell"]
 say(split)
 
 # %% [markdown]
-# (Means over the ReLUs of four ResNets, at one position; untrained ones are measured with the statistics of images in their
-# norms.) Before training a ReLU inside a block scores {glue:text}`untrained-first-predicted`, as on any centred Gaussian.
-# After the sum it scores {glue:text}`untrained-after-sum-predicted`: what a block adds has mean zero and the same size in every
-# block, while the stream, which the ReLUs keep positive, grows like the root of their number. So sums fall below 0 ever more
-# rarely, as in one coordinate:
+# These are means over four ResNets. Untrained ones are measured with the statistics of images in their norms.
+#
+# **Before training a ReLU scores {glue:text}`untrained-first-predicted` inside a block, as on any centred Gaussian, and
+# {glue:text}`untrained-after-sum-predicted` after the sum.** What a block adds has mean zero and the same size in every block.
+# The stream, which the ReLUs keep positive, grows like the root of their number. So sums fall below 0 ever more rarely, as in
+# one coordinate:
 
 # %%
 noise = np.random.default_rng(0).standard_normal((28, 10**5))
@@ -176,43 +173,41 @@ for block, change in enumerate(noise[1:], 1):
     score = 1 - np.sqrt(1 - np.corrcoef(total, x)[0, 1])
     steps[block] = [np.sqrt(np.mean(total**2)), (total < 0).mean(), score]
 steps = pd.DataFrame(steps, ["size of the sum", "share below 0", "score"])
-steps[[1, 3, 9, 27]].rename_axis(columns="block").round(2)
+table(steps[[1, 3, 9, 27]].rename_axis(columns="block"))
 
 # %% [markdown]
 # Trained norms widen the gap.
 #
-# **Where it fails.** Scores of means over positions depend on how a channel varies within an image, which no norm knows. And
-# in most {term}`mini networks <mini network>` the norms hardly left their start, so that the prediction is nearly constant
+# **Where the prediction fails.** Averages over positions depend on how a channel varies within an image, which no norm knows.
+# And in most {term}`mini networks <mini network>` the norms hardly left their start: there the prediction is nearly constant
 # within a place. {bdg-warning}`depends`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Where the prediction fails", "code_prompt_hide": "How sure? Where the prediction fails"}
-# Rank correlations with the score within a network: means by family, and
-# with an interval over the families.
-# gaussian: from measured means and deviations; diagonal: each channel as is;
-# of_means: of the prediction, with scores of means over positions.
-# first: of the prediction, for ReLUs inside a block alone.
+# Rank correlations of prediction and score within a network: of all its
+# ReLUs (with an interval over the families of real networks), of those inside
+# a block, and with scores of averages over positions; means by family.
 # spread: the deviation of the predictions.
 from companion.statistics import mean_of
 
-columns = ["predicted", "gaussian", "diagonal", "score", "score_of_means"]
+columns = ["predicted", "score", "score_of_means"]
 every = predicted_beside_measured().query("stage == 'trained'")
-ranks = every.groupby("model")[columns].corr("spearman").unstack()
-inside = every.query("kind == 'first'").groupby("model")
-fails = ranks["score"][columns[:3]].assign(
-    first=inside[columns].corr("spearman").unstack()["predicted"]["score"],
-    of_means=ranks["predicted"]["score_of_means"],
-    spread=every.groupby("model")["predicted"].std(),
-)
+by_model = every.groupby("model")[columns]
+ranks = by_model.corr("spearman")["predicted"].unstack()
+first = every.query("kind == 'first'").groupby("model")[columns]
+ranks["predicted"] = first.corr("spearman")["predicted"].unstack()["score"]
+fails = ranks.set_axis(["inside", "all", "averages"], axis=1)
+fails["spread"] = every.groupby("model")["predicted"].std()
 of = fails.index.str.extract(r"(mini:|)(?:\S+:|)([a-z]+)\S*$")
 fails = fails.groupby(of.agg("".join, axis=1).to_numpy()).mean()
 real = fails[~fails.index.str.startswith("mini:")]
-print(f"predicted, real networks: {mean_of(real['predicted']):.2f}")
-fails.round(2)
+print(f"all, real networks: {mean_of(real['all']):.2f}")
+table(fails)
 
 # %% [markdown]
 # ## Networks of ImageNet
 #
-# ResNet-18 and ResNet-50 have no twins, but the same places. (A block of ResNet-50 has three ReLUs, two of them inside.)
+# **The split is the same in networks of photographs.** ResNet-18 and ResNet-50 have no twins, but the same places. (A block of
+# ResNet-50 has three ReLUs, two of them inside.)
 
 # %% mystnb={"figure": {"name": "fig-imagenet", "caption": "On photographs, too, the ReLUs after a sum are the upper edge of a zigzag. Weights trained on ImageNet and quantised; 512 photographs."}, "image": {"width": "540px", "alt": "Affinity score over depth for ResNet-18 and ResNet-50. In both the activations after a sum score higher than their neighbours inside of a block."}}
 from companion.figures import signatures
@@ -224,7 +219,8 @@ signatures(photographs)
 inside = {"second": "first"}  # of three
 photographs = photographs.query("kind != 'hidden'").replace({"kind": inside})
 of_these = photographs.groupby("network")[["kind", "score"]]
-of_these.apply(separation).rename("separation").to_frame().round(2)
+of_these = of_these.apply(separation).rename("separation")
+table(of_these.to_frame().rename_axis(None))
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
@@ -238,21 +234,22 @@ if model:
 # %% [markdown]
 # ## Two groups are not yet two modes
 #
-# The paper calls the distribution *bimodal*. Whether there are two humps depends on how wide the groups are. Silverman's test
-# {cite}`silverman1981using` looks at the scores alone. It asks how much they must be smoothed until one hump is left, and
-# how often scores from that smooth density would need as much. {bdg-warning}`depends`
+# The paper calls the distribution *bimodal*. Whether two groups make two humps depends on how wide they are. Silverman's test
+# {cite}`silverman1981using` looks at the scores alone. How much must they be smoothed until one hump is left? And how often
+# would scores from that smooth density need as much? {bdg-warning}`depends`
 
 # %%
 from companion.chapter_05 import unimodality_test
 
 humps = scores.groupby("network")["score"].agg(unimodality_test)
-humps = humps.map(lambda test: test.p_value)
-humps.loc[table.index].rename("p for one mode").to_frame().round(3)
+humps = humps.map(lambda test: test.p_value).loc[pairs.index]
+table(humps.to_frame("p for one mode").rename_axis(None), digits=3)
 
 # %% [markdown]
-# Network by network it depends: with positions averaged, some choices of covariance and coupling reject one mode in none of the
-# four ResNets (next fold). Pooled residual networks (`scipy.stats.combine_pvalues`), also those on digits, reject it under
-# every choice; pooled plain ones do, too, under some ({doc}`18_what_is_reproduced`). So *the groups are apart* is the finding.
+# **Network by network it depends.** With positions averaged, some choices of covariance and coupling reject one mode in none of
+# the four ResNets (next fold). Pooled (`scipy.stats.combine_pvalues`), residual networks reject it under every choice, also
+# those on digits. But pooled plain ones do, too, under some ({doc}`18_what_is_reproduced`). So the finding is that *the groups
+# are apart*.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 from companion.real_networks import real_multiverses
@@ -261,21 +258,18 @@ words = ["reduction", "order", "covariance", "coupling", "family"]
 every = real_multiverses("CIFAR-10").query("kind != 'hidden'")
 every = every[every["family"].isin(["plain", "residual"])]
 by_choice = every.groupby([*words, "network"])
-apart = by_choice[["kind", "score"]].apply(separation).groupby(words)
+apart = by_choice[["kind", "score"]].apply(separation)
 p = by_choice["score"].agg(lambda some: unimodality_test(some, 99).p_value)
 modes = (p < 0.05).groupby(words).sum()
-# The worst of four choices of covariance and coupling: the least of residual
-# networks, the most of plain ones; two modes: p < 0.05 in how many of four.
-# Rows: positions averaged after the activation, before it, or only one.
-worst = {
-    ("separation", "residual"): apart.min().xs("residual", level="family"),
-    ("separation", "plain"): apart.max().xs("plain", level="family"),
-    ("two modes", "residual"): modes.xs("residual", level="family"),
-    ("two modes", "plain"): modes.xs("plain", level="family"),
-}
-worst = pd.DataFrame(worst).groupby(["reduction", "order"])
-worst = worst.agg(["min", "max"]).iloc[:, [0, 3, 4, 7]].droplevel(2, axis=1)
-worst.set_axis(["mean", "mean first", "position"]).round(2)
+# Four choices of covariance and coupling each; two modes: p < 0.05 in how many
+# of four networks. Averages over positions are taken after the activation
+# (activate-first) or before it; sample: one position instead.
+ways = ["reduction", "order", "family"]
+sure = {"separation": apart, "two modes": modes}
+sure = {k: v.groupby(ways).agg(["min", "max"]) for k, v in sure.items()}
+sure = pd.concat(sure, axis=1)
+sure.columns = sure.columns.map(" ".join)
+table(sure.set_axis(sure.index.map(", ".join)))
 
 # %% [markdown]
 # ## Exercises

@@ -21,11 +21,10 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **On CIFAR-10 the nearest signature belongs to the same family for {glue:text}`CIFAR-10-by signature` of the networks that
-# have a relative; their numbers of activations alone find {glue:text}`CIFAR-10-by length`.** These are ten networks, each
-# family from one source of weights; other choices of the measure find 70 to 100 %. On photographs it is
-# {glue:text}`photographs-by signature`, and the numbers of activations do as well ({glue:text}`photographs-by length`).
-# {bdg-warning}`depends`
+# **On CIFAR-10 the nearest signature is a relative's for {glue:text}`CIFAR-10-by signature` of the networks; numbers of
+# activations alone find {glue:text}`CIFAR-10-by length`.** These are ten networks, each family from one source of weights. On
+# photographs it is {glue:text}`photographs-by signature`, and the numbers of activations do as well
+# ({glue:text}`photographs-by length`). {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -57,8 +56,8 @@ check_parameters(globals())
 # %% [markdown]
 # ## Twelve networks on CIFAR-10
 #
-# The distance of two signatures is that of dynamic time warping (below), and the tree joins the two nearest clusters
-# first, by the average distance of their members.
+# Which of these networks have similar signatures? We measure how far apart two of them are by dynamic time warping (below). The
+# tree joins the two nearest clusters first, by the average distance of their members.
 
 # %%
 import pandas as pd
@@ -78,7 +77,7 @@ def compared(rows):  # signatures, their distances, and the families
     return signatures, distances, networks["family"].first()
 
 
-# %% mystnb={"figure": {"name": "fig-clustering", "caption": "Twelve networks trained on CIFAR-10, clustered by their signatures: plain networks of 20 to 56 layers stand together, and so do the VGG-like ones; residual networks of 32 layers and more are far from all others, and ResNet-20, whose scores jump less, stands apart from them. Measured on JPEG copies of test images."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family, and beside it its signature as a line. The four plain networks form one branch, the two SimpNets another, and the residual networks of 32 to 56 layers join last."}}
+# %% mystnb={"figure": {"name": "fig-clustering", "caption": "Plain networks of 20 to 56 layers stand together, and so do the VGG-like ones. Residual networks of 32 layers and more are far from all others; ResNet-20, whose scores jump less, stands apart from them. Twelve networks trained on CIFAR-10, clustered by their signatures on JPEG copies of test images."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family, and beside it its signature as a line. The four plain networks form one branch, the two SimpNets another, and the residual networks of 32 to 56 layers join last."}}
 def clustered(rows):
     lines, distances, family = compared(rows)
     tree = linkage(squareform(distances), "average")
@@ -89,12 +88,12 @@ cifar = real_scores("CIFAR-10")
 clustered(cifar)
 
 # %% [markdown]
-# A plain network and its residual twin have the same layers but for the shortcuts, and as many activations. Still the plain
-# network of 20 layers is nearer to one of 56 than to its twin:
+# **The plain network of 20 layers is nearer to that of 56 than to its residual twin**, from which it differs in the shortcuts
+# alone:
 
 # %%
 _, distances, family = compared(cifar)
-distances = pd.DataFrame(distances, family.index, family.index)
+distances = pd.DataFrame(distances, [*family.index], [*family.index])
 table(distances.loc[["plain-20"], ["plain-32", "plain-56", "ResNet-20"]])
 
 # %% [markdown]
@@ -108,14 +107,13 @@ table(distances.loc[["plain-20"], ["plain-32", "plain-56", "ResNet-20"]])
 # D(a, b) = \min_{\pi} \sqrt{\sum_{(i, j) \in \pi} (a_i - b_j)^2} .
 # $$
 #
-# A repeated score costs nothing, so a network whose blocks all look alike is close to a deeper one with the same blocks.
-# Two warnings: the triangle inequality fails, and nothing is divided by the length, so long signatures are far from
-# everything else.
+# A repeated score costs nothing, so a network whose blocks all look alike is close to a deeper one with the same blocks. Two
+# warnings: the triangle inequality fails, and long signatures are far from everything else, as nothing is divided by the length.
 #
 # ## Are relatives nearest?
 #
-# Clustering always yields a tree. Simpler: is the nearest signature a relative's? We ask it of networks that have one. A
-# baseline knows only how many activations a network has, and permuted families show what chance does.
+# Clustering always yields a tree. So ask a simpler question: is the nearest signature a relative's? We ask it of the networks
+# that have one. The baseline knows only how many activations a network has, and permuted families show what chance does.
 
 
 # %%
@@ -156,17 +154,17 @@ table(found, digits={"p": 4})
 # %% tags=["remove-cell"]
 from companion.style import say
 
-say(found, "{:.0%}")
+say(100 * found, "{:.0f} %")
 
 # %% [markdown]
-# On CIFAR-10 members of a family differ in depth, and each plain network has a residual twin with as many activations. So
-# there the number of activations must fail. The signature finds the family, which is also one source of weights.
+# **On CIFAR-10 the signature finds the family, and the number of activations cannot.** Members of a family differ in depth,
+# and each plain network has a residual twin with as many activations. But the family is also one source of weights.
 #
-# On photographs most relatives are widths of one design, with the same number of activations. So there the baseline is as
-# good, and nothing is shown beyond it. Three networks fail: ResNet-18 and ResNet-50, the only relatives of different depth,
-# and the full-width MobileNetV2, whose weights come from another source.
+# **On photographs the baseline is as good, so nothing is shown beyond it.** Most relatives are widths of one design, with the
+# same number of activations. Three networks fail: ResNet-18 and ResNet-50, the only relatives of different depth, and the
+# full-width MobileNetV2, whose weights come from another source.
 
-# %% mystnb={"figure": {"name": "fig-photographs", "caption": "Fourteen ImageNet networks by their signatures: most widths of one design stand together; ResNet-18 and ResNet-50 do not. Most weights quantised; 512 photographs of ImageNet's training set (as Fig. 5 A of the paper, with other networks)."}, "image": {"alt": "A dendrogram of fourteen networks with their signatures. The EfficientNet-Lites, the MobileNetV1s, two narrow MobileNetV2s and the SqueezeNets are pairs or branches; the two ResNets join different branches."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-photographs", "caption": "Most widths of one design stand together; ResNet-18 and ResNet-50 do not. Fourteen ImageNet networks, clustered by their signatures (as in the paper's Fig. 5 A, with other networks). Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"alt": "A dendrogram of fourteen networks with their signatures. The EfficientNet-Lites, the MobileNetV1s, two narrow MobileNetV2s and the SqueezeNets are pairs or branches; the two ResNets join different branches."}}
 if models:
     from affscore.survey import load_or_measure
     from companion.networks import network_table
@@ -200,8 +198,8 @@ table(pd.concat(ends), digits={"p": 4})  # of twelve choices
 # %% [markdown]
 # ## Before training, and in small
 #
-# Is it training that makes signatures of a family alike? Here are networks of the paper at full size with random weights, on
-# noise, and the mini zoo: small members of the paper's 36 networks, trained on digits ({ref}`mini-zoo`).
+# Does training make the signatures of a family alike? Here are two more sets: networks of the paper at full size with random
+# weights, on noise, and the mini zoo, small members of the paper's 36 networks that were trained on digits ({ref}`mini-zoo`).
 
 # %%
 from affscore import load_results
@@ -219,63 +217,70 @@ for name, some in more.items():
 table(found, digits={"p": 4})
 
 # %% [markdown]
-# So families differ before any training: the order of layers and the distribution of first weights tell them apart. What
-# training adds is in {doc}`11_what_training_does`.
+# **Families differ before any training:** the order of layers and the distribution of first weights tell them apart.
+# {doc}`11_what_training_does` says what training adds.
 #
 # ## Which part of a design does it?
 #
-# The paper names causes: VGG's small filters lower the score, attention is "a focusing lens", shortcuts make two groups. We
-# changed one part at a time in five small designs each, trained on digits with two seeds. Comparisons and margins were
-# fixed before the run (`companion.studies.interventions`).
+# The paper names causes: attention is "a focusing lens", shortcuts make two groups, VGG's small filters lower the score. We
+# changed one part at a time in five small designs each, trained on digits with two seeds. Comparisons and margins were fixed
+# before the run (`companion.studies.interventions`).
 #
-# * *Filters*: `3x6`, `5x3` and `7x2` are six, three and two layers of filters of 3, 5 and 7 pixels, with equal channels and
-#   the same receptive field; `3x2` has the depth of `7x2`.
 # * *Attention*: its weights become uniform, or the identity.
 # * *Shortcuts* get a strength $a$ in $y = a x + f(x)$.
+# * *Filters*: `3x6`, `5x3` and `7x2` are six, three and two layers of filters of 3, 5 and 7 pixels, with equal channels and
+#   the same receptive field; `3x2` has the depth of `7x2`.
 
-# %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "At 5 %, with averages after the activation: without attention GELUs are more non-linear, and a shortcut makes the ReLU after its sum more linear; what small filters do is open. Mean scores with one part of a design changed, less those with the part as it was: means over five designs with intervals of 95 %; grey: the margin of equivalence."}, "image": {"alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the ReLU after a sum right."}}
-from companion.figures import forest
+# %%
 from companion.studies.interventions import judged
 
-studied = ["filters", "attention", "shortcut-strength"]
+studied = ["attention", "shortcut-strength", "filters"]
 causes = judged(*studied)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-08-interventions", "caption": "Without attention GELUs are more non-linear; a shortcut makes the ReLU after its sum more linear; what small filters do is open (each at 5 %, averages after the activation). Points: mean score with a part changed less that with the part as it was, over five designs, with intervals of 95 %. Grey: the margin of equivalence."}, "image": {"alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the ReLU after a sum right."}}
+from companion.figures import forest
+
 forest(causes, "difference of scores")
 
 # %%
 causes = causes.rename(columns={"holm": "Holm's p", "seen": "detectable"})
 shown = ["difference", "verdict", "detectable", "Holm's p"]
-table(causes[shown], digits=3)
+table(causes[shown].rename_axis(None), digits=3)
 
 # %% [markdown]
-# Each verdict is at 5 %. An interval within the margin would mean *equivalent*: too small a difference to matter. `Holm's p`
-# corrects for judging all thirteen comparisons of this page and of {doc}`17_training_for_non_linearity` at once.
+# A verdict is *effect* where the interval of 95 % lacks 0, and *equivalent* where it lies within the margin: too small a
+# difference to matter. `Holm's p` corrects for all thirteen comparisons of this page and of {doc}`17_training_for_non_linearity`.
 # `detectable` is the smallest difference that a pilot let us expect to detect; but designs differ by more than its seeds.
 #
-# What enters the GELUs, means over designs:
+# What enters the GELUs? Means over designs:
 
 # %%
 from companion.studies import load_study, under
 from companion.studies.interventions import outcomes
 
-shown = ["score", "test_accuracy", "gelu_mean", "gelu_std"]
-levels = {}
-for study in ("filters", "attention"):
-    by_level = outcomes(under(load_study(study))).groupby("level")
-    levels[study] = by_level.mean(numeric_only=True)
-table(pd.concat(levels)[shown])
+shown = {"score": "score", "test_accuracy": "accuracy (%)"}
+shown |= {"gelu_mean": "mean input", "gelu_std": "deviation"}
+levels = [outcomes(under(load_study(one))) for one in studied[::2]]
+levels = pd.concat(levels).groupby("level", sort=False)[[*shown]].mean()
+table(levels.rename_axis(None), shown, digits={"test_accuracy": 0})
 
 # %% [markdown]
-# **Without attention GELUs are *more* non-linear**, in every design: with the identity their inputs spread wider and lie
-# lower. {bdg-warning}`depends`: these are small transformers on digits, which need no attention. With averages after the
-# GELU the identity passes Holm's correction, uniform weights do not. At one token a quarter to a third of the effect is left,
-# and with the average before the GELU nothing.
+# **Without attention GELUs are *more* non-linear**, in every design. With the identity their inputs spread wider and lie lower.
+# The identity passes Holm's correction, uniform weights do not. {bdg-warning}`depends`: these are small transformers on digits,
+# which need no attention, and other reductions leave at most a third of the effect (fold).
 #
-# **A stronger shortcut makes the ReLU after its sum more linear**, at 5 % and not by Holm. **Small filters** are undecided,
-# and networks of two layers of 3 pixels learned less. The dose $a$ and the response:
+# **A stronger shortcut makes the ReLU after its sum more linear**, at 5 % and not by Holm. {doc}`05_residual_connections` is surer
+# of its split, as it compares two ReLUs of one network, in nineteen networks. Here one ReLU is compared with and without the
+# shortcut, in five designs that differ much.
+#
+# **What small filters do is open**, and networks of two layers of 3 pixels learned less.
+#
+# The strength $a$ of the shortcut, and what it does to each place:
 
 # %%
 doses = outcomes(under(load_study("shortcut-strength"))).groupby("level")
-table(doses[["first", "after-sum", "test_accuracy"]].mean())
+doses = doses[["first", "after-sum"]].mean()
+table(doses.rename_axis(None).add_prefix("a = ", axis=0))
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Other reductions", "code_prompt_hide": "How sure? Other reductions"}
 from affscore.options import DEFAULT

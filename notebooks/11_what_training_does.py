@@ -21,8 +21,9 @@
 # :::{admonition} What we found
 # :class: findings
 # **Training lowers the scores inside residual blocks, and hardly those after a sum.** In four ResNets on CIFAR-10 the first
-# ReLU of a block goes from {glue:text}`residual-first-untrained` to {glue:text}`residual-first-trained`, the one after the
-# sum from {glue:text}`residual-after-sum-untrained` to {glue:text}`residual-after-sum-trained`, with averages over positions. {bdg-success}`robust`
+# ReLU of a block falls from {glue:text}`residual first-untrained` to {glue:text}`residual first-trained`, the one after the sum
+# from {glue:text}`residual after-sum-untrained` to {glue:text}`residual after-sum-trained` (averages over positions).
+# {bdg-success}`robust`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -53,12 +54,13 @@ check_parameters(globals())
 # %% [markdown]
 # ## Eight networks before and after
 #
-# Four networks without shortcuts and four with them {cite}`he2016deep` were trained on CIFAR-10 ({doc}`06_a_decade` says
-# whose weights they are). We measured the same architectures with one draw of initial weights each, in two ways. While a
-# network trains, its batch norms centre and scale every channel; as built they subtract 0 and divide by 1. *Untrained* has
-# the statistics of the images in the norms, *norms off* has not.
+# Four networks without shortcuts and four with them {cite}`he2016deep` were trained on CIFAR-10 ({doc}`06_a_decade` says by
+# whom). We measured them, and the same architectures with one draw of initial weights each.
+#
+# Initial weights are measured in two ways. *Untrained*: the batch norms centre and scale each channel by the statistics of
+# the images, as they do while a network trains. *Norms off*: as built, they subtract 0 and divide by 1.
 
-# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores, with shortcuts those inside of the blocks. Untrained networks whose norms are off rise to nearly 1 within a few layers. Measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, three lines each. With norms off the lines rise from 0.7 to above 0.9. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
+# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores; with shortcuts, those inside the blocks. With norms off the scores rise to nearly 1 within a few layers. Measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, three lines each. With norms off the lines rise from 0.7 to above 0.9. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
 import pandas as pd
 
 from companion.figures import bundles_of_signatures
@@ -79,14 +81,15 @@ two = two.sort_values("family", kind="stable")
 bundles_of_signatures(two, panels="network", columns=1)
 
 # %% [markdown]
-# Which activations change? Means by their place (`hidden` is the stem):
+# Which activations change? Means by their place (the stem comes before all blocks):
 
 # %%
 from companion.style import table
 
-places = scores.pivot_table("score", ["family", "kind"], "stage")
+places = scores.replace({"kind": {"hidden": "stem"}})
+places = places.pivot_table("score", ["family", "kind"], "stage")
 places = places[["norms off", "untrained", "trained"]]
-places.index = places.index.map("-".join)
+places.index = places.index.map(" ".join)
 table(places)
 
 # %% tags=["remove-cell"]
@@ -95,11 +98,9 @@ from companion.style import say
 say(places)
 
 # %% [markdown]
-# {doc}`05_residual_connections` says why a ReLU after a sum has little to do. Without shortcuts both ReLUs of a block fall
-# here. But where positions are not averaged after the activation, training makes plain networks *more* linear (last fold of
-# this page). {bdg-warning}`depends`
-#
-# A pair of your own (parameters `before` and `after`) is compared here:
+# **The ReLUs inside blocks fall most.** {doc}`05_residual_connections` says why a ReLU after a sum has little to do. Without
+# shortcuts both ReLUs of a block fall in this table. But where positions are not averaged after the activation, training makes
+# plain networks *more* linear (last fold of this page). {bdg-warning}`depends`
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A pair of your own", "code_prompt_hide": "A pair of your own"}
 if before and after:
@@ -115,18 +116,19 @@ if before and after:
 # ## Is an untrained network nearly linear?
 #
 # The paper says of its untrained VGG-16 that "the signature is increasing, reaching almost a perfectly linear pattern in the
-# last layers". Theory says why it should rise. If two inputs of a ReLU have correlation $c$, random weights take it to
+# last layers". **Theory says why it should rise: random weights make inputs alike.** If two inputs of a ReLU have correlation
+# $c$, they take it to {cite}`cho2009kernel`
 #
 # $$
-# c' = \frac{\sqrt{1 - c^2} + c\,(\pi - \arccos c)}{\pi} \ge c
+# c' = \frac{\sqrt{1 - c^2} + c\,(\pi - \arccos c)}{\pi} \ge c .
 # $$
 #
-# {cite}`cho2009kernel`: inputs grow alike. Over the channels the square of mean over deviation is $c / (1 - c)$ on average, so
-# more and more ReLUs are on for all inputs, or off for all. A batch norm sets the mean back to 0: a ReLU then stays at 0.62
-# unless a shortcut comes before it.
+# Where inputs are alike, the mean of a channel is large beside its deviation: their squared ratio is $c / (1 - c)$, on average
+# over channels. So more and more ReLUs are on for all inputs, or off for all. A batch norm sets the mean back to 0, and a ReLU
+# then stays at 0.62, unless a shortcut comes before it.
 #
-# `companion.predicted` follows means and variances through the actual weights: noise for images, and independent Gaussian
-# noise for the output of each layer.
+# How close is this to real weights? `companion.predicted` follows means and variances through them. It takes noise for images,
+# and independent Gaussian noise for the output of each layer.
 
 # %%
 from companion.networks import network_title
@@ -134,57 +136,59 @@ from companion.predicted import predicted_beside_measured
 
 noise = predicted_beside_measured().query("stage != 'trained'")
 noise = noise.assign(network=noise["model"].map(network_title))
-noise["norms"] = noise["stage"].map({"norms off": "off", "untrained": "on"})
 noise = noise.rename(columns={"score_unshrunk": "measured"})
 vgg = noise["model"].isin(["vgg11", "vgg13"])
 noise = noise[~(vgg & noise["layer"].str.startswith("classifier"))]
 
-# %% mystnb={"figure": {"name": "fig-predicted-rise", "caption": "Untrained networks, predicted from the weights alone (dashed) and measured. The rise of VGG-11, which has no norms, is predicted closely, and so are ResNet-20's jumps after sums with norms on; with norms off only its level is. Measured at one position, with the empirical covariance; VGG-11 on images of noise, ResNet-20 on CIFAR-10 as JPEG."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth. In VGG-11 predicted and measured lines rise together from 0.62 to above 0.9. In ResNet-20 those with norms jump between 0.62 and 0.8 together; those with norms off rise to between 0.8 and 0.9 and differ by up to 0.1."}}
+# %% mystnb={"figure": {"name": "fig-predicted-rise", "caption": "The rise of VGG-11, which has no norms, is predicted closely from the weights alone. So are ResNet-20's jumps after sums; with its norms off only the level is. Dashed: predicted. Measured at one position, with the empirical covariance; VGG-11 on images of noise, ResNet-20 on JPEG copies of CIFAR-10."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth. In VGG-11 predicted and measured lines rise together from 0.62 to above 0.9. In ResNet-20 the untrained lines jump between 0.62 and 0.8 together; those with norms off rise to between 0.8 and 0.9 and differ by up to 0.1."}}
 lines = noise.drop(columns="score").melt(
-    ["network", "norms", "index"], ["measured", "predicted"], "which", "score"
+    ["network", "stage", "index"], ["measured", "predicted"], "which", "score"
 )
-lines["group"] = "norms " + lines["norms"] + ", " + lines["which"]
+lines["group"] = lines["stage"] + ", " + lines["which"]
 lines["depth"], lines["line"] = lines["index"] + 1, 0
-two = lines["network"].isin(["ResNet-20", "VGG-11"])
-bundles_of_signatures(lines[two], "network", columns=1, dashed="predicted")
+two = lines[lines["network"].isin(["ResNet-20", "VGG-11"])]
+two = two.sort_values(["network", "stage", "which"], kind="stable")
+bundles_of_signatures(two, "network", columns=1, dashed="predicted")
 
 # %% [markdown]
-# The last three activations, means over four plain and four residual networks, and three VGGs:
+# How do the scores end? Means over the last three activations, of four plain and four residual networks, and of three VGGs;
+# `averaged` has averages over positions, as the papers do:
 
 
 # %%
-columns = ["predicted", "measured", "score", "score_of_means"]
+columns = ["predicted", "measured", "score_of_means"]
 ends = noise.groupby(["network", "stage"]).tail(3)
 kind = ends["network"].replace(r"(plain|ResNet)-\d+", r"\1", regex=True)
 ends = ends.groupby([kind, "stage"])[columns].mean()
-ends.index = ends.index.map("-".join).str.replace(" ", "-")
-ends.columns = ["predicted", "measured", "shrunk", "means"]
+ends.index = ends.index.map(", ".join)
+ends = ends.rename(columns={"score_of_means": "averaged"})
 table(ends)
 
 # %% tags=["remove-cell"]
 say(ends)
 
 # %% [markdown]
-# **At one position the rise is there, for VGG-11 and VGG-13 closely as predicted; with norms off elsewhere only its level is.**
-# (`measured`, with the empirical covariance.) The convolutions of VGG-11 end at {glue:text}`VGG-11-norms-off-measured`, predicted
-# {glue:text}`VGG-11-norms-off-predicted`. Averaging positions, as the papers do, leaves {glue:text}`VGG-11-norms-off-means`
-# (`means`). Its last two layers are left out: 512 images say nothing of 4,096 channels ({ref}`theory-closed-form`). We have no
-# untrained VGG-16 on photographs, to test the paper's. {bdg-warning}`depends`
+# **At one position VGG-11 and VGG-13 rise as predicted; with norms off elsewhere only the level is.** The convolutions of VGG-11
+# end at {glue:text}`VGG-11, norms off-measured`, predicted {glue:text}`VGG-11, norms off-predicted`. Averages over positions
+# end at {glue:text}`VGG-11, norms off-averaged`.
 #
-# Network by network (fold): with norms on and no shortcut the prediction is constant, so that a rank means nothing. With norms
-# off the 16 to 64 channels of a layer leave much to chance. VGG-16 is the mini network, on digits that are mostly dark.
+# Two limits: the last two layers of these VGGs are left out, as 512 images say nothing of 4,096 channels
+# ({ref}`theory-closed-form`). And we have no untrained VGG-16 on photographs to test the paper's. {bdg-warning}`depends`
 
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The prediction, network by network", "code_prompt_hide": "How sure? The prediction, network by network"}
 # Error: mean difference over activations, without sign. Rank: correlation.
+# With norms on and no shortcut the prediction is constant, so that a rank
+# means nothing. With norms off the 16 to 64 channels of a layer leave much to
+# chance. VGG-16 is the mini network, on digits that are mostly dark.
 def agreement(rows):
     error = (rows["predicted"] - rows["measured"]).abs().mean()
     rank = rows["predicted"].corr(rows["measured"], "spearman")
     return pd.Series({"error": error, "rank": rank})
 
 
-sure = noise.groupby(["network", "norms"]).apply(agreement).unstack()
-sure.columns = sure.columns.map(" ".join)
+sure = noise.groupby(["network", "stage"]).apply(agreement).unstack()
+sure.columns = sure.columns.map(", ".join)
 table(sure)
 
 
@@ -192,14 +196,10 @@ table(sure)
 # ## On the way
 #
 # When do the scores fall? Nine trainings of a mini VGG-16 (34,000 parameters) were measured every 19 steps, on 512 held-out
-# digits. The scores above have the *exact* coupling, each input with the output that makes the whole cheapest. A training is
-# measured with the *paired* one, each input with its own output: faster, and never above the exact score. Slide through the first training:
+# digits. During a training we use the *paired* score, where each input is kept with its own output. It is faster, and never
+# above the exact score, which takes the cheapest pairing. Slide through the first training:
 
 # %%
-import json
-
-from IPython.display import HTML
-
 course = load_study("seeds-course")
 one = course.query("seed == 1").round(3)
 shown = {
@@ -207,27 +207,35 @@ shown = {
     "accuracy": one.groupby("step")["accuracy"].first().tolist(),
     "scores": one.pivot_table("score", "step", "index").to_numpy().tolist(),
 }
+
+# %% tags=["hide-input"]
+import json
+
+from IPython.display import HTML
+
 HTML(
     "<div id='training-window'>This window needs the site's JavaScript.</div>"
     f"<script type='application/json'>{json.dumps(shown)}</script>"
 )
 
 # %% [markdown]
-# Means over all nine, in per cent:
+# Means over all nine:
 
 # %%
-means = 100 * course.groupby("step")[["accuracy", "score"]].mean()
+means = course.groupby("step")[["accuracy", "score"]].mean()
 means = means.loc[[0, 19, 57, 95, 152, 247, 399, 570]]
-means.T.round(0).astype(int)
+columns = {"accuracy": "accuracy (%)", "score": "score"}
+table(means, columns, digits={"accuracy": 0}).T
 
 # %% tags=["remove-cell"]
-say(means, "{:.0f} %")
+say(100 * means[["accuracy"]], "{:.0f} %")
+say(means[["score"]])
 
 # %% [markdown]
-# **The scores fall while the network learns, and stand still afterwards.** From step 57 to step 247 the mean score goes from
-# {glue:text}`57-score` to {glue:text}`247-score` while the accuracy rises from {glue:text}`57-accuracy` to
-# {glue:text}`247-accuracy`. Before, the score dips to {glue:text}`19-score` and comes back; in the last 323 steps neither moves much.
-# {bdg-warning}`depends`, as this is one architecture on one small data set.
+# **The scores fall while the network learns, and then stand still.** From step 57 to step 247 the mean score goes from
+# {glue:text}`57-score` to {glue:text}`247-score`, and the accuracy from {glue:text}`57-accuracy` to
+# {glue:text}`247-accuracy`. Earlier the score dips to {glue:text}`19-score` and comes back; in the last 323 steps neither moves
+# much. {bdg-warning}`depends`: this is one architecture on one small data set.
 #
 # ## Your own training
 #
@@ -246,7 +254,7 @@ prepare = affscore.models.card_of(network).preprocessing
 pictures = torch.stack([prepare(image) for image in digits[:480]])
 optimiser = torch.optim.AdamW(network.parameters(), lr=2e-3)
 
-# %% mystnb={"figure": {"name": "fig-own", "caption": "Sixty steps of a small network with batch norms: its scores fall with the first steps."}, "image": {"alt": "Affinity scores of nine activations over sixty optimisation steps, coloured by depth, with their mean, which falls, and the accuracy below, which rises."}}
+# %% mystnb={"figure": {"name": "fig-own", "caption": "The scores of a small network with batch norms fall with its first steps. A line for each activation, and below the accuracy on the measured digits."}, "image": {"alt": "Affinity scores of nine activations over sixty optimisation steps, coloured by depth, with their mean, which falls, and the accuracy below, which rises."}}
 with affscore.track(network, "digits", every=20, n=256) as tracker:
     for _ in range(60):
         some = torch.randint(len(pictures), (64,))

@@ -142,8 +142,8 @@ def _signatures(axes: Axes, signatures: Mapping[str, ArrayLike], colours: Mappin
 
 @house_style()
 def two_measures(
-    table: pd.DataFrame, x: str, y: str, panels: str, series: str, labels: tuple[str, str], from_zero: bool = False,
-    columns: int = 3,
+    table: pd.DataFrame, x: str, y: str, panels: str, series: str, labels: tuple[str, str], columns: int = 3,
+    diagonal: bool = False,
 ) -> Figure:  # fmt: skip
     """Draw one measure of networks against another.
 
@@ -154,8 +154,8 @@ def two_measures(
         panels: Of what has a panel of its own.
         series: Of what has a colour and marker of its own.
         labels: Of both axes, with units.
-        from_zero: Whether the axes begin at 0, so that distances show ratios.
         columns: Panels in a row.
+        diagonal: Whether a line shows where both are equal, and all axes have the same ends.
 
     Returns:
         The figure, as wide as a page.
@@ -181,9 +181,10 @@ def two_measures(
         for group, rows in table[table[panels] == name].groupby(series, sort=False):
             look: Any = {"linestyle": "", "markersize": 5, **looks[group]}
             axes.plot(rows[x], rows[y], label=literal(str(group)), **look)
-        if from_zero:
-            axes.set_xlim(left=0)
-            axes.set_ylim(bottom=0)
+        if diagonal:
+            ends = np.nanmin(table[[x, y]]) - 0.02, np.nanmax(table[[x, y]]) + 0.02
+            axes.plot(ends, ends, "-", color=PALETTE["grey"], linewidth=0.8, zorder=1)
+            axes.set(xlim=ends, ylim=ends)
         axes.set_title(literal(str(name)))
     legend_below(figure, 4)
     return figure
@@ -245,7 +246,8 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
             signature of the group), ``depth`` and ``score``. Activations of the same depth are averaged.
         panels: A further column; each of its values has a panel of its own. None for one panel.
         columns: Panels in a row.
-        dashed: Groups whose names end so have dashed lines.
+        dashed: Groups whose names end so have dashed lines without markers, in the colour of the group that is called
+            alike up to the comma.
 
     Returns:
         The figure, as wide as a page.
@@ -263,8 +265,11 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
         what = f"the columns {', '.join(map(str, missing))}" if isinstance(missing, list) else "rows"
         raise AffscoreError(f"the table of signatures lacks {what}; it needs {', '.join(needed)}")
     shown = [(str(name), some) for name, some in rows.groupby(panels, sort=False)] if panels else [("", rows)]
-    groups = enumerate(dict.fromkeys(rows["group"]))
-    looks = {group: series_style(number) | {"marker": _OF_GROUPS[number % 7]} for number, group in groups}
+    names = list(dict.fromkeys(rows["group"]))
+    colours = pd.factorize(np.array([str(name).rpartition(", ")[0] if dashed else name for name in names]))[0].tolist()
+    looks = {name: series_style(k) | {"marker": _OF_GROUPS[k % 7]} for name, k in zip(names, colours, strict=True)}
+    for one in names:
+        looks[one] |= {"linestyle": "--", "marker": ""} if dashed and str(one).endswith(dashed) else {"linestyle": "-"}
     figure, grid = page(
         len(shown), 0.9, each=2.1 if columns == 1 else 2.6, columns=columns, sharex=True, sharey=True,
         xlabel="depth (activations on the longest path)", ylabel="affinity score",
@@ -272,13 +277,12 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
     narrow(figure, columns)
     for axes, (name, some) in zip(grid, shown, strict=True):
         for group, members in some.groupby("group", sort=False):
-            line = "--" if dashed and str(group).endswith(dashed) else "-"
-            _draw_bundle(axes, members, str(group), looks[group] | {"linestyle": line})
+            _draw_bundle(axes, members, str(group), looks[group])
         axes.set_title(literal(name))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     score_axis(grid, rows["score"])
     if len(looks) > 1:
-        legend_below(figure, min(len(looks), 5))
+        legend_below(figure, min(len(looks), 5), handlelength=3)
     return figure
 
 
@@ -337,7 +341,7 @@ def forest(verdicts: pd.DataFrame, label: str) -> Figure:
     figure, (axes,) = page(1, 0.5 + 0.3 * len(verdicts), xlabel=label)
     for place, (low, value, high, margin) in enumerate(verdicts[["low", "difference", "high", "margin"]].to_numpy()):
         axes.barh(place, 2 * margin, 0.7, -margin, color="0.88")
-        axes.errorbar(value, place, xerr=[[value - low], [high - value]], fmt="o", color="C0")
+        axes.errorbar(value, place, xerr=[[value - low], [high - value]], fmt="o", color=PALETTE["blue"])
     axes.axvline(0, color="0.5", linewidth=0.8)
     axes.xaxis.set_major_locator(MaxNLocator(5))
     name_rows(axes, list(verdicts.index))

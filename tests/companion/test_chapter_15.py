@@ -55,10 +55,11 @@ def test_a_mosaic_has_one_scale_and_lines_between_regions_that_are_not_small():
 
 def test_measures_of_networks_in_panels_and_against_width():
     table = pd.DataFrame({"net": ["a", "a", "b"], "way": ["x", "y", "x"], "p": [1.0, 2, 3], "q": [4.0, 5, 6]})
-    figure = two_measures(table, "p", "q", "net", "way", ("first", "second"), from_zero=True)
+    figure = two_measures(table, "p", "q", "net", "way", ("first", "second"), diagonal=True)
     assert titles(figure) == ["a", "b"]
-    assert [line.get_xydata().tolist() for line in figure.axes[0].lines] == [[[1, 4]], [[2, 5]]]
-    assert figure.axes[0].get_xlim()[0] == figure.axes[0].get_ylim()[0] == 0
+    assert [line.get_xydata().tolist() for line in figure.axes[0].lines[:2]] == [[[1, 4]], [[2, 5]]]
+    assert figure.axes[0].lines[2].get_xydata().tolist() == [[0.98, 0.98], [6.02, 6.02]]
+    assert {axes.get_xlim() for axes in figure.axes} == {axes.get_ylim() for axes in figure.axes} == {(0.98, 6.02)}
     assert legend_entries(figure) == ["x", "y"]
 
     wide = pd.DataFrame({"width": [1, 2, 1, 2], "seed": [1, 1, 2, 2], "p": [1.0, 2.0, 3.0, 4.0]})

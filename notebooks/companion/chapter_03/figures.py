@@ -26,7 +26,7 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
             edge of its panel; none by default.
 
     Returns:
-        The figure, as wide as a page.
+        The figure, its panels below each other.
 
     Source: figure 7, top right and bottom.
 
@@ -39,8 +39,9 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
 
     colours = [colour for name, colour in PALETTE.items() if name != "grey"]  # nine
     curves = table.assign(ratio=table["width"] / table["points"])
-    labels: Any = {"xlabel": "width over points, $d / n$", "ylabel": r"score $\rho$"}
-    figure, grid = page(table["covariance"].nunique(), 3.3, sharey=True, **labels)
+    labels: Any = {"xlabel": "channels for each image, $d / n$", "ylabel": r"score $\rho$"}
+    figure, grid = page(table["covariance"].nunique(), 1.2, each=1.9, columns=1, sharex=True, sharey=True, **labels)
+    narrow(figure)
     for axes, (covariance, rows) in zip(grid, curves.groupby("covariance", sort=False), strict=True):
         for k, (name, scores) in enumerate(rows.groupby("activation", sort=False)):
             colour = colours[k % len(colours)]
@@ -54,7 +55,8 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
                 place = 1.02 + 0.04 * (k % 2), printed[str(covariance)][name]
                 axes.plot(*place, "_", transform=axes.get_yaxis_transform(), **tick)
         axes.set_title(_COVARIANCES.get(str(covariance), str(covariance)))
-    legend_below(figure, 5)
+        axes.label_outer()
+    legend_below(figure, 5, handlelength=3)
     return figure
 
 
@@ -83,7 +85,7 @@ def bias_against_points(
     >>> figure.axes[0].get_title()
     'independent coordinates'
     """
-    labels: Any = {"xlabel": "points over width, $n / d$", "ylabel": r"bias of the score $\rho$"}
+    labels: Any = {"xlabel": "images for each channel, $n / d$", "ylabel": r"bias of the score $\rho$"}
     figure, grid = page(summary["exponent"].nunique(), 1.0, each=1.6, columns=1, sharey=True, **labels)
     narrow(figure)
     ratios = np.unique(summary["ratio"])

@@ -316,7 +316,7 @@ def judged(*names: str, specification: Specification = DEFAULT) -> pd.DataFrame:
     """The verdicts that were planned of shipped studies, a row for each comparison.
 
     Args:
-        names: Of the studies.
+        names: Of the studies, in the order of the rows.
         specification: Of the scores; the plan is of the default.
 
     Returns:
@@ -327,4 +327,4 @@ def judged(*names: str, specification: Specification = DEFAULT) -> pd.DataFrame:
     rows = pd.DataFrame([verdict(tables[one.study], one) for one in PLANNED])
     rows = rows.assign(margin=[one.margin for one in PLANNED], seen=[one.seen for one in PLANNED], holm=holm(rows["p"]))
     rows.index = pd.Index(map(_in_words, PLANNED), name="comparison")
-    return rows[[name in names for name in _STUDIED]].drop(columns="p")
+    return pd.concat([rows[[study == name for study in _STUDIED]] for name in names]).drop(columns="p")
