@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
+from affscore import affinity_score
 from companion.chapter_09.coverage import coverage
+from companion.chapter_09.decomposition import decomposition, rows_of_network
 from companion.chapter_09.measurements import simultaneous_intervals, strength_counts
 from companion.regression import fisher_interval
 
@@ -44,3 +46,17 @@ def test_a_criterion_that_runs_against_the_score_is_counted_in_its_direction():
 
 def test_the_interval_covers_less_where_channels_hardly_fire():
     assert coverage(norm(-3), 128, repeats=100) < 0.7 < 0.88 < coverage(norm(), 128, repeats=100) < 1
+
+
+def test_the_decomposition_of_many_samples_looks_for_no_pairing():
+    x = np.random.default_rng(0).standard_normal((2049, 2))
+    many, fewer = (decomposition(cloud, np.maximum(cloud, 0)) for cloud in (x, x[:2048]))
+    assert np.isnan(many["score"])
+    assert not np.isnan(fewer["score"])
+    assert many["paired"] == affinity_score(x, np.maximum(x, 0), coupling="paired").value
+
+
+def test_the_first_128_samples_are_decomposed_by_themselves_where_there_are_more():
+    rows = {images: rows_of_network("mini:digitsnet", "digits", images) for images in (64, 160)}
+    assert set(rows[64]["n"]) == {64}
+    assert rows[160].groupby("n").size().to_dict() == {128: 9, 160: 27}
