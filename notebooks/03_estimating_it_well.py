@@ -61,9 +61,9 @@ warnings.simplefilter("ignore", UserWarning)  # small n is the point
 # %% [markdown]
 # ## The bias
 #
-# A ReLU with 128 channels of normal inputs has a known score for infinitely many images. How far from it is the score of few?
+# How far is the score of few images from that of infinitely many? Take a ReLU with 128 channels of normal inputs.
 # The channels are independent, or *steep*: the spectrum of their covariance falls like $k^{-1.5}$, so that a few directions hold
-# most of the variance. Four samples each.
+# most of the variance. Four samples.
 
 # %%
 import numpy as np
@@ -82,7 +82,7 @@ summary = errors.agg(bias="mean", spread="std").reset_index()
 c = np.sqrt(np.pi / (2 * (np.pi - 1)))  # correlation of x and max(x, 0)
 theory = pd.Series(first_order_bias(c, 1.0) / ratios, ratios)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-bias", "caption": "The score of a ReLU with 128 channels is too high where images are few. With the empirical covariance the bias falls like $1/n$; shrinkage removes it for independent channels and, from $n = d$ on, adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias`."}, "image": {"width": "540px", "alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-bias", "caption": "Few images make the score of a ReLU too high. With the empirical covariance the bias falls like $1/n$; shrinkage removes it for independent channels and, from $n = d$ on, adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias`."}, "image": {"width": "540px", "alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
 bias_against_points(summary, theory)
 
 # %%
@@ -131,36 +131,33 @@ window("bias-window", curves.set_axis(biases.columns).T)
 # ```{admonition} Where the formula comes from
 # :class: dropdown
 #
-# The sample covariances are $S_X = I + H$, $S_Y = I + K$ and $S_{XY} = c I + M$, with errors of mean zero. Solve
-# $A S_X A = S_Y$ order by order for $A = I + A_1 + A_2 + \dots$:
+# The sample covariances are $S_X=I+H$, $S_Y=I+K$ and $S_{XY}=cI+M$, with errors of mean zero. Solve $AS_XA=S_Y$ order by order,
+# with $A=I+A_1+A_2+\dots$:
 #
 # $$
-# A_1 = \tfrac12 (K - H), \quad A_2 = -\tfrac12 (A_1^2 + A_1 H + H A_1), \quad
-# \operatorname{tr} A_2 = \tfrac18 \operatorname{tr} (3 H^2 - 2 H K - K^2) .
+# A_1=\tfrac12(K-H),\quad A_2=-\tfrac12(A_1^2+A_1H+HA_1),\quad
+# \operatorname{tr}A_2=\tfrac18\operatorname{tr}(3H^2-2HK-K^2).
 # $$
 #
-# To leading order $\operatorname{tr} H^2$ and $\operatorname{tr} K^2$ have mean $d^2 / n$, and $\operatorname{tr} H K$ has
-# $c^2 d^2 / n$. In the trace of $A S_{XY}$ the first order has mean zero. Of the second only $c\, A_2$ contributes, as
-# $\operatorname{tr} K M$ and $\operatorname{tr} H M$ have the same mean, $c\, d^2 / n$. So
+# To leading order $H^2$ and $K^2$ have mean trace $d^2/n$, and $HK$ has $c^2d^2/n$. In the trace of $AS_{XY}$ the first order has
+# mean zero. Of the second only $cA_2$ is left, as $KM$ and $HM$ have the same mean trace. So on average
 #
 # $$
-# \mathbb{E} \operatorname{tr} (A S_{XY}) / \operatorname{tr} S_Y \approx c + \tfrac14 c\,(1 - c^2)\, d / n .
+# \operatorname{tr}(AS_{XY})/\operatorname{tr}S_Y\approx c+\tfrac14c(1-c^2)\,d/n.
 # $$
 #
-# The score is 1 less the root of 1 less this: divide the second term by $2 \sqrt{1 - c}$.
+# The score is 1 less the root of 1 less this: divide the second term by $2\sqrt{1-c}$.
 # ```
 #
-# **What if there are no more images?** Halve the sample: a bias that falls like $1/n$ is as large at $n$ as the difference of the
-# scores at $n/2$ and $n$, whatever the covariance is (`bias="extrapolated"`).
+# **No more images? Halve the sample.** A bias that falls like $1/n$ is as large at $n$ as the difference of the scores at $n/2$
+# and $n$ (`bias="extrapolated"`).
 #
-# **Wide layers vary in few directions.** Their *participation ratio* $(\operatorname{tr} C)^2 / \lVert C \rVert_F^2$ counts
-# them. Four times that (a fit to trained networks, no bound), and the width at most, stands for $d$ in
-# `signature.expected_bias` and its warning.
+# **Wide layers vary in few directions.** Their *participation ratio* $(\operatorname{tr}C)^2/\lVert C\rVert_F^2$ counts them. Four
+# times that (a fit to trained networks), and the width at most, stands for $d$ in `signature.expected_bias` and its warning.
 #
 # ## The paper's figure 7
 #
-# **Shrinkage keeps scores of independent channels where they are, whatever the width.** Nine activations of independent normal
-# channels (ReLU lies below ReLU6):
+# **With shrinkage scores of independent channels stay, whatever the width.** Nine activations (ReLU lies below ReLU6):
 
 # %%
 from companion.printed import printed_table
@@ -176,17 +173,16 @@ from companion.chapter_03 import drift
 drift(drawn, printed[["empirical", "ledoit-wolf"]])
 
 # %% [markdown]
-# The paper's figure also averages, sums and flattens feature maps, with the same scores, as their positions are independent
-# (exercise 3.2). In networks the reduction matters ({doc}`10_every_choice_at_once`).
+# The figure also averages, sums and flattens feature maps, with the same scores, as positions are independent (exercise 3.2). In
+# networks the reduction matters ({doc}`10_every_choice_at_once`).
 #
 # ## Two biases in a network
 #
 # **A small batch errs twice, and the errors partly cancel.** Its covariance is too flexible, which raises the score. Its
 # coupling has few partners to choose from, which lowers it.
 #
-# Plain and residual networks on CIFAR-10 ({term}`JPEG copies`) have 16 to 64 channels. The table has the change of their mean
-# scores from batches of 128 images to batches of 1024: under the optimal coupling (`exact`), and with each input kept with its
-# own output (`paired`).
+# Plain and residual networks on CIFAR-10 ({term}`JPEG copies`) have 16 to 64 channels. Their mean scores change from batches of 128
+# images to 1024 by so much, under the optimal coupling (`exact`) and with each input kept with its own output (`paired`):
 
 # %%
 from companion.networks import network_title
@@ -207,20 +203,19 @@ table(changes.rename_axis(None), digits=3)
 #
 # ## Another training
 #
-# Nine trainings of the VGG-16 of the {term}`mini zoo` on digits, each measured in one batch of 512:
+# Nine trainings of the VGG-16 of the {term}`mini zoo` on digits, each in one batch of 512:
 
 # %%
 trainings = under(load_study("seeds"))
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-seeds", "caption": "Nine trainings of one architecture have the same shape, and single activations differ by up to 0.3 (as in the paper's figure 8, right)."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-seeds", "caption": "Nine trainings of one architecture have the same shape, and single activations differ by up to 0.3."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
 from companion.figures import repeated_signatures
 
 repeated_signatures({"mini VGG-16": trainings}, "seed", label="seed ")
 
 # %% [markdown]
-# How far does each thing move a score? The table has root mean squares over activations: of the deviation over batches of 32
-# images, of the change from 32 images to 256, and of the deviation over trainings. To compare, it has the deviation over
-# activations.
+# How far does each thing move a score? Root mean squares over activations: of the deviation over batches of 32 images, the change
+# from 32 to 256, and the deviation over trainings; beside them the deviation over activations.
 
 
 # %%
@@ -244,8 +239,8 @@ table(moved.T, digits=3)
 say(moved, "{:.3f}")
 
 # %% [markdown]
-# **Another training moves a score more than another batch or a larger one.** So a difference between two networks that were
-# trained once each counts only if it is larger than another seed's; more images do not help.
+# **Another training moves a score more than other or more images.** So between two networks that were trained once each a
+# difference counts only if it is larger than another seed's.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 import affscore
@@ -261,8 +256,7 @@ if model:
 # ## When the score is below 0
 #
 # **Under shrinkage heavy tails can push the score below 0.** That it is at least 0 is proved for the covariances of the clouds
-# themselves. This cloud breaks it: 256 points in 1024 dimensions, 100 coordinates of scale 1 and the others of 1/1000, each
-# point times the size of a Student t variable with one degree of freedom.
+# themselves. In this cloud most coordinates are small, and each point is multiplied by a Student t variable.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Such a cloud", "code_prompt_hide": "Such a cloud"}
 from affscore import affinity_score

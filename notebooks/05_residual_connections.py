@@ -125,8 +125,6 @@ table(both)
 say(100 * both, "{:.0f} %")
 
 # %% [markdown]
-# How much a shortcut moves one ReLU alone is less sure: {doc}`08_a_signature_for_every_architecture` has five designs for it.
-#
 # ## Predicted without an image
 #
 # **The split follows from sums and batch norms, without an image.** A norm holds the mean and deviation of each channel, in its
@@ -158,7 +156,7 @@ table(split, {"predicted": "predicted", "score": "measured"})
 say(split)
 
 # %% [markdown]
-# These are means over four ResNets. Untrained ones are measured with the statistics of images in their norms.
+# (Means over four ResNets; untrained norms have the statistics of images.)
 #
 # **Before training a ReLU scores {glue:text}`untrained-first-predicted` inside a block, as on any centred Gaussian, and
 # {glue:text}`untrained-after-sum-predicted` after the sum.** What a block adds has mean zero and the same size in every block.

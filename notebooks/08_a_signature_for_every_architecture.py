@@ -56,8 +56,8 @@ check_parameters(globals())
 # %% [markdown]
 # ## Twelve networks on CIFAR-10
 #
-# Which of these networks have similar signatures? We measure how far apart two of them are by dynamic time warping (below). The
-# tree joins the two nearest clusters first, by the average distance of their members.
+# The distance of two signatures is that of dynamic time warping (below). The tree joins the two nearest clusters first, by the
+# average distance of their members.
 
 # %%
 import pandas as pd
@@ -133,7 +133,7 @@ def nearest_is_relative(distances, family):
 
 
 # %% [markdown]
-# On both sets of networks:
+# Both sets of networks:
 
 
 # %%
@@ -164,7 +164,7 @@ say(100 * found, "{:.0f} %")
 # same number of activations. Three networks fail: ResNet-18 and ResNet-50, the only relatives of different depth, and the
 # full-width MobileNetV2, whose weights come from another source.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-photographs", "caption": "Most widths of one design stand together; ResNet-18 and ResNet-50 do not. Fourteen ImageNet networks, clustered by their signatures (as in the paper's Fig. 5 A, with other networks). Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"alt": "A dendrogram of fourteen networks with their signatures. The EfficientNet-Lites, the MobileNetV1s, two narrow MobileNetV2s and the SqueezeNets are pairs or branches; the two ResNets join different branches."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-photographs", "caption": "Most widths of one design stand together; ResNet-18 and ResNet-50 do not. Fourteen ImageNet networks, clustered by their signatures. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"alt": "A dendrogram of fourteen networks with their signatures. The EfficientNet-Lites, the MobileNetV1s, two narrow MobileNetV2s and the SqueezeNets are pairs or branches; the two ResNets join different branches."}}
 if models:
     from affscore.survey import load_or_measure
     from companion.networks import network_table
@@ -198,7 +198,7 @@ table(pd.concat(ends), digits={"p": 4})  # of twelve choices
 # %% [markdown]
 # ## Before training, and in small
 #
-# Does training make the signatures of a family alike? Here are two more sets: networks of the paper at full size with random
+# Does training make the signatures of a family alike? We ask networks of the paper at full size with random
 # weights, on noise, and the mini zoo, small members of the paper's 36 networks that were trained on digits ({ref}`mini-zoo`).
 
 # %%
@@ -250,7 +250,7 @@ table(causes[shown].rename_axis(None), digits=3)
 # %% [markdown]
 # A verdict is *effect* where the interval of 95 % lacks 0, and *equivalent* where it lies within the margin: too small a
 # difference to matter. `Holm's p` corrects for all thirteen comparisons of this page and of {doc}`17_training_for_non_linearity`.
-# `detectable` is the smallest difference that a pilot let us expect to detect; but designs differ by more than its seeds.
+# `detectable` is the smallest difference that a pilot let us expect to detect; but designs differ more than seeds.
 #
 # What enters the GELUs? Means over designs:
 
@@ -270,8 +270,8 @@ table(levels.rename_axis(None), shown, digits={"test_accuracy": 0})
 # which need no attention, and other reductions leave at most a third of the effect (fold).
 #
 # **A stronger shortcut makes the ReLU after its sum more linear**, at 5 % and not by Holm. {doc}`05_residual_connections` is surer
-# of its split, as it compares two ReLUs of one network, in nineteen networks. Here one ReLU is compared with and without the
-# shortcut, in five designs that differ much.
+# of its split: it compares two ReLUs of one network, in nineteen networks. Here one ReLU is compared with and without the
+# shortcut, in five designs.
 #
 # **What small filters do is open**, and networks of two layers of 3 pixels learned less.
 #
