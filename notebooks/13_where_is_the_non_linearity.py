@@ -136,8 +136,8 @@ say(blocks)
 #
 # ## All kinds of blocks
 #
-# **With means over positions, a whole network leaves more unexplained than its blocks.** Attention and layer normalisation
-# come from the mini zoo: 36 small networks, after the architectures of the paper, trained on digits.
+# **With means over positions, whole networks leave more unexplained than any kind of block, on average.** Attention and layer
+# normalisation come from the mini zoo: 36 small networks, after the architectures of the paper, trained on digits.
 
 # %%
 KINDS = ["network", "residual", "mlp", "activation", "normalisation"]
