@@ -99,7 +99,7 @@ record.loc[9::5].round(2)
 # the *larger* one, or the last digit of their *sum*. Weights $\omega$ from small to large make a curve. *Untouched* networks
 # have no penalty. All are trained equally long.
 
-# %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "The sum of two digits breaks down below a path length of three if channels go early, below one if they go late. On the larger digit both fall together. Small points: trainings. Lines: means of one weight."}, "image": {"alt": "Two panels with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below three units, the late one only below one. On the larger of two digits both fall a little below one unit."}}
+# %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "The sum of two digits breaks down below a path length of three if channels go early, below one if they go late. On the larger digit both fall together. Lines: means of one weight."}, "image": {"alt": "Two panels with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below three units, the late one only below one. On the larger of two digits both fall a little below one unit."}}
 from companion.chapter_16 import accuracy_curves
 from companion.studies import load_study, under
 
@@ -184,7 +184,7 @@ core_network(core)
 # **Hardly.** Do activations with a low score, the more non-linear ones, keep their channels? The early ones do. With place and
 # kind held fixed nothing clear is left of the score.
 
-# %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The place in the network says almost all about the share of channels that stays non-linear (left), the affinity score before says little (right). Thirteen activations, means over trainings."}, "image": {"alt": "Two panels. On the left the share that stays falls with the place in the network. On the right it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
+# %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The place says almost all about the share of channels that stays non-linear (left), the affinity score before little (right). Thirteen activations, means over trainings."}, "image": {"alt": "Two panels. On the left the share that stays falls with the place in the network. On the right it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
 from companion.chapter_16 import by_kind
 
 key = ["task", "seed", "layer", "call"]

@@ -57,8 +57,7 @@ check_parameters(globals())
 # a target $t$: 0.6 (*low*), 0.95 (*high*), or none (*free*).
 #
 # A mini VGG and a mini ResNet learn two tasks in equally many epochs: *digits* (1,200 images, moved at random) and *hard*
-# (200 images, turned, scaled, moved and noisy). There are five seeds; networks of one seed begin alike and see the same
-# images.
+# (200 images, turned, scaled, moved and noisy), with five seeds. Networks of one seed begin alike and see the same images.
 
 # %% mystnb={"figure": {"name": "fig-17-accuracy", "caption": "Free networks are as accurate as pulled ones, or more. Mini ResNets that are pulled low lose most. Held-out digits, a point for each training."}, "image": {"alt": "Four panels, one for each network and task, with accuracy over the mean score in three groups of points: pulled low, free and pulled high. Free ones are as high as the others or higher."}}
 import pandas as pd
@@ -143,9 +142,8 @@ more = reached.loc["high-random"] - reached.loc["high"]
 say(pd.DataFrame({"high": 100 * more["accuracy"]}, ["more"]), "{:.0f}")
 
 # %% [markdown]
-# These are means over the designs, and the accuracy of two of them under noise. Pulls and controls all cost accuracy, on
-# average. Under noise a mini VGG that is pulled high loses, and its control does not: over designs the difference is
-# {bdg-secondary}`open`.
+# These are means over designs; under noise, two of them. Pulls and controls all cost accuracy, on average. Under noise a mini
+# VGG that is pulled high loses, and its control does not: over designs the difference is {bdg-secondary}`open`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Verdicts", "code_prompt_hide": "How sure? Verdicts"}
 # p: of all planned comparisons at once, by Holm
@@ -266,8 +264,8 @@ both.round(2)
 # ## A signature as the target
 #
 # **A network comes close to the signature of another.** The target may be a number for each activation. Two networks of the
-# mini zoo, small networks on digits, lend their signatures, brought to the length of seven activations. The table has mean
-# distances of a score from the target.
+# mini zoo, small networks on digits, lend theirs, resampled to seven activations. The table has mean distances of a score
+# from the target.
 
 # %% mystnb={"figure": {"name": "fig-17-signatures", "caption": "Trained towards the signature of another network (black), a mini VGG and a mini ResNet come close to it. Thin lines: five seeds; thick lines: their means. Held-out digits."}, "image": {"alt": "Two panels, towards a mini ViT and towards a mini ResNet-18, over seven depths, with the target in black and two bundles of lines near it."}}
 from affscore.network import resampled
