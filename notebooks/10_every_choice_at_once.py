@@ -63,8 +63,8 @@ check_parameters(globals())
 # | **coupling** | optimal | optimal | each input with its own output | `exact`; `paired` |
 #
 # **Four choices make twelve *specifications*.** For a single position both orders are the same: three ways to a point, times
-# two covariances, times two couplings. `affscore.multiverse(model, images)` measures all in one forward pass. (Here
-# the empirical covariance gives lower scores; those of exactly affine maps it raises, {doc}`01_the_affinity_score`.)
+# two covariances, times two couplings. `affscore.multiverse(model, images)` measures all in one forward pass. (In the figure
+# the empirical covariance lowers scores; those of affine maps it raises, {doc}`01_the_affinity_score`.)
 
 # %%
 import pandas as pd
@@ -102,7 +102,7 @@ score_dots(shown.sort_values("published code"))
 # ## Which rankings survive?
 #
 # **More than three quarters of the pairs of networks keep their order under all twelve** (`kept`). `highest` counts the networks
-# that score highest under the published code's choices. `range` is the largest difference between two specifications.
+# that the published code's choices give their highest score. `range` is the largest difference between two specifications.
 
 
 # %%
@@ -155,7 +155,7 @@ say(agree)
 # %% [markdown]
 # Covariance and coupling move the level of a signature; order and reduction move its shape. In one VGG-like CIFAR-10 network
 # the ranks of the layers under the two orders have a correlation of {glue:text}`reduce first-layers, lowest`. In the
-# residual CIFAR-10 networks the shape stays, as in this one:
+# residual CIFAR-10 networks the shape stays. Choose for yourself:
 
 # %%
 from companion.style import window

@@ -170,7 +170,7 @@ unexplained_shares(shares, groups)
 #
 # One can measure one sampled position of an image instead of means over all. Then a block that looks at other positions
 # (attention, convolution, pooling) leaves more. On CIFAR-10 linear layers leave 0.01 with means, and 0.34 with one position, more than
-# any other kind. So it is open whether activations make a network non-linear. {bdg-warning}`depends`
+# any other kind. So it is open whether it is the activations that make a network non-linear. {bdg-warning}`depends`
 # ```
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Means over positions against one sampled position", "code_prompt_hide": "How sure? Means over positions against one sampled position"}
@@ -183,8 +183,8 @@ by_reduction.set_axis(["means", "one position"], axis=1).round(2)
 # %% [markdown]
 # ## The network as one map
 #
-# **A single affine map of the pixels explains most of a small network.** Pixels and logits have no positions to average, so
-# the choice above plays no part. (Digits have 8 x 8 pixels, so hundreds of images suffice. For CIFAR-10, with 3,072
+# **A single affine map of the pixels explains most of a small network.** From all pixels to the logits there is no mean over
+# positions, so the choice above plays no part. (Digits have 8 x 8 pixels, so hundreds of images suffice. For CIFAR-10, with 3,072
 # numbers an image, they do not.) The explained share in per cent, over the 36 networks:
 
 # %%

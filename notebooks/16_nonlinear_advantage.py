@@ -24,7 +24,7 @@
 # **Nine tenths of the non-linear channels of a mini ResNet can go for about three points of accuracy or fewer**, on each of
 # five tasks, if they go one by one while it is trained on. {bdg-warning}`depends` Without further training, the best
 # choice was the channels that contribute least to the diagonal score: accuracy falls from {glue:text}`none-accuracy` to
-# {glue:text}`contribution-accuracy` %, {glue:text}`random-lead` points less than with random channels. {bdg-success}`robust`
+# {glue:text}`contribution-accuracy` %, and with random channels {glue:text}`random-lead` points further. {bdg-success}`robust`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -181,8 +181,8 @@ core_network(core)
 # %% [markdown]
 # ## Does the affinity score know?
 #
-# **Hardly.** Do activations with a low score, the more non-linear ones, keep their channels? The early ones do. With place and
-# kind held fixed nothing clear is left of the score.
+# Do activations with a low score, the more non-linear ones, keep their channels? **Hardly: the early ones keep theirs.** With
+# place and kind held fixed nothing clear is left of the score.
 
 # %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The place says almost all about the share of channels that stays non-linear (left), the affinity score before little (right). Thirteen activations, means over trainings."}, "image": {"alt": "Two panels. On the left the share that stays falls with the place in the network. On the right it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
 from companion.chapter_16 import by_kind

@@ -22,10 +22,10 @@
 # :::{admonition} What we found
 # :class: findings
 # **A network can be trained towards a score, but that never made it more accurate.** In sixty small networks on digits, mean
-# scores of {glue:text}`free-mean score` became {glue:text}`low-mean score` or {glue:text}`high-mean score`. Pulled high, they
-# changed by {glue:text}`high, all-accuracy` points of accuracy. A disturbance as strong that does not look at the score
-# costs accuracy, too. A high pull costs {glue:text}`more-high` points more than that (at 5 %, not with all comparisons judged
-# at once); for low it is open. {bdg-warning}`depends`
+# scores of {glue:text}`free-mean score` became {glue:text}`low-mean score` or {glue:text}`high-mean score`. A high pull changed
+# accuracy by {glue:text}`high, all-accuracy` points. A disturbance as strong that does not look at the score costs accuracy,
+# too. A high pull costs {glue:text}`more-high` points more than that (at 5 %, not with all comparisons judged at once); for
+# low it is open. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
