@@ -63,8 +63,7 @@ check_parameters(globals())
 # | **coupling** | optimal | optimal | each input with its own output | `exact`; `paired` |
 #
 # **Four choices make twelve *specifications*.** For a single position both orders are the same: three ways to a point, times
-# two covariances, times two couplings. `affscore.multiverse(model, images)` measures all in one forward pass. (In the figure
-# the empirical covariance lowers scores; those of affine maps it raises, {doc}`01_the_affinity_score`.)
+# two covariances, times two couplings. `affscore.multiverse(model, images)` measures all in one forward pass.
 
 # %%
 import pandas as pd
@@ -166,8 +165,8 @@ window("choices-window", rows.pivot_table("score", ["index", "kind"], words))
 # %% [markdown]
 # ## Order: the mean of a ReLU is not the ReLU of a mean
 #
-# **The two orders answer different questions, and neither is wrong.** Take one channel of 512 images of 64 positions. The
-# positions of an image vary by 1 around its level. The levels vary by $s$ around a centre, 0 or 1.
+# **The two orders answer different questions.** Take one channel of 512 images of 64 positions. The positions of an image vary
+# by 1 around its level, the levels by $s$ around a centre, 0 or 1.
 
 # %%
 import affscore
@@ -204,7 +203,7 @@ pd.DataFrame(scores).T.rename_axis(["centre", "s"]).round(2)
 # \end{gathered}
 # $$
 #
-# The largest falls from exact to paired, and the share of activations that fall by more than 0.1:
+# The largest falls, and the share of activations with one above 0.1:
 
 # %%
 usual = every[(every[words[:3]] == list(code[:3])).all(axis=1)]
@@ -218,9 +217,9 @@ far = (two["fall"] > 0.1).groupby("images").mean()
 table(far.to_frame("far"), {"far": "fall above 0.1 (%)"}, digits=1)
 
 # %% [markdown]
-# **The mean output can fall while the mean input rises**, and no optimal map does that. The reason is that a channel's mean
-# output also depends on how its positions spread. A ReLU of a mini VGG-19, a small network trained on digits, shows it in two
-# directions: those in which mean input and output go together most and least.
+# **The mean output can fall while the mean input rises**, and no optimal map does that. For a channel's mean output also
+# depends on how its positions spread. A ReLU of a mini VGG-19, a small network trained on digits, shows it in the two
+# directions in which input and output go together most and least.
 
 # %%
 import torch
@@ -322,8 +321,8 @@ companion.exercises.check("10.1", (cloud, cloud[::-1]))
 #
 # You want to claim that networks trained with strong data augmentation have lower scores in their last third. Write the
 # plan that you would register before measuring: the networks and seeds, the data, which of the twelve specifications you
-# include and which you exclude with what reason, the statistic and its error, when the claim counts as true, as false and
-# as open, and what you will report if the specifications disagree.
+# include and why, the statistic and its error, when the claim counts as true, as false and as open, and what you will report
+# if the specifications disagree.
 # ```
 #
 # ```{admonition} Hint for 10.2

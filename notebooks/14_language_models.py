@@ -149,8 +149,7 @@ say(at)
 # %%
 encoder = load_study("language-encoder-positions")
 encoder = encoder[encoder["covariance"] == "ledoit-wolf"]
-tokens = encoder.pivot_table("score", "index", "position")
-tokens = tokens[[0, 1, 4, -1]]
+tokens = encoder.pivot_table("score", "index", "position")[[0, 1, 4, -1]]
 tokens.columns = ["[CLS]", "second", "fifth", "last"]
 whole = under(load_study("language-encoder")).set_index("index")["score"]
 tokens["averaged"] = whole

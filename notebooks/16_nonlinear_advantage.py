@@ -93,7 +93,7 @@ record.loc[9::5].round(2)
 #
 # **At equal path length, early is worse than late on two of five tasks.** The paper says that a network ends worse if it
 # loses its non-linearity from the start (*early*) than after training (*late*). Only its abstracts and a summary were at
-# hand, so the recipes are ours: a mini ResNet with 13 ReLUs, five seeds, and five tasks.
+# hand, so the recipes are ours: a mini ResNet with 13 ReLUs and five seeds.
 #
 # The tasks are *digits*; *few*, a tenth of these images; *noise*, 40 % of their labels wrong; and of two digits side by side
 # the *larger* one, or the last digit of their *sum*. Weights $\omega$ from small to large make a curve. *Untouched* networks
@@ -164,10 +164,8 @@ say(pd.DataFrame(losses, ["loss"]), "{:.1f}")
 
 # %% [markdown]
 # ## What stays
-#
-# **Digits need their early activations; the sum needs one late activation, too.**
 
-# %% mystnb={"figure": {"name": "fig-advantage-core", "caption": "The channels that stay non-linear (blue, with their number) of all channels (grey). On digits they are early ones; on the sum the last activation but one keeps half of its channels. Networks that lost the others late, at a path length of about three."}, "image": {"alt": "Two panels with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels."}}
+# %% mystnb={"figure": {"name": "fig-advantage-core", "caption": "Digits keep their early activations; the sum keeps half of the last but one, too. Blue, with their number: channels that stay non-linear, late, at a path length of about three. Grey: all channels."}, "image": {"alt": "Two panels with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels."}}
 from companion.chapter_16 import core_network
 
 late = study[study["when"] == "late"]
@@ -181,8 +179,8 @@ core_network(core)
 # %% [markdown]
 # ## Does the affinity score know?
 #
-# Do activations with a low score, the more non-linear ones, keep their channels? **Hardly: the early ones keep theirs.** With
-# place and kind held fixed nothing clear is left of the score.
+# Do activations with a low score keep their channels? **Hardly: the early ones keep theirs.** With place and kind held fixed
+# nothing clear is left of the score.
 
 # %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The place says almost all about the share of channels that stays non-linear (left), the affinity score before little (right). Thirteen activations, means over trainings."}, "image": {"alt": "Two panels. On the left the share that stays falls with the place in the network. On the right it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
 from companion.chapter_16 import by_kind
@@ -201,8 +199,8 @@ from companion.chapter_16 import survival, survival_correlations
 
 every = under(load_study("advantage-scores"))
 rho = survival_correlations(survival(study, every)).groupby("task")
-rho = rho[["score", "partial"]].mean().round(2)
-rho.set_axis(["score", "score, place and kind fixed"], axis=1)
+# partial: with place and kind held fixed
+rho[["score", "partial"]].mean().round(2)
 
 # %% [markdown]
 # ## Which channels can go?
@@ -211,12 +209,12 @@ rho.set_axis(["score", "score, place and kind fixed"], axis=1)
 # outputs have the variance $v_k$, and the correlation $c_k$ with its inputs, contributes $v_k (1 - c_k) / \sum_l v_l$.
 #
 # Nine trained networks of eight designs see CIFAR-10 images or photographs. In each activation 25, 50 or 75 % of the
-# channels become their least-squares lines. Half of the images give the lines, the others the accuracy (the mean of the
-# three shares, in per cent).
+# channels become their least-squares lines. Half of the images give the lines, the others the accuracy (mean of the three,
+# in per cent).
 #
 # First go channels with the least *contribution*, the highest score (*affinity*), the least *variance* $v_k$, at *random*, or
-# with the largest contribution (*reversed*). `lead` is how far the contribution is ahead of each, in points, and `ahead` in how many
-# networks:
+# with the largest contribution (*reversed*). `lead` is that of the contribution, with its interval, and `ahead` in how many
+# networks it leads:
 
 # %%
 from companion.chapter_16.linear_channels import FILE
@@ -244,8 +242,7 @@ say(criteria, "{:.0f}")
 # so the correlation matters.
 #
 # **The reason is plain.** Where $c_k \ge 0$ a contribution is the squared error of the line, $v_k (1 - c_k^2)$, up to a factor
-# of two. Still, this is no way to a linear network: accuracy falls from {glue:text}`none-accuracy` to
-# {glue:text}`contribution-accuracy` %.
+# of two. Still, this is no way to a linear network.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:

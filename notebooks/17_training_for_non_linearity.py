@@ -117,19 +117,15 @@ say(sure.apply(lambda column: column.str.partition(" [")[0]))
 # The control begins at the same weights. At every step it gets a push in a random direction, as long as the gradient of the
 # penalty was at that step of its twin. Comparisons and margins were fixed before the run.
 
-# %% mystnb={"figure": {"name": "fig-17-control", "caption": "A pull moves the score, a disturbance as strong does not. A high pull costs 3 points more accuracy than its control (at 5 %, not with all comparisons judged at once); for low it is open. Differences between pull and control, with 95 % intervals over eight designs; grey: the margin of equivalence."}, "image": {"alt": "Six rows, each with a point and its interval over a grey band around zero. Mean scores lie far from zero, to the left for low and to the right for high; accuracies lie nearer to zero, below it for high, those under noise with wide intervals."}}
-from companion.figures import forest
-from companion.studies.interventions import judged
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "The planned comparisons, drawn", "code_prompt_hide": "The planned comparisons, drawn", "figure": {"name": "fig-17-control", "caption": "A pull moves the score, a disturbance as strong does not. A high pull costs 3 points more accuracy than its control (at 5 %, not with all comparisons judged at once); for low it is open. Differences between pull and control, with 95 % intervals over eight designs; grey: the margin of equivalence."}, "image": {"alt": "Six rows, each with a point and its interval over a grey band around zero. Mean scores lie far from zero, to the left for low and to the right for high; accuracies lie nearer to zero, below it for high, those under noise with wide intervals."}}
+from companion.figures import forest, signatures
+from companion.studies.interventions import judged, outcomes
 
-against = judged("control")
-compared = ("score", "accuracy", "accuracy under noise")
-ways = ("low", "high")
-against.index = [f"{one}, pulled {way}" for one in compared for way in ways]
+against, words = judged("control"), ("score", "accuracy", "under noise")
+against.index = [f"{one}, {way}" for one in words for way in ("low", "high")]
 forest(against, "pull less control")
 
 # %%
-from companion.studies.interventions import outcomes
-
 control = outcomes(under(load_study("control")))
 reached = control.groupby("level")[["score", "test_accuracy"]].mean()
 noisy = control.pivot_table("accuracy_noise", "level", "design")
@@ -210,16 +206,11 @@ def train(network, penalty=None):
 networks = {"free": train(affscore.load_model(model, seed))}
 pulled = affscore.load_model(model, seed)
 with affscore.AffinityPenalty(
-    pulled,
-    target,
-    weight,
-    coupling="fixed",  # explained below
+    pulled, target, weight, coupling="fixed"
 ) as penalty:
     networks["with the penalty"] = train(pulled, penalty)
 
 # %% mystnb={"figure": {"name": "fig-17-one-training", "caption": "The penalty lowers all scores, least at the end. The same network after the same training, without it and with it."}, "image": {"alt": "Two signatures of seven activations. Trained freely, scores lie between 0.7 and 0.95. With the penalty most lie between 0.5 and 0.75."}}
-from companion.figures import signatures
-
 data = (test_scans, test_labels)
 measured = {
     name: affscore.signature(one, data, criteria=False, progress=False)
