@@ -168,7 +168,7 @@ rare.set_index("std")[["score", "limit", "constant"]].round(3)
 # $-X$ against $\sigma(X)$, and the straight piece comes out straight:
 
 # %%
-from companion.activations import ACTIVATIONS
+from companion.activations import ACTIVATIONS, NAMES
 
 places = {"SiLU at -10": ("silu", -10, 0.01), "GELU at -3": ("gelu", -3, 0.1)}
 places["HardSwish at -2.5"] = ("hardswish", -2.5, 0.1)
@@ -197,7 +197,7 @@ averages = pd.DataFrame(
         "inputs where it rises": rising.groupby("activation")["score"].mean(),
     }
 )
-averages.loc[["relu", "gelu", "silu", "hardswish"]].round(2)
+averages.loc[["relu", "gelu", "silu", "hardswish"]].rename(NAMES).round(2)
 
 # %% [markdown]
 # **The long tail.** Sigmoid never falls and is always active, and yet it bends everywhere. Far out on the left it is $e^x$,

@@ -198,7 +198,7 @@ print(f"{loss.item() / np.log(2):.2f} bits a character at the end")
 
 # %%
 scores = tracker.table.pivot_table("score", "step", "layer")
-scores.set_axis(["GELU of block 1", "of block 2"], axis=1).round(3)
+scores.set_axis(["block 1", "block 2"], axis=1).round(3)
 
 # %% [markdown]
 # ## Exercises

@@ -209,8 +209,7 @@ rho[["score", "partial"]].mean().round(2)
 # outputs have the variance $v_k$, and the correlation $c_k$ with its inputs, contributes $v_k (1 - c_k) / \sum_l v_l$.
 #
 # Nine trained networks of eight designs see CIFAR-10 images or photographs. In each activation 25, 50 or 75 % of the
-# channels become their least-squares lines. Half of the images give the lines, the others the accuracy (mean of the three,
-# in per cent).
+# channels become their least-squares lines. Half of the images give the lines, the others the accuracy (per cent, mean).
 #
 # First go channels with the least *contribution*, the highest score (*affinity*), the least *variance* $v_k$, at *random*, or
 # with the largest contribution (*reversed*). `lead` is that of the contribution, with its interval, and `ahead` in how many
