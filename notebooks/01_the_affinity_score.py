@@ -23,8 +23,8 @@
 # :::{admonition} What we found
 # :class: findings
 # **The same ReLU scores {glue:text}`all positive-score` where its inputs are all positive, {glue:text}`half positive-score`
-# where half of them are, and {glue:text}`a tenth positive-score` where only a tenth is. But a low score does not mean "not affine": a
-# random linear layer of 64 channels scores {glue:text}`random linear layer-64`.** {bdg-success}`robust`
+# where half of them are, and {glue:text}`a tenth positive-score` where only a tenth is.** But a low score does not mean "not
+# affine": a random linear layer of 64 channels scores {glue:text}`random linear layer-64`. {bdg-success}`robust`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -49,7 +49,7 @@ from companion.style import say
 
 check_parameters(globals())
 
-# %% mystnb={"figure": {"name": "fig-1-ranges", "caption": "The same ReLU on four windows of inputs: it scores lowest where only a tenth of the inputs is positive (paper Fig. 2 A)."}, "image": {"alt": "Four panels, each with its own vertical axis, with the graph of ReLU and a window of inputs of width 20 that lies at [-20, 0], [-18, 2], [-10, 10] and [0, 20]. The scores are 1.00, 0.27, 0.68 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine map misses them."}}
+# %% mystnb={"figure": {"name": "fig-1-ranges", "caption": "A ReLU scores lowest where only a tenth of its inputs is positive. The same ReLU on four windows of inputs (paper Fig. 2 A)."}, "image": {"alt": "Four panels, each with its own vertical axis, with the graph of ReLU and a window of inputs of width 20 that lies at [-20, 0], [-18, 2], [-10, 10] and [0, 20]. The scores are 1.00, 0.27, 0.68 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine map misses them."}}
 import numpy as np
 import pandas as pd
 
@@ -75,11 +75,11 @@ activation_panels(relu, panels)
 say(pd.DataFrame({"score": scores}))
 
 # %% [markdown]
-# Grey is the function, orange the samples on it, green the affine map $T$ that the score compares with. The histograms are
-# the two distributions that it compares: the outputs $Y$ (filled) and $T(X)$ (outline); bars are cut at a third.
+# **A ReLU that is rarely active is more non-linear than one that is active half of the time.** In the first window ReLU is
+# constant, in the last one the identity: both are affine.
 #
-# In the first window ReLU is constant, in the last one the identity: both are affine. **A ReLU that is rarely active is more
-# non-linear than one that is active half of the time.**
+# Green is the affine map $T$ that the score compares with. The histograms are the two distributions that it compares: the
+# outputs $Y$ (filled) and $T(X)$ (outline), with bars cut at a third.
 #
 # ## A distance between clouds
 #
@@ -117,11 +117,12 @@ print(f"{len(costs)} plans {min(costs):.4f}, library {library**2:.4f}")
 # %% [markdown]
 # ## The affine map
 #
-# Which affine map? The one that is itself an optimal plan. Optimal plans are the gradients of convex functions
+# **Which affine map? The one that is itself an optimal plan.** Optimal plans are the gradients of convex functions
 # {cite}`smith1987note,villani2009optimal`; on a line these are the increasing functions. The map $x \mapsto A x + b$ is the
-# gradient of $\frac12 x^\top A x + b^\top x$ if $A$ is symmetric, and that is convex if $A$ is positive semi-definite. So a
-# stretch along perpendicular axes is optimal. A rotation or a reflection is affine, too, but no optimal plan: points can be
-# matched more cheaply.
+# gradient of $\frac12 x^\top A x + b^\top x$ if $A$ is symmetric, and that is convex if $A$ is positive semi-definite.
+#
+# So a stretch along perpendicular axes is optimal. A rotation or a reflection is affine, too, but no optimal plan: points can
+# be matched more cheaply.
 #
 # Let $m_X, m_Y$ be the means and $\Sigma_X, \Sigma_Y$ the covariances of the two clouds. Among the matrices with $A \Sigma_X
 # A^\top = \Sigma_Y$ exactly one is symmetric and positive definite (if the covariances are invertible). It is the map of the
@@ -150,9 +151,9 @@ print(f"largest error of an entry of A: {error:.0e}")
 # %% [markdown]
 # ## The score
 #
-# How large can $W_2(T X, Y)$ be? Plans may split points; the best need not. The least specific plan spreads every point evenly over all points of $Y$. $T X$ and $Y$
-# have the same mean and covariance $\Sigma_Y$, so it costs $2 \operatorname{tr} \Sigma_Y$. The best plan costs no more
-# ({prf:ref}`Proposition 3.5 <prop-3-5>`). The score is one minus the ratio of the two (equation 5 of the paper):
+# How large can $W_2(T X, Y)$ be? Let a plan spread every point evenly over all points of $Y$. It costs
+# $2 \operatorname{tr} \Sigma_Y$, since $T X$ and $Y$ have the same mean and covariance. The best plan costs no more
+# ({prf:ref}`Proposition 3.5 <prop-3-5>`). The score is one minus the ratio of the two distances (equation 5 of the paper):
 #
 # $$
 # \rho(X, Y) = 1 - \frac{W_2(T X, Y)}{\sqrt{2 \operatorname{tr} \Sigma_Y}} .
@@ -160,7 +161,7 @@ print(f"largest error of an entry of A: {error:.0e}")
 #
 # Step by step, for a ReLU in the plane:
 
-# %% mystnb={"figure": {"name": "fig-1-steps", "caption": "The score in four steps. Most of the distance comes from points of $T(X)$ outside the corner, which move back to its edges. Arrows: the standard deviations along the output's principal axes, whose squares sum to its variance (paper Fig. 1)."}, "image": {"alt": "Four panels. A round grey cloud and its orange image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to orange triangles; the orange cloud with two arrows along its principal axes."}}
+# %% mystnb={"figure": {"name": "fig-1-steps", "caption": "Most of the distance comes from points of $T(X)$ outside the corner, which move back to its edges. The score in four steps; arrows: the standard deviations along the output's principal axes, whose squares sum to its variance (paper Fig. 1)."}, "image": {"alt": "Four panels. A round grey cloud and its orange image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to orange triangles; the orange cloud with two arrows along its principal axes."}}
 import torch
 
 from companion.chapter_01 import steps_of_a_score
@@ -182,9 +183,9 @@ print(f"by the library    {library:.4f}")
 # %% [markdown]
 # ## What the score is, and what it is not
 #
-# With the covariances of the clouds themselves, the score lies between 0 and 1, and it is 1 exactly when $Y$, as a cloud, is
-# a positive semi-definite affine image of $X$. That is not the same as "the map is affine". The score of linear maps, and of
-# a shuffle, by the number of channels:
+# **A score of 1 does not mean that the map is affine, and a low one does not mean that it is not.** With the empirical
+# covariance the score is 1 exactly when the cloud $Y$ is an affine image of the cloud $X$ by a positive semi-definite matrix.
+# The scores of linear maps, and of a shuffle, by the number of channels:
 
 # %%
 table = {}
@@ -205,17 +206,17 @@ say(table)
 
 # %% [markdown]
 # * **A rotation, a sign or a general matrix scores low**, the lower the more channels: an optimal plan does not turn a cloud
-#   round. For an activation, which acts on each coordinate, this is the right comparison, with one exception: where it
+#   round. For an activation, which acts on each coordinate, this is the right comparison, with one exception. Where it
 #   falls, it acts like $-x$ and scores low, however straight it is ({doc}`02_activation_functions`).
 # * **The score compares distributions, not pairs.** A shuffled copy scores 1, though nothing predicts $y_i$ from $x_i$. The
-#   paper says that the score is 0 where $T X$ and $\sigma(X)$ are independent. That is the limit of many channels, not of
-#   many samples: there an independent copy of $X$ scores 1, and no score is 0 ({prf:ref}`proof <prop-range>`).
-# * **The score depends on $n$ and $d$.** The normal distribution is symmetric, so $-x$ has the distribution of $x$, and with
-#   infinitely many samples it scores 1. In the plane 512 samples show that, in 300 dimensions they do not. Compare
-#   scores at the same $n$ ({doc}`03_estimating_it_well`).
-# * **The default covariance lowers it.** Networks wider than $n$ need the estimate of {cite:t}`ledoit2004well`, the default. It
-#   mixes the covariance of each cloud with a multiple of the identity. The last row shows the price: even a positive
-#   definite map scores less than 1.
+#   paper says that the score is 0 where $T X$ and $\sigma(X)$ are independent. That is so in the limit of many channels. With
+#   many samples an independent copy of $X$ scores 1, and no score is 0 ({prf:ref}`proof <prop-range>`).
+# * **The score depends on $n$ and $d$.** With infinitely many normal samples $-x$ scores 1, as it has the distribution of
+#   $x$. In the plane 512 samples show that, in 300 dimensions they do not. Compare scores at the same $n$
+#   ({doc}`03_estimating_it_well`).
+# * **The default covariance lowers the score of an affine map** (last row). Networks wider than $n$ need this estimate of
+#   {cite:t}`ledoit2004well`, which mixes the covariance of each cloud with a multiple of the identity. The mean scores of
+#   the real networks of {doc}`10_every_choice_at_once` it raises.
 #
 # ## A closed form
 #
@@ -229,8 +230,8 @@ say(table)
 #   variables with the same mean and variance, the mean squared distance in units of the variance is $2\,(1 -
 #   \operatorname{corr})$; divide by 2 and take the root.
 # * **With very many independent coordinates**, for any $\sigma$ with $\operatorname{corr} \ge 0$. There all points of a cloud
-#   are nearly equally far from each other, and $\sigma(x_i)$ is no closer to any other $T(x_j)$ than to $T(x_i)$. Pairing them
-#   is the best that the plan can do, and the same calculation applies.
+#   are nearly equally far from each other, and $\sigma(x_i)$ is no closer to any other $T(x_j)$ than to $T(x_i)$. So pairing
+#   them is the best plan, and the same calculation applies.
 
 # %%
 functions = {"ReLU": torch.relu, "Tanh": torch.tanh}
@@ -246,9 +247,9 @@ columns = ["corr", "predicted", "1 coordinate", f"{width} coordinates"]
 pd.DataFrame(rows, index=columns).T.round(3)
 
 # %% [markdown]
-# Remember 0.62: pre-activations of a wide random network look normal. The square has no correlation with its input. On a
-# line its score is above one half, as some affine image of the inputs is distributed much like the squares; with more
-# coordinates it goes to 0. **The dimension decides what the transport can get away with.**
+# **The formula predicts the scores of ReLU, Tanh and SiLU.** Remember 0.62: pre-activations of a wide random network look normal. The square
+# has no correlation with its input. On a line it still scores above one half, as some affine image of the inputs is
+# distributed much like the squares. With more coordinates its score goes to 0.
 #
 # ## Exercises
 #

@@ -16,15 +16,15 @@
 # %% [markdown]
 # # Activation functions over their domain
 #
-# *Where is an activation function non-linear, and how much?* By {doc}`01_the_affinity_score` that depends on its input. We
-# look at the ReLUs of trained networks first, and then slide the input of six functions along the axis, as figure 6 of
+# *Where is an activation function non-linear, and how much?* That depends on its input ({doc}`01_the_affinity_score`). We look
+# at the ReLUs of trained networks, then slide the input of six functions along the axis, as figure 6 of
 # {cite:t}`bouniot2025alexnet` does.
 #
 # :::{admonition} What we found
 # :class: findings
 # **The more of a ReLU's outputs are zero, the lower it scores** ({term}`rank correlation` {glue:text}`all-correlation` over
-# ten trained networks). **A score near 0 need not be a strong bend: around -10 SiLU is nearly a straight line that falls,
-# and scores {glue:text}`SiLU at -10-score`.** {bdg-warning}`depends`
+# ten trained networks). But a score near 0 need not be a strong bend: around -10 SiLU is nearly a straight line that falls,
+# and scores {glue:text}`SiLU at -10-score`. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -71,7 +71,7 @@ if model:
 relus = pd.concat(measured).query("activation == 'relu'")
 relus = relus.rename(columns={"sparsity_after": "zeros"})
 
-# %% mystnb={"figure": {"name": "fig-2-activity", "caption": "The ReLUs of ten trained networks, scored on their channels at one random position of each image. Most lie on or above the score of a normal input with as many zeros. Plain and residual networks: measured on {term}`JPEG copies` of the CIFAR-10 test images. SqueezeNets: weights from ImageNet, those of 1.0 quantised; 512 photographs."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; the points of plain networks spread furthest above it."}}
+# %% mystnb={"figure": {"name": "fig-2-activity", "caption": "The more outputs are zero, the lower ReLUs score; most lie on or above a normal input with as many zeros (dashed). Ten trained networks, at one random position of each image. Plain and residual: {term}`JPEG copies` of the CIFAR-10 test images. SqueezeNets: ImageNet weights, those of 1.0 quantised; 512 photographs."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; the points of plain networks spread furthest above it."}}
 import numpy as np
 from scipy.stats import norm
 
@@ -100,16 +100,16 @@ table.astype({"networks": int}).round(2)
 say(table)
 
 # %% [markdown]
-# The dashed curve is {eq}`eq-1-closed`, where $\operatorname{corr}(x, \mathrm{ReLU}(x))$ is the share of positive inputs over
-# the standard deviation of the output. Real scores are higher where channels are correlated: what several of them have in
-# common passes all their kinks together (exercise 3.2). In the two deepest plain networks, which trained
-# less well than the others, the share of zeros says little.
+# **Real scores are higher where channels are correlated**: what several of them have in common passes all their kinks together
+# (exercise 3.2). The dashed curve is {eq}`eq-1-closed`, where $\operatorname{corr}(x, \mathrm{ReLU}(x))$ is the share of
+# positive inputs over the standard deviation of the output. In the two deepest plain networks, which trained less well than
+# the others, the share of zeros says little.
 #
 # ## Six functions on sliding inputs
 #
-# Now clouds of 1000 points in $\mathbb{R}^{300}$, as in the paper, with independent normal coordinates of mean $m$ and standard
-# deviation $s$. The scores of 20 means and six standard deviations come with the book (`python -m companion.sweeps domain`
-# computes them again, in minutes). One of them:
+# **ReLU is non-linear only near its kink, Sigmoid at every mean.** As in the paper we take clouds of 1000 points in
+# $\mathbb{R}^{300}$ with independent normal coordinates of mean $m$ and standard deviation $s$. The scores of 20 means and six
+# standard deviations come with the book (`python -m companion.sweeps domain` computes them again, in minutes). One of them:
 
 # %%
 import torch
@@ -125,7 +125,7 @@ m = here["mean"].iloc[9]
 again = affinity_score(m + noise, torch.relu(m + noise)).value
 print(f"ReLU at {m:.2f}: {again:.3f}, stored {here['score'].iloc[9]:.3f}")
 
-# %% mystnb={"figure": {"name": "fig-2-domain", "caption": "Six functions (above) and their scores over the mean of the input (below), the darker the wider the input (paper Fig. 6, which has nine). ReLU is non-linear only near its kink, Sigmoid at every mean. At the far left ReLU returns 0 alone: constant, and so affine."}, "image": {"alt": "Six panels with six curves each. Those of ReLU are at 1 except in a narrow dip around -1. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Sigmoid and Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends those of Tanh are at 1."}}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "How it is drawn", "code_prompt_hide": "How it is drawn", "figure": {"name": "fig-2-domain", "caption": "ReLU scores below 1 only near its kink, Sigmoid at every mean. Six functions (above), and their scores over the mean of the input (below): a line and marker for each standard deviation (paper Fig. 6, which has nine). At the far left ReLU returns 0 alone: constant, and so affine."}, "image": {"alt": "Six panels with six curves each. Those of ReLU are at 1 except in a narrow dip around -1. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Sigmoid and Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends those of Tanh are at 1."}}
 from companion.activations import activation_graphs
 from companion.chapter_02 import activation_domain
 
@@ -134,11 +134,12 @@ six = domain.set_index("activation").loc[names].reset_index()
 activation_domain(six, activation_graphs(names), columns=2)
 
 # %% [markdown]
-# Where all six curves are at 1, the function is affine for narrow and for wide clouds. Where only the darkest one leaves
-# the top, only the widest cloud reaches the bend. Where all of them are low, the function bends every input, or seems to.
+# Where all six curves are at 1, the function is affine for narrow and for wide clouds. Where only that of the standard
+# deviation 2 leaves the top, only the widest cloud reaches the bend. Where all are low, the function bends every input, or
+# seems to.
 #
-# **One formula** replaces nearly all of these optimal transport problems: {eq}`eq-1-closed`, with the correlation of one
-# normal variable and its image (the column `limit` of `domain`). Of the outputs that vary with their input and do not fall:
+# **One formula replaces nearly all of these transport problems**: {eq}`eq-1-closed`, with the correlation of one normal
+# variable and its image (the column `limit` of `domain`). Of the outputs that vary with their input and do not fall:
 
 # %%
 varies = domain[~domain["constant"] & (domain["limit"] > 0)]
@@ -148,8 +149,8 @@ print(f"{near.sum()} of {len(varies)} scores are within 0.01 of it")
 # %% [markdown]
 # ## Three reasons for a score near zero
 #
-# **Rarely active.** The lowest scores of ReLU are not where its kink is in the middle of the cloud, but where the cloud lies to
-# the left and only a few points get across. We take a mean just left of the kink and narrow the cloud:
+# **Rarely active.** ReLU scores lowest where the cloud lies left of its kink and only a few points get across. We take a mean
+# just left of the kink and narrow the cloud:
 
 # %%
 rare = domain.query("activation == 'relu' and -2 < mean < 0 and std > 0.05")
@@ -157,16 +158,17 @@ rare.set_index("std")[["score", "limit", "constant"]].round(3)
 
 # %% [markdown]
 # At $s = 0.25$ a handful of 300,000 numbers are positive: the output is zero but for a few spikes, and the score is nearly 0.
-# At $s = 0.1$ none is. The output is constant, a constant is affine, and the score is 1, though the limit for infinitely many
-# samples is 0. Such a score depends on whether the sample meets a rare event, so count the flags (`constant`) before
-# you average.
+# At $s = 0.1$ none is. The output is constant, a constant is affine, and the score is 1.
 #
-# **The wrong direction.** A cloud of standard deviation 0.01 around -10 sees a tiny, straight piece of SiLU. Why does it
-# score near 0? Because SiLU *falls* there, and the map $T$ of the score never turns the axis round
-# ({doc}`01_the_affinity_score`). Score $-X$ against $\sigma(X)$, and the straight piece comes out straight:
+# With infinitely many samples it would be 0 (`limit`). Such a score depends on whether the sample meets a rare event, so count
+# the flags (`constant`) before you average.
+#
+# **The wrong direction.** A cloud of standard deviation 0.01 around -10 sees a tiny, straight piece of SiLU. It scores near 0
+# because SiLU *falls* there, and the map $T$ of the score never turns the axis round ({doc}`01_the_affinity_score`). Score
+# $-X$ against $\sigma(X)$, and the straight piece comes out straight:
 
 # %%
-from companion.activations import ACTIVATIONS
+from companion.activations import ACTIVATIONS, NAMES
 
 places = {"SiLU at -10": ("silu", -10, 0.01), "GELU at -3": ("gelu", -3, 0.1)}
 places["HardSwish at -2.5"] = ("hardswish", -2.5, 0.1)
@@ -195,13 +197,14 @@ averages = pd.DataFrame(
         "inputs where it rises": rising.groupby("activation")["score"].mean(),
     }
 )
-averages.loc[["relu", "gelu", "silu", "hardswish"]].round(2)
+averages.loc[["relu", "gelu", "silu", "hardswish"]].rename(NAMES).round(2)
 
 # %% [markdown]
-# **The long tail.** Sigmoid never falls and is always active, and yet it bends everywhere. Far out on the left it is $e^x$. An
-# exponential has no straight piece: shift the input by $a$, and the output is multiplied by $e^a$, which the score does not
-# see. So its score depends on the standard deviation alone. For a normal input $\operatorname{corr}(x, e^x) = s /
-# \sqrt{e^{s^2} - 1}$; the tail of Tanh is $e^{2x}$, with $2 s$ for $s$:
+# **The long tail.** Sigmoid never falls and is always active, and yet it bends everywhere. Far out on the left it is $e^x$,
+# which has no straight piece. Shift the input by $a$, and the output is multiplied by $e^a$, which the score does not see. So
+# the score depends on the standard deviation alone.
+#
+# For a normal input $\operatorname{corr}(x, e^x) = s / \sqrt{e^{s^2} - 1}$; the tail of Tanh is $e^{2x}$, with $2 s$ for $s$:
 
 # %%
 far = domain[domain["mean"].between(-15, -9)]
@@ -216,8 +219,8 @@ far[tails].rename_axis(columns=None).round(3)
 # %% [markdown]
 # These functions are *more* nearly affine around zero, where the textbook plots their bend, than in their flat tails.
 # And they are one function: $\tanh(x) = 2 \operatorname{sigmoid}(2x) - 1$, so Tanh scores on $x$ what Sigmoid scores on
-# $2 x$. The paper notes that Tanh reaches much lower scores than Sigmoid. On its six widths it does. On twice as wide
-# inputs Sigmoid reaches the same, and a network learns the scale of its inputs.
+# $2 x$. The paper notes that Tanh reaches much lower scores than Sigmoid. On its six widths it does; on inputs twice as wide
+# Sigmoid reaches the same.
 #
 # ## Exercises
 #

@@ -17,15 +17,15 @@
 # # Every choice at once
 #
 # *Does a conclusion depend on how the score is measured?* Four choices are open: the paper's definition
-# {cite}`bouniot2025alexnet`, its code and its theory make them differently. Here we make all of them, a *multiverse*
-# analysis {cite}`steegen2016increasing`, and see what survives.
+# {cite}`bouniot2025alexnet`, its code and its theory make them differently. Here we make them all (a *multiverse*
+# analysis {cite}`steegen2016increasing`) and see what survives.
 #
 # :::{admonition} What we found
 # :class: findings
-# **The choices of the published code make networks look most linear.** Of twelve combinations they have the highest mean
-# score in all {glue:text}`photographs-networks` ImageNet and {glue:text}`CIFAR-10-networks` CIFAR-10 networks, by up to
-# {glue:text}`CIFAR-10-range`. Of the pairs of ImageNet networks {glue:text}`photographs-kept` are in the same order under
-# every choice; the order of the layers within a network can be quite another. {bdg-warning}`depends`
+# **The choices of the published code make networks look most linear.** Of twelve combinations they give the highest mean
+# score in all {glue:text}`photographs-networks` ImageNet and {glue:text}`CIFAR-10-networks` CIFAR-10 networks, up to
+# {glue:text}`CIFAR-10-range` above the lowest. Most pairs of ImageNet networks, {glue:text}`photographs-kept`, keep their
+# order under every choice; the layers of a network need not. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -62,8 +62,8 @@ check_parameters(globals())
 # | **covariance** | the distribution's | Ledoit and Wolf's | the empirical one | `ledoit-wolf`; `empirical` |
 # | **coupling** | optimal | optimal | each input with its own output | `exact`; `paired` |
 #
-# For a single position both orders are the same: three ways to a point, times two covariances, times two couplings are
-# twelve *specifications*. `affscore.multiverse(model, images)` measures all of them in one forward pass.
+# **Four choices make twelve *specifications*.** For a single position both orders are the same: three ways to a point, times
+# two covariances, times two couplings. `affscore.multiverse(model, images)` measures all in one forward pass.
 
 # %%
 import pandas as pd
@@ -90,7 +90,7 @@ if model:
     mine = affscore.multiverse(model, dataset, seed=seed, **options).table
     every = pd.concat([every, mine.assign(network=model, images=dataset)])
 
-# %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Mean scores of fourteen ImageNet networks under the choices of the published code, and with one of them changed. Every change lowers every network. Most weights quantised; 512 photographs."}, "image": {"alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, reduce first further left, and one position leftmost in all."}}
+# %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Every change of one choice lowers the mean score of every network. Fourteen ImageNet networks under the choices of the published code, and with one of them changed. Most weights quantised; 512 photographs."}, "image": {"alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, reduce first further left, and one position leftmost in all."}}
 code = changes["published code"]
 means = every.pivot_table("score", ["images", "network"], words)
 shown = pd.DataFrame({name: means[one] for name, one in changes.items()})
@@ -100,9 +100,8 @@ score_dots(shown.sort_values("published code"))
 # %% [markdown]
 # ## Which rankings survive?
 #
-# First those of networks. `highest` counts the networks whose mean score is highest under the published code's choices,
-# `range` is the largest difference between two choices, and `kept` the share of pairs of networks that are in the same
-# order under all twelve.
+# **More than three quarters of the pairs of networks keep their order under all twelve** (`kept`). `highest` counts the networks
+# that the published code's choices give their highest score. `range` is the largest difference between two specifications.
 
 
 # %%
@@ -137,8 +136,8 @@ say(of_sets[["networks"]], "{:.0f}")
 say(of_sets[["kept"]], "{:.0%}")
 
 # %% [markdown]
-# (CIFAR-10 as JPEG copies of test images.) Then those of layers. Change one choice of the published code: how do ranks then
-# correlate with its own? Between networks, and between the layers of each (median and lowest over networks):
+# **The order of layers is less safe.** Change one choice of the published code: how do the ranks correlate with its own?
+# First between networks (CIFAR-10: JPEG copies of test images), then between the layers of a network:
 
 # %%
 layers = every.pivot_table("score", ["network", "index"], words)
@@ -153,9 +152,9 @@ table(agree[[*sets, "layers, median", "layers, lowest"]])
 say(agree)
 
 # %% [markdown]
-# Covariance and coupling move the level of a signature. Order and reduction move its shape: in one of the VGG-like
-# CIFAR-10 networks the ranks of the layers under the two orders have a correlation of
-# {glue:text}`reduce first-layers, lowest`. In the residual CIFAR-10 networks the shape stays. Choose for yourself:
+# Covariance and coupling move the level of a signature; order and reduction move its shape. In one VGG-like CIFAR-10 network
+# the ranks of the layers under the two orders have a correlation of {glue:text}`reduce first-layers, lowest`. In the
+# residual CIFAR-10 networks the shape stays. Choose for yourself:
 
 # %%
 from companion.style import window
@@ -166,8 +165,8 @@ window("choices-window", rows.pivot_table("score", ["index", "kind"], words))
 # %% [markdown]
 # ## Order: the mean of a ReLU is not the ReLU of a mean
 #
-# One channel, 512 images of 64 positions. The positions of an image vary by 1 around the image's level, and the levels by
-# $s$ around 0 or 1.
+# **The two orders answer different questions.** Take one channel of 512 images of 64 positions. The positions of an image vary
+# by 1 around its level, the levels by $s$ around a centre, 0 or 1.
 
 # %%
 import affscore
@@ -188,43 +187,42 @@ for centre, s in itertools.product((0.0, 1.0), (0.05, 0.5, 2.0)):
 pd.DataFrame(scores).T.rename_axis(["centre", "s"]).round(2)
 
 # %% [markdown]
-# Averages vary little. Where they lie at the bend, averaging after the activation scores far higher; where they lie above
-# it, averaging first never meets the bend. Neither is wrong: `activate-first` asks what the layer does to the *average*
-# feature, `sample` what it does to *a* feature.
+# Averages vary little. At the bend (centre 0) averaging after the activation scores far higher. Above it (centre 1) averaging
+# first hardly meets the bend. `activate-first` asks what the layer does to the *average* feature, `sample` what it does to
+# *a* feature.
 #
 # ## Coupling: blind to the pairing
 #
-# The score compares two clouds. It does not see which output belongs to which input: with unlimited points, $y = -x$ of a
-# symmetric cloud is "affine". The paired score keeps each input with its own output, by the same formula:
+# **The exact score does not see which output belongs to which input.** It compares two clouds: with unlimited points, $y = -x$
+# of a symmetric cloud is "affine". The *paired* score keeps each input with its own output, by the same formula:
 #
 # $$
-# \rho_{\text{paired}} = \max\Bigl(0,\; 1 - \sqrt{\tfrac1n \sum_i \lVert T x_i - y_i \rVert^2 \big/ \, 2 \operatorname{tr} S_Y}\Bigr)
-# \;\le\; \rho .
+# \begin{gathered}
+# \rho_{\text{paired}} = \max\bigl(0,\, 1 - \sqrt{q}\,\bigr) \le \rho , \\
+# q = \frac{1}{2 \operatorname{tr} S_Y} \cdot \frac1n \sum_i \lVert T x_i - y_i \rVert^2 .
+# \end{gathered}
 # $$
 #
-# Where does it matter most?
+# The largest falls, and the share of activations with one above 0.1:
 
 # %%
 usual = every[(every[words[:3]] == list(code[:3])).all(axis=1)]
 keys = ["images", "network", "layer", "call"]
 two = usual.pivot_table("score", keys, "coupling").reset_index(keys[2:])
 two["fall"] = two["exact"] - two["paired"]
-table(two.nlargest(4, "fall").drop(columns="call"))
+table(two.nlargest(4, "fall").drop(columns=["layer", "call"]))
 
 # %%
 far = (two["fall"] > 0.1).groupby("images").mean()
 table(far.to_frame("far"), {"far": "fall above 0.1 (%)"}, digits=1)
 
 # %% [markdown]
-# Why so far? A channel's mean output depends on how its positions spread, too. So along some directions the mean output can
-# *fall* while the mean input rises, and no optimal map does that. A ReLU of a mini VGG-19 (a small network trained on
-# digits) shows it, in the two directions in which input and output go together most and least:
+# **The mean output can fall while the mean input rises**, and no optimal map does that. For a channel's mean output also
+# depends on how its positions spread. A ReLU of a mini VGG-19, a small network trained on digits, shows it in the two
+# directions in which input and output go together most and least.
 
-# %% mystnb={"figure": {"name": "fig-10-falling", "caption": "Averages of 512 images before and after a ReLU of the mini VGG-19, along two directions. Left, the output rises with the input, as one expects of a ReLU; right, it falls."}, "image": {"alt": "Two scatter plots of 512 points each. In the left one the mean output rises with the mean input; in the right one it falls."}}
-import matplotlib.pyplot as plt
+# %%
 import torch
-
-from affscore.plots import house_style
 
 network = affscore.load_model("mini:vgg19").eval()
 to_network = affscore.models.card_of(network).preprocessing
@@ -235,27 +233,28 @@ with torch.no_grad():
 x, y = (some.mean(dim=(2, 3)).numpy() for some in (maps, maps.relu()))
 cross = np.cov(x.T, y.T)[: x.shape[1], x.shape[1] :]
 directions = np.linalg.eigh(cross + cross.T).eigenvectors[:, [-1, 0]]
-with house_style():
-    figure, panels = plt.subplots(1, 2, figsize=(6, 2.6))
-    for axes, direction in zip(panels, directions.T, strict=True):
-        axes.scatter(x @ direction, y @ direction, s=6, alpha=0.5)
-        axes.set(xlabel="inputs along it", ylabel="outputs along it")
-    figure.tight_layout()
-
-# %%
 score = affscore.affinity_score(x, y)
 print(f"exact {score.value:.2f}, paired {score.paired:.2f}")
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-falling", "caption": "Left, the mean output rises with the mean input, as one expects of a ReLU; right, it falls. 512 images before and after a ReLU of the mini VGG-19, along two directions."}, "image": {"alt": "Two scatter plots of 512 points each. In the left one the mean output rises with the mean input; in the right one it falls."}, "code_prompt_show": "How it is drawn", "code_prompt_hide": "How it is drawn"}
+from affscore.plots.style import house_style, page
+
+with house_style():
+    figure, panels = page(2, 2.6)
+    for axes, direction in zip(panels, directions.T, strict=True):
+        axes.scatter(x @ direction, y @ direction, s=6, alpha=0.5)
+        axes.set(xlabel="mean input", ylabel="mean output")
 
 # %% [markdown]
 # ## How to report a score
 #
-# 1. Name all four choices and $n$. Scores compare only if all agree.
+# 1. Name all four choices and $n$. Compare scores only if all agree.
 # 2. `activate-first` means with Ledoit and Wolf's covariance compare with the published numbers of convolutional networks.
 #    Report `sample` beside them: it needs no order, and is about the activation itself.
-# 3. Report the paired score beside the exact one. Where they differ by more than 0.1, the score speaks of clouds and not of
-#    what the layer does to an image.
-# 4. Do not average over the channels. The published code does where they come last (transformers, ConvNeXts): the fold
-#    shows that this is another measurement.
+# 3. Report the paired score beside the exact one. Where they differ by more than 0.1, the exact score speaks of clouds and
+#    not of what the layer does to an image.
+# 4. Do not average over the channels. The published code does where they come last (transformers, ConvNeXts), and that is
+#    another measurement (fold).
 # 5. Draw a conclusion only if it holds under all choices that you cannot rule out beforehand. {doc}`18_what_is_reproduced`
 #    does so with the paper's claims.
 
@@ -322,8 +321,8 @@ companion.exercises.check("10.1", (cloud, cloud[::-1]))
 #
 # You want to claim that networks trained with strong data augmentation have lower scores in their last third. Write the
 # plan that you would register before measuring: the networks and seeds, the data, which of the twelve specifications you
-# include and which you exclude with what reason, the statistic and its error, when the claim counts as true, as false and
-# as open, and what you will report if the specifications disagree.
+# include and why, the statistic and its error, when the claim counts as true, as false and as open, and what you will report
+# if the specifications disagree.
 # ```
 #
 # ```{admonition} Hint for 10.2

@@ -16,14 +16,14 @@
 # %% [markdown]
 # # Blocks and whole networks
 #
-# *How non-linear is a block, or a whole network?* Attention, layer norm and max pooling are not affine either. Can the score
-# be used for them? Read {doc}`05_residual_connections` first.
+# *How non-linear is a block, or a whole network?* Attention, layer norm and max pooling are not affine either. Does the
+# score work for them? Read {doc}`05_residual_connections` first.
 #
 # :::{admonition} What we found
 # :class: findings
-# **The score cannot compare blocks of different kinds.** A random *linear* layer of 64 channels scores
-# {glue:text}`linear-64`, a ReLU {glue:text}`relu-64`. {bdg-success}`robust` **A least-squares fit compares whole
-# networks**: from the pixels it explains {glue:text}`explained-mean` of the variance of the logits of small networks on
+# **The score cannot compare blocks of different kinds: a random *linear* layer of 64 channels scores
+# {glue:text}`linear-64`, a ReLU {glue:text}`ReLU-64`.** {bdg-success}`robust` A least-squares fit can compare whole
+# networks: from the pixels it explains {glue:text}`explained-mean` of the variance of the logits of small networks on
 # digits. Which kind of block bends most is {bdg-secondary}`open`.
 # :::
 
@@ -52,16 +52,16 @@ check_parameters(globals())
 # %% [markdown]
 # ## A linear layer has a low score
 #
-# The score compares the output with one affine map, the optimal transport map between two normal distributions.
-# Its matrix is symmetric with no negative eigenvalue: it can stretch, not turn. That suits an elementwise activation. A linear layer
-# has a general matrix. It is affine, but it also turns. With unlimited normal points the coupling would undo the turn; with 512 it counts as a non-linearity.
+# The score compares the output with one affine map, the optimal transport map. Its matrix is symmetric and has no negative
+# eigenvalue: it stretches and does not turn. That suits an elementwise activation. A linear layer turns, too, and with 512
+# points in many channels a turn lowers the score.
 #
-# The **least-squares fit** $A x + b$ asks for less: any matrix will do. The **unexplained share** is what it leaves of the
-# variance of the output,
+# A **least-squares fit** $A x + b$ may use any matrix. The **unexplained share** is the part of the variance of the output
+# that it leaves,
 #
 # $$ u = \frac{\min_{A, b} \sum_i \lVert A x_i + b - y_i \rVert^2 / (n - 1 - r)}{\sum_i \lVert y_i - \bar y \rVert^2 / (n - 1)} , $$
 #
-# where the rank $r$ of the input corrects for what a fit of many coefficients explains by chance.
+# with the rank $r$ of the inputs: a fit of many coefficients explains something by chance, and this corrects for it.
 
 # %%
 import numpy as np
@@ -81,63 +81,62 @@ def unexplained(x, y):
     return left / total * (len(x) - 1) / (len(x) - 1 - rank)
 
 
-# %% mystnb={"figure": {"name": "fig-13-layers", "caption": "A random linear layer is affine, and the more channels it has the lower it scores (above). A least-squares fit leaves nothing of it unexplained, and about a quarter of a ReLU (below)."}, "image": {"width": "540px", "alt": "Two panels over 2 to 256 channels, with a line for a linear layer and one for a ReLU. Above, the score: the linear layer falls from 0.90 to 0.15 and crosses the ReLU, which stays at 0.62. Below, the unexplained share: 0 for the linear layer, near 0.27 for the ReLU."}}
+# %% mystnb={"figure": {"name": "fig-13-layers", "caption": "A random linear layer is affine, yet the more channels it has the lower it scores (above). A least-squares fit explains all of it, and about three quarters of a ReLU (below)."}, "image": {"width": "540px", "alt": "Two panels over 2 to 256 channels, with a line for a linear layer and one for a ReLU. Above, the score: the linear layer falls from 0.90 to 0.15 and crosses the ReLU, which stays at 0.62. Below, the unexplained share: 0 for the linear layer, near 0.27 for the ReLU."}}
 draw, rows = np.random.default_rng(seed), {}
 for width in (2, 4, 16, 64, 256):
     x = draw.standard_normal((n, width))
     matrix = draw.standard_normal((width, width)) / np.sqrt(width)
-    for name, y in {"linear": x @ matrix, "relu": np.maximum(x, 0)}.items():
+    for name, y in {"linear": x @ matrix, "ReLU": np.maximum(x, 0)}.items():
         score = affscore.affinity_score(x, y, "empirical").value
-        rows[name, width] = {"score": score, "unexplained": unexplained(x, y)}
-layers = pd.DataFrame(rows).T
+        rows[name, width] = [score, unexplained(x, y)]
+layers = pd.DataFrame(rows, ["affinity score", "unexplained share"]).T
 criteria_over_width(layers)
 
 # %%
-scores = layers["score"].unstack()
+scores = layers["affinity score"].unstack()
 scores.round(2)
 
 # %% tags=["remove-cell"]
 say(scores)
 
 # %% [markdown]
-# In two dimensions the exact coupling hides the turn: a normal cloud that is turned is a normal cloud again, and the
-# score compares clouds. In many dimensions 512 points are too few for that. {doc}`01_the_affinity_score` has the extreme case,
-# $-x$, which is linear in every channel.
+# With two channels the score hardly sees the turn: it compares clouds, and a normal cloud that is turned is a normal cloud
+# again. With 64 channels 512 points are too few to show that. {doc}`01_the_affinity_score` has the extreme case, $-x$.
 #
 # ## The blocks of real networks
 #
-# `affscore.signature(..., units="blocks", criteria="affine_fit")` finds the blocks of a network by their structure and fits
-# each. The column `affine_fit` is $1 - \sqrt{u / 2}$, on the scale of the score. The `score` of blocks is *paired*: each input stays
-# with its own output. That of section 13.1 is *exact*: points are coupled as is cheapest, so it is never lower. Eight
-# networks trained on CIFAR-10 ({doc}`06_a_decade`; JPEG copies of test images), by kinds of blocks:
+# **Linear layers score lowest, though they are affine.** The table has means over the blocks of eight networks trained on
+# CIFAR-10 ({doc}`06_a_decade`; JPEG copies of test images). `affscore.signature(..., units="blocks", criteria="affine_fit")`
+# measures each block; its `affine_fit` is $1 - \sqrt{u / 2}$. The score of a block is *paired*: each input stays with its own
+# output ({doc}`10_every_choice_at_once`).
 
 # %%
 from companion.studies import load_study
 
 study = [load_study(name) for name in ("blocks-cifar", "blocks")]
 study = pd.concat(study, ignore_index=True)
-study["unexplained"] = 2 * (1 - study["affine_fit"]) ** 2
+study["unexplained share"] = 2 * (1 - study["affine_fit"]) ** 2
 real = study["model"].str.contains("cifar")
 most = study["images"] == study.groupby("dataset")["images"].transform("max")
 averaged = most & (study["reduction"] == "mean")
 of_blocks = study[real & averaged].groupby("kind")
-blocks = of_blocks[["score", "affine_fit", "unexplained"]].mean().dropna()
-blocks.round(3)
+blocks = of_blocks[["score", "unexplained share"]].mean().dropna()
+blocks.rename(columns={"score": "paired score"}).round(3)
 
 # %% tags=["remove-cell"]
 say(blocks)
 
 # %% [markdown]
-# The lowest score is that of the linear layers (`linear` counts convolutions, too). Batch normalisation multiplies each
-# channel by a number and is affine; some of these numbers are negative, which no transport map has, so that it scores
-# {glue:text}`normalisation-score`. The fit leaves nothing of it unexplained, and of linear layers only what averaging hides: a block is measured on
-# means over positions, and at borders and strides the mean of a convolution's output is no function of the mean of its
-# input. (`affine_fit` and `unexplained` are means over blocks, so the formula relates them block by block only.)
+# Convolutions count as linear. The fit leaves little of them: blocks are measured on means over positions, and at borders
+# and strides the mean of a convolution's output is no function of the mean of its input.
+#
+# Batch normalisation is affine, too: it multiplies each channel by a number. Some of these numbers are negative, which no
+# transport map has, so it scores {glue:text}`normalisation-score`. The fit explains all of it.
 #
 # ## All kinds of blocks
 #
-# Attention and layer normalisation are in the mini zoo: 36 small networks, after the architectures of the paper, trained on
-# digits. A network of your own (parameter `model`) has its own points.
+# **With means over positions, whole networks leave more unexplained than any kind of block, on average.** Attention and layer
+# normalisation come from the mini zoo: 36 small networks, after the architectures of the paper, trained on digits.
 
 # %%
 KINDS = ["network", "residual", "mlp", "activation", "normalisation"]
@@ -149,11 +148,11 @@ if model:
     options = {"units": "blocks", "criteria": "affine_fit", "n": n}
     own = affscore.signature(model, dataset, device=device, **options)
     own = own.summary.assign(model=model)
-    own["unexplained"] = 2 * (1 - own["affine_fit"]) ** 2
+    own["unexplained share"] = 2 * (1 - own["affine_fit"]) ** 2
     shown = pd.concat([shown, own])
 
-# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "On average whole networks leave the most unexplained, about a fifth. Batch normalisation leaves nothing, and layer normalisation little. Linear layers are the control. One point a network, mean over its blocks, each measured on means over positions."}, "image": {"width": "540px", "alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
-shares = shown.pivot_table("unexplained", "model", "kind", sort=False)[KINDS]
+# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "Whole networks leave the most unexplained, on average about a fifth. Batch normalisation leaves nothing, layer normalisation little. Linear layers are the control. One point a network: the mean over its blocks, measured on means over positions."}, "image": {"width": "540px", "alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
+shares = shown.pivot_table("unexplained share", "model", "kind")[KINDS]
 with_layer_norm = shares["attention"].notna()
 with_layer_norm |= shares.index.str.contains("convnext")
 groups = pd.Series("mini, batch norm or none", index=shares.index)
@@ -164,42 +163,41 @@ if model:
 unexplained_shares(shares, groups)
 
 # %% [markdown]
-# ```{admonition} What the mean over positions hides
+# ```{admonition} The order of kinds depends on a choice
 # :class: caution
 #
-# With one sampled position instead of means, whatever looks at other positions (attention, convolution, pooling) is charged for it. The order of kinds depends
-# on this choice (fold below): on CIFAR-10 linear layers, which are affine, leave
-# hardly anything by one (0.01) and more than any other kind by the other (0.34). So whether it is the activations that make a network
-# non-linear is open. {bdg-warning}`depends`
+# One can measure one sampled position of an image instead of means over all. Then a block that looks at other positions
+# (attention, convolution, pooling) leaves more. On CIFAR-10 linear layers leave 0.01 with means, and 0.34 with one position, more than
+# any other kind. So it is open whether it is the activations that make a network non-linear. {bdg-warning}`depends`
 # ```
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Means over positions against one sampled position", "code_prompt_hide": "How sure? Means over positions against one sampled position"}
 by_reduction = study[most].assign(group=study["model"].map(groups))
 by_reduction = by_reduction.pivot_table(
-    "unexplained", "kind", ["group", "reduction"]
+    "unexplained share", ["group", "kind"], "reduction"
 )
-by_reduction.round(2)
+by_reduction.set_axis(["means", "one position"], axis=1).round(2)
 
 # %% [markdown]
 # ## The network as one map
 #
-# From the pixels to the logits the choice plays no part: how much of a trained network could a single affine map do?
-# (Digits have 8 x 8 pixels, so hundreds of images suffice. On CIFAR-10, with 3,072 numbers an image, they do not.)
+# **A single affine map of the pixels explains most of a small network.** From all pixels to the logits there is no mean over
+# positions, so the choice above plays no part. (Digits have 8 x 8 pixels, so hundreds of images suffice. For CIFAR-10, with 3,072
+# numbers an image, they do not.) The explained share in per cent, over the 36 networks:
 
 # %%
 networks = study[(study["kind"] == "network") & ~real]
-explained = 1 - networks.groupby("images")["unexplained"].agg(
-    ["mean", "max", "min"]
-)
-explained = 100 * explained.rename(columns={"max": "least", "min": "most"})
+shares = networks.groupby("images")["unexplained share"]
+explained = 100 * (1 - shares.agg(["mean", "max", "min"]))
+explained = explained.rename(columns={"max": "least", "min": "most"})
 explained.round(0)
 
 # %% tags=["remove-cell"]
 say(explained.tail(1).set_axis(["explained"]), "{:.0f} %")
 
 # %% [markdown]
-# In the 36 small networks a least-squares fit of the pixels explains {glue:text}`explained-least` to
-# {glue:text}`explained-most`; half of the images give nearly the same. One of their activations leaves less unexplained than the whole network, and the shares of the parts do not add up to that of the whole.
+# The fit explains {glue:text}`explained-least` to {glue:text}`explained-most`, and half of the images give nearly the same.
+# An activation leaves less than its network, on average. But the shares of parts do not add up to that of the whole.
 #
 # ## Exercises
 #

@@ -17,16 +17,14 @@
 # # Nonlinear advantage
 #
 # *How much of its non-linearity does a network need?* {cite:t}`mehmetigopel2023nonlinear` take it
-# away, channel by channel, and see when the network breaks.
+# away, channel by channel, until the network breaks.
 #
 # :::{admonition} What we found
 # :class: findings
-# **A trained mini ResNet can lose nine tenths of its non-linear channels if they go one by one while it is trained on**: on five tasks that costs about
-# three points of accuracy at most. (Half of them at once, without retraining: from {glue:text}`sum-untouched` on the hardest task
-# to {glue:text}`sum-at_once`, near chance, 10 %.) With wrong labels it *gains*: from {glue:text}`noise-untouched` to
-# {glue:text}`noise-affine` as an affine network. {bdg-warning}`depends` **Of trained networks, the channels to make linear are
-# those that contribute least to the diagonal score**: {glue:text}`contribution-accuracy` % of
-# {glue:text}`none-accuracy` % accuracy are left, {glue:text}`random-lead` points more than with random ones. {bdg-success}`robust`
+# **Nine tenths of the non-linear channels of a mini ResNet can go for about three points of accuracy or fewer**, on each of
+# five tasks, if they go one by one while it is trained on. {bdg-warning}`depends` Without further training, the best
+# choice was the channels that contribute least to the diagonal score: accuracy falls from {glue:text}`none-accuracy` to
+# {glue:text}`contribution-accuracy` %, and with random channels {glue:text}`random-lead` points further. {bdg-success}`robust`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -55,15 +53,18 @@ check_parameters(globals())
 # ## A slope for each channel
 #
 # Every ReLU becomes a PReLU with a slope $\alpha_c$ for each channel, $\phi_{\alpha_c}(x) = \max(0, x) + \alpha_c \min(0, x)$.
-# $\alpha_c = 0$ is ReLU, where we begin; at $\alpha_c = 1$ the channel is linear. A penalty pulls the slopes to 1 while they are trained with the weights:
+# Training begins at $\alpha_c = 0$, a ReLU; at $\alpha_c = 1$ the channel is linear. A penalty pulls the slopes to 1 while they
+# are trained with the weights:
 #
 # $$\mathcal L = \text{task loss} + \omega \sum_c |1 - \alpha_c|^{1/2}.$$
 #
 # The power 1/2 sends some slopes all the way to 1. A channel that gets there is frozen, linear for good.
-# (Whole layers can go, too {cite}`bendror2021layer`.) What is left is counted by the **share** of channels that are not
-# linear, and by the **path length**, how many non-linear units lie between input and output on average (NAPL in exercise 16.1).
+# (Whole layers can go, too {cite}`bendror2021layer`.) Two numbers tell what is left. The **share** is that of channels that
+# are not linear. The **path length** is the mean number of non-linear units between input and output (NAPL in exercise
+# 16.1).
 #
-# A mini ResNet with 7 ReLUs learns digits for ten epochs as usual, then for ten with the penalty:
+# **Most channels go, and accuracy stays.** A mini ResNet with 7 ReLUs learns digits for ten epochs as usual, then for ten
+# with the penalty:
 
 # %%
 import numpy as np
@@ -90,13 +91,15 @@ record.loc[9::5].round(2)
 # %% [markdown]
 # ## Early or late?
 #
-# The paper says: a network that loses its non-linearity from the start (*early*) is worse than one that loses it after
-# training (*late*). Only its abstracts and a summary were at hand, so the recipes are ours: a mini ResNet with 13 ReLUs, five
-# seeds, and five tasks: *digits*; *few*, a tenth of these images; *noise*, 40 % of their labels wrong; and of two digits side by
-# side the *larger* one, or the last digit of their *sum*. Weights $\omega$ from small to large make a curve. *Untouched* networks have no
-# penalty; all are trained equally long.
+# **At equal path length, early is worse than late on two of five tasks.** The paper says that a network ends worse if it
+# loses its non-linearity from the start (*early*) than after training (*late*). Only its abstracts and a summary were at
+# hand, so the recipes are ours: a mini ResNet with 13 ReLUs and five seeds.
+#
+# The tasks are *digits*; *few*, a tenth of these images; *noise*, 40 % of their labels wrong; and of two digits side by side
+# the *larger* one, or the last digit of their *sum*. Weights $\omega$ from small to large make a curve. *Untouched* networks
+# have no penalty. All are trained equally long.
 
-# %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "Accuracy against the path length left: trainings, and lines through means. The sum of two digits breaks down early below three units, late only below one; on the larger digit both fall together."}, "image": {"alt": "Two panels with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below three units, the late one only below one. On the larger of two digits both fall a little below one unit."}}
+# %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "The sum of two digits breaks down below a path length of three if channels go early, below one if they go late. On the larger digit both fall together. Lines: means of one weight."}, "image": {"alt": "Two panels with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below three units, the late one only below one. On the larger of two digits both fall a little below one unit."}}
 from companion.chapter_16 import accuracy_curves
 from companion.studies import load_study, under
 
@@ -124,17 +127,18 @@ found = {"affine": trained.groupby(each)[both].apply(read_off, left=0)}
 for when in ("early", "late", "untouched"):
     some = trained[trained["when"].isin([when, "untouched"])]
     found[when] = some.groupby(each)[both].apply(read_off)
-table = 100 * pd.DataFrame(found).groupby("task").mean()
-table.round(0).astype(int)
+left = 100 * pd.DataFrame(found).groupby("task").mean()
+left.round(0).astype(int)
 
 # %% tags=["remove-cell"]
-say(table, "{:.0f} %")
+say(left, "{:.0f} %")
 
 # %% [markdown]
 # * **Sum**: an affine network cannot do it, and early is behind at equal path length. {bdg-warning}`depends`
 # * **Larger**: an affine network loses 20 points, too, yet early is not behind.
-# * **Noise**: the less non-linearity, the better: untouched networks memorise the wrong labels (their training loss is
-#   {glue:text}`loss-untouched`), affine ones cannot ({glue:text}`loss-affine`). Why late is ahead we do not know.
+# * **Noise**: an affine network is *better*, {glue:text}`noise-affine` against {glue:text}`noise-untouched`. Untouched networks
+#   memorise the wrong labels (training loss {glue:text}`loss-untouched`), affine ones cannot ({glue:text}`loss-affine`).
+#   Why late is ahead of early we do not know.
 # * **Digits** and **few**: an affine network is about as good.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Late less early, in points, and losses", "code_prompt_hide": "How sure? Late less early, in points, and losses"}
@@ -143,7 +147,7 @@ from companion.chapter_16 import gap, trainings
 from companion.statistics import mean_of
 
 runs, sure = trainings(load_study("advantage")), {}
-for task in table.index:
+for task in left.index:
     with_a_tenth = (found["late"] - found["early"])[task]
     sure[task] = {
         "at equal path length": f"{100 * gap(runs, 'residual14', task):.1f}",
@@ -161,7 +165,7 @@ say(pd.DataFrame(losses, ["loss"]), "{:.1f}")
 # %% [markdown]
 # ## What stays
 
-# %% mystnb={"figure": {"name": "fig-advantage-core", "caption": "All channels (grey) and those that are not linear (blue, with their number), late, with about three units left on a path. Digits need early activations; the sum needs the last but one, too."}, "image": {"alt": "Two panels with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels."}}
+# %% mystnb={"figure": {"name": "fig-advantage-core", "caption": "Digits keep their early activations; the sum keeps half of the last but one, too. Blue, with their number: channels that stay non-linear, late, at a path length of about three. Grey: all channels."}, "image": {"alt": "Two panels with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels."}}
 from companion.chapter_16 import core_network
 
 late = study[study["when"] == "late"]
@@ -175,9 +179,10 @@ core_network(core)
 # %% [markdown]
 # ## Does the affinity score know?
 #
-# Do the more non-linear activations, with a low score before, keep their channels?
+# Do activations with a low score keep their channels? **Hardly: the early ones keep theirs.** With place and kind held fixed
+# nothing clear is left of the score.
 
-# %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The share of channels that stays non-linear, by place and by affinity score before: 13 activations, means over trainings. The place says almost all."}, "image": {"alt": "Two panels. On the left the share that stays falls with the place in the network. On the right it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
+# %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The place says almost all about the share of channels that stays non-linear (left), the affinity score before little (right). Thirteen activations, means over trainings."}, "image": {"alt": "Two panels. On the left the share that stays falls with the place in the network. On the right it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
 from companion.chapter_16 import by_kind
 
 key = ["task", "seed", "layer", "call"]
@@ -189,51 +194,54 @@ stays = stays[["stays", "score"]].mean().reset_index()
 stays["place"] = stays["index"] + 1
 by_kind(stays, {"place": "activation, in order", "score": "affinity score"})
 
-# %% [markdown]
-# Hardly: with place and kind held fixed nothing clear is left.
-
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Rank correlations of score and share that stays", "code_prompt_hide": "How sure? Rank correlations of score and share that stays"}
 from companion.chapter_16 import survival, survival_correlations
 
 every = under(load_study("advantage-scores"))
 rho = survival_correlations(survival(study, every)).groupby("task")
+# partial: with place and kind held fixed
 rho[["score", "partial"]].mean().round(2)
 
 # %% [markdown]
 # ## Which channels can go?
 #
-# **Those that contribute least to the diagonal score ({doc}`09_is_the_score_redundant`), $v_k (1 - c_k) / \sum_l v_l$, when each is
-# replaced by its least-squares line.** {bdg-success}`robust`
+# **Those that contribute least to the diagonal score** ({doc}`09_is_the_score_redundant`). {bdg-success}`robust` A channel whose
+# outputs have the variance $v_k$, and the correlation $c_k$ with its inputs, contributes $v_k (1 - c_k) / \sum_l v_l$.
 #
-# Nine trained networks of eight designs see CIFAR-10 or photographs. Half of the images give the lines, the others the
-# `accuracy` in per cent, a mean with 25, 50 and 75 % of the channels of each activation linear. First go channels of the least
-# *contribution*, or of the largest (*reversed*), of the highest score (*affinity*), of the least *variance* $v_k$, at *random*, or *none*.
-# `lead`, from `low` to `high`, is that of the contribution, `ahead` in how many networks:
+# Nine trained networks of eight designs see CIFAR-10 images or photographs. In each activation 25, 50 or 75 % of the
+# channels become their least-squares lines. Half of the images give the lines, the others the accuracy (per cent, mean).
+#
+# First go channels with the least *contribution*, the highest score (*affinity*), the least *variance* $v_k$, at *random*, or
+# with the largest contribution (*reversed*). `lead` is that of the contribution, with its interval, and `ahead` in how many
+# networks it leads:
 
 # %%
 from companion.chapter_16.linear_channels import FILE
 from companion.statistics import mean_of
+from companion.style import table
 
 runs = pd.read_parquet(FILE).query("scope == 'layer'")
 kept = runs.groupby(["dataset", "model", "by"])["accuracy"].mean()
 kept = 100 * kept.unstack().drop("digits")
-rows = {}
-for by in kept:
+rows = {by: {"accuracy": kept[by].mean()} for by in kept}
+for by in ("affinity", "variance", "random", "reversed"):
     lead = kept["contribution"] - kept[by]
     low, high = mean_of(lead).interval(together=2)
-    rows[by] = [kept[by].mean(), lead.mean(), low, high, (lead > 0).sum()]
-criteria = pd.DataFrame(rows, ["accuracy", "lead", "low", "high", "ahead"]).T
-criteria.round(0).astype(int)
+    rows[by] |= {"lead": lead.mean(), "from": low, "to": high}
+    rows[by]["ahead"] = (lead > 0).sum()
+criteria = pd.DataFrame(rows).T.sort_values("accuracy", ascending=False)
+table(criteria, digits=0)
 
 # %% tags=["remove-cell"]
 say(criteria, "{:.0f}")
 
 # %% [markdown]
-# As planned, a criterion is *better* if the interval of its lead (95 % for two comparisons) is above two points and eight
-# networks agree. The contribution is better than `random` and `affinity`.
-# `variance` is {glue:text}`variance-lead` points behind, so the correlation matters. The reason is plain: where
-# $c_k \ge 0$ a contribution is the squared error of the line, $v_k (1 - c_k^2)$, up to a factor of two. Still, this is no
-# way to a linear network: accuracy falls from {glue:text}`none-accuracy` to {glue:text}`contribution-accuracy` %.
+# By the rule that was fixed before, the contribution is better than `random` and `affinity`: the interval of its lead (95 %
+# for two comparisons) is above two points, and eight networks agree. `variance` is {glue:text}`variance-lead` points behind,
+# so the correlation matters.
+#
+# **The reason is plain.** Where $c_k \ge 0$ a contribution is the squared error of the line, $v_k (1 - c_k^2)$, up to a factor
+# of two. Still, this is no way to a linear network.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
@@ -257,22 +265,19 @@ for one, some in runs.groupby(["on", "scope"]):
 pd.DataFrame(sure).fillna("")
 
 # %% [markdown]
-# With a slope of 1 in place of a line (`affscore.linearize`, half of the channels of mini ResNets) the highest scores choose no
-# better than chance:
+# **With a slope of 1 instead of a line the highest scores choose no better than chance.** Accuracy in per cent with half of
+# the channels of mini ResNets linear (`affscore.linearize`):
 
 # %%
 half = load_study("advantage-criteria").query("keep == 0.5 and by != 'slope'")
 half = 100 * half.groupby(["by", "task"])["accuracy_after"].mean().unstack()
 half.round(0).astype(int)
 
-# %% tags=["remove-cell"]
-say(half.loc["random"].to_frame("at_once"), "{:.0f} %")
-
 # %% [markdown]
 # ## Three measures on the same networks
 #
-# Two mini VGGs of {doc}`15_linear_regions`, here over paths around 16 images; `changed` is the share of
-# decisions that change when one activation becomes linear, on average:
+# **All find wrong labels more non-linear.** Two mini VGGs of {doc}`15_linear_regions`, here over paths around 16 images.
+# The last column is the share of decisions that change when one activation becomes linear, on average:
 
 # %%
 from companion.chapter_16 import decisions_changed
@@ -288,13 +293,11 @@ for way in ("vanilla", "noise-1.0"):
     some = torch.stack([prepare(scan) for scan in scans])
     two.loc[way, "changed"] = decisions_changed(network, some).changed.mean()
 two = two.rename({"vanilla": "right labels", "noise-1.0": "wrong labels"})
-two = two.rename(columns={"crossings": "regions"}).dropna()
-two = two[["score", "regions", "absolute_deviation", "changed"]]
-two.astype({"regions": int}).round(2)
+words = {"score": "score", "crossings": "regions"}
+words |= {"absolute_deviation": "deviation", "changed": "decisions changed"}
+table(two.dropna().astype({"crossings": int}), words)
 
 # %% [markdown]
-# All find wrong labels more non-linear.
-#
 # ## Exercises
 #
 # ```{exercise} 16.1 Two path lengths by hand

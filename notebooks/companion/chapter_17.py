@@ -26,10 +26,10 @@ def accuracy_by_score(trainings: pd.DataFrame) -> Figure:
     """Draw accuracy against the mean score, a panel for each network and task; all have the same axes.
 
     Args:
-        trainings: A row for each: ``network``, ``task``, ``target``, ``mean_score`` and ``accuracy``, in per cent.
+        trainings: A row for each: ``network``, ``task``, ``target``, ``mean score`` and ``accuracy``, in per cent.
 
     >>> rows = pd.DataFrame({"network": "vgg8", "task": ["digits", "hard"], "target": ["free", "low"],
-    ...     "mean_score": [0.8, 0.6], "accuracy": [95, 80]})
+    ...     "mean score": [0.8, 0.6], "accuracy": [95, 80]})
     >>> [axes.get_title() for axes in accuracy_by_score(rows).axes]
     ['mini VGG, digits', 'mini VGG, hard']
     """
@@ -40,7 +40,7 @@ def accuracy_by_score(trainings: pd.DataFrame) -> Figure:
     for axes, ((network, task), rows) in zip(grid, panels, strict=True):
         for target, look in looks.items():
             some = rows[rows["target"] == target]
-            axes.plot(some["mean_score"], some["accuracy"], linestyle="", markersize=5, label=target, **look)
+            axes.plot(some["mean score"], some["accuracy"], linestyle="", markersize=5, label=target, **look)
         axes.set(title=f"{SMALL[str(network)]}, {task}", ylim=(50, 100))
     legend_below(figure, 3)
     return figure

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from affscore.plots.style import PAGE_WIDTH, PALETTE, house_style, legend_below, page
+from affscore.plots.style import MARKERS, PAGE_WIDTH, PALETTE, house_style, legend_below, page
 from companion.activations import NAMES
 from companion.style import family_styles
 
@@ -18,7 +18,7 @@ from companion.style import family_styles
 def activation_domain(table: pd.DataFrame, graphs: pd.DataFrame, *, columns: int = 3) -> Figure:
     """Draw for each activation its graph, and below it its scores over the mean of the input.
 
-    Each score is a point, and a line joins those of one standard deviation, the darker the wider the input is.
+    Each score is a point, and a line joins those of one standard deviation, which has its colour and marker.
 
     Args:
         table: What :func:`companion.chapter_02.measurements.domain_sweep` returns.
@@ -104,7 +104,8 @@ def _draw_scores(axes: Axes, scores: pd.DataFrame) -> None:
     label = "std of the input"
     look: Any = {"x": "mean", "y": "score", "hue": label, "palette": "crest", "errorbar": None, "legend": False}
     curves = scores.assign(**{label: scores["std"].map("{:g}".format)}).sort_values("std")
-    sns.lineplot(curves, **look, marker="o", markersize=2.8, markeredgewidth=0, linewidth=0.8, linestyle="-", ax=axes)
+    look |= {"style": label, "dashes": False, "markers": list(MARKERS[: curves[label].nunique()])}
+    sns.lineplot(curves, **look, markersize=3.4, markeredgewidth=0, linewidth=0.8, linestyle="-", ax=axes)
     for line, std in zip(axes.lines, curves[label].unique(), strict=True):
         line.set_label(f"std {std}")
     axes.set(xlabel="", ylabel="", ylim=(-0.03, 1.05))

@@ -42,7 +42,7 @@ def unexplained_shares(shares: pd.DataFrame, groups: Mapping[str, str]) -> Figur
     for row in range(1, shares.shape[1]):
         axes.axhline(row - 0.5, color=PALETTE["grey"], linewidth=0.5)
     name_rows(axes, list(shares.columns))
-    axes.set(xlabel="share of variance that no affine map explains", ylim=(shares.shape[1] - 0.5, -0.5))
+    axes.set(xlabel="unexplained share of the variance", ylim=(shares.shape[1] - 0.5, -0.5))
     axes.set_xlim(left=-0.01)
     legend_below(figure, 5, loc="outside upper center")
     return figure
