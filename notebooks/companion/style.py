@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from html import escape
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
@@ -88,13 +89,22 @@ class Words(pd.DataFrame):
         return Words
 
     def _repr_html_(self) -> str | None:
+        shown = pd.DataFrame(self)
+        if one := self.columns.nlevels == 1:  # the names of the index would have a row of their own
+            nameless = [None] * self.index.nlevels
+            shown = shown.rename_axis(index=nameless, columns=None)  # type: ignore[arg-type]  # the stubs want names
         with pd.option_context("display.max_colwidth", None, "display.max_rows", None, "display.max_columns", None):
-            html = super()._repr_html_()  # type: ignore[misc]  # the stubs leave it out
-        if html is None or self.columns.nlevels > 1:
+            html: str = shown.to_html(notebook=True)
+        if not one:
             return html
         words = [_of_words(self.iloc[:, place]) for place in range(self.shape[1])]
         head, end, body = html.partition("</thead>")
-        return _at_the_left(head, "th", [False] * self.index.nlevels + words) + end + _at_the_left(body, "td", words)
+        names = iter(self.index.names)
+        head = re.sub(
+            "<th></th>", lambda _: f"<th>{escape(str(next(names) or ''))}</th>", head, count=self.index.nlevels
+        )
+        words_of_head = [True] * self.index.nlevels + words
+        return _at_the_left(head, "th", words_of_head) + end + _at_the_left(body, "td", words)
 
 
 def table(frame: pd.DataFrame, columns: Mapping[str, str] | None = None, digits: int | Mapping[str, int] = 2) -> Words:
