@@ -54,7 +54,7 @@ check_parameters(globals())
 # %% [markdown]
 # ## A path and its regions
 #
-# **The network with wrong labels bends more, on about as many regions.** Two mini VGGs without normalisation are followed along
+# **The network with wrong labels bends more, on not many more regions.** Two mini VGGs without normalisation are followed along
 # a closed path: eight straight segments between eight translations of a digit. One has learned the digits, the other has memorised
 # labels that are all wrong. (Both are ours; those of the poster were not at hand.)
 
@@ -99,7 +99,7 @@ logits_along_path(followed, digit)
 # every unit is piecewise affine in $t$. `along_segments` pushes the segment through the network, layer by layer, and adds a
 # point wherever a unit crosses zero. Three measures follow:
 #
-# * the **density**: how often the set of active units changes on a segment;
+# * the **density**, how many regions a segment crosses: how often the set of active units changes;
 # * the **absolute deviation**: the area between an output $f$ and its chord $h$, $D = \ell \int_0^1 |f - h|\,dt$, where
 #   $\ell$ is the length of the segment;
 # * the **relative deviation**, ours: $D$ divided by $\ell$ and by the way that $f$ goes up and down. It is 0 for an affine
@@ -172,26 +172,26 @@ paths = paths.rename(columns=MEASURES)
 by_labels = paths.groupby(["network", "way"], sort=False)
 means = by_labels[["regions", "deviation", "relative"]].mean()
 times = means.div(means.xs("vanilla", level="way"), level="network")
+headings = {"regions": "density", "deviation": "absolute deviation"}
+headings |= {"relative": "relative deviation"}
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the absolute deviation grows several times over and the density hardly. The relative deviation grows as much with right labels on moved digits. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the absolute deviation rises from 1 to about 6; those of density and relative deviation stay between 1 and 1.8."}}
 from companion.chapter_15 import times_as_large
 
-times_as_large(times.rename(columns={"relative": "relative deviation"}))
+times_as_large(times.rename(columns=headings))
 
 # %% [markdown]
 # With wrong labels alone, as multiples of right ones:
 
 # %%
 wrong = times.xs("noise-1.0", level="way")
-headings = {"regions": "regions", "deviation": "absolute deviation"}
-headings |= {"relative": "relative deviation"}
 table(wrong, headings, digits=1)
 
 # %% tags=["remove-cell"]
 say(wrong, "{:.1f}")
 
 # %% [markdown]
-# Outputs that swing further are not more bent. Absolute deviation is measured in logits: a network whose outputs are all
+# Most of this growth is the swing of the outputs. Absolute deviation is measured in logits: a network whose outputs are all
 # multiplied by five has five times the deviation, and makes the same decisions.
 #
 # **Within a network** the poster finds that density and deviation have little to do with each other. Over its segments it
@@ -240,7 +240,7 @@ against_width(wide, shown, threshold)
 
 # %% [markdown]
 # The two look at different things. The deviation compares the whole function with a chord, near one image, in units of its
-# outputs. (The relative deviation does not fall.) The score compares each activation with an affine map, over all images.
+# outputs. (The relative deviation has no trend.) The score compares each activation with an affine map, over all images.
 # {doc}`16_nonlinear_advantage` adds a third measure.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals and p-values", "code_prompt_hide": "How sure? Intervals and p-values"}
