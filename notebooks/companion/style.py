@@ -89,22 +89,14 @@ class Words(pd.DataFrame):
         return Words
 
     def _repr_html_(self) -> str | None:
-        shown = pd.DataFrame(self)
-        if one := self.columns.nlevels == 1:  # the names of the index would have a row of their own
-            nameless = [None] * self.index.nlevels
-            shown = shown.rename_axis(index=nameless, columns=None)  # type: ignore[arg-type]  # the stubs want names
+        levels, names = self.index.nlevels, (escape(str(name or "")) for name in self.index.names)
+        nameless: list[Any] = [None] * levels  # the names of the index stand in the row of the headings
+        shown = pd.DataFrame(self).rename_axis(index=nameless, columns=None)
         with pd.option_context("display.max_colwidth", None, "display.max_rows", None, "display.max_columns", None):
-            html: str = shown.to_html(notebook=True)
-        if not one:
-            return html
+            head, end, body = shown.to_html(notebook=True).partition("</thead>")
+        head = re.sub("<th></th>", lambda _: f"<th>{next(names)}</th>", head, count=levels)
         words = [_of_words(self.iloc[:, place]) for place in range(self.shape[1])]
-        head, end, body = html.partition("</thead>")
-        names = iter(self.index.names)
-        head = re.sub(
-            "<th></th>", lambda _: f"<th>{escape(str(next(names) or ''))}</th>", head, count=self.index.nlevels
-        )
-        words_of_head = [True] * self.index.nlevels + words
-        return _at_the_left(head, "th", words_of_head) + end + _at_the_left(body, "td", words)
+        return _at_the_left(head, "th", [True] * levels + words) + end + _at_the_left(body, "td", words)
 
 
 def table(frame: pd.DataFrame, columns: Mapping[str, str] | None = None, digits: int | Mapping[str, int] = 2) -> Words:
