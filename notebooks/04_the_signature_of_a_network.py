@@ -24,8 +24,7 @@
 # :class: findings
 # **Read a score by its place: after a shortcut's sum nine tenths score {glue:text}`after a sum-low` to
 # {glue:text}`after a sum-high`, inside a block {glue:text}`inside a block-low` to {glue:text}`inside a block-high`.** So 0.6 is
-# usual inside a block, and after a sum a reason to look. These are the activations of 26 trained networks.
-# {bdg-warning}`depends`
+# usual inside a block, and after a sum a reason to look (26 trained networks). {bdg-warning}`depends`
 #
 # The scale is steep: 0.9 is already a correlation of {glue:text}`0.9-correlation` with an affine map.
 # :::
@@ -75,7 +74,7 @@ both = [resnet, result.summary.assign(network=network_title(model))]
 if model != "mini:digitsnet":
     both.reverse()  # a network of your own comes first
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-resnet18", "caption": "After a sum ResNet-18's ReLUs score higher than inside the blocks. Signatures, from the image at the left to the classes at the right: its seventeen ReLUs (quantised ImageNet weights, 512 photographs), and the network of this page (parameter `model`, as Fig. 10 of the paper). 1 is where the transport map is exact."}, "image": {"width": "540px", "alt": "Affinity score over depth for the activations of two networks. In ResNet-18 those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-resnet18", "caption": "After a sum ResNet-18's ReLUs score higher than inside the blocks. Signatures, from the image to the classes: its seventeen ReLUs (quantised ImageNet weights, 512 photographs), and the network of this page (parameter `model`, as Fig. 10 of the paper). 1 is where the transport map is exact."}, "image": {"width": "540px", "alt": "Affinity score over depth for the activations of two networks. In ResNet-18 those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
 from companion.figures import signatures
 
 signatures(pd.concat(both))
@@ -173,7 +172,7 @@ table(rows[["call", "kind", "depth", "score"]].head(3))
 # %% [markdown]
 # Every elementwise activation that **runs** counts, once for each call. A module that is called twice, as the ReLU of a
 # ResNet's block, counts twice, and one that is never called does not count. Depth is the number of activations on the
-# longest path from the input. The kind says where in a block an activation stands, and `hidden` is outside of blocks.
+# longest path from the input. `hidden` is outside of blocks.
 # ({doc}`../book/activations` has the whole list.)
 #
 # ## From a feature map to a vector

@@ -192,10 +192,10 @@ table(every.agg(["min", "max"]))  # of the twelve
 #
 # **Within a family the deeper network has the higher mean score**, among plain and among residual networks
 # {cite}`he2016deep`, as between ResNet-18 and ResNet-50 above. So a design's mean also depends on the depth that one picks.
-# A SqueezeNet {cite}`iandola2016squeezenet`, a DenseNet {cite}`huang2017densely` and two VGG-like networks complete this second set.
+# (The others are a SqueezeNet {cite}`iandola2016squeezenet`, a DenseNet {cite}`huang2017densely` and two VGG-like networks.)
 #
-# All were measured on *JPEG copies* of the test images, which cost these networks 6 to 13 points of accuracy. The
-# scores hardly change: on 221 images that we have without loss, too, JPEG raises a mean score by 0.015 at most.
+# All were measured on *JPEG copies* of the test images, which cost 6 to 13 points of accuracy. The scores hardly change: on
+# the same 221 images JPEG raises a mean score by 0.015 at most.
 
 # %%
 cifar = real_scores("CIFAR-10").groupby(["family", "network"])["score"]

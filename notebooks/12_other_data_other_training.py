@@ -94,7 +94,7 @@ from companion.chapter_12 import deviation_panels
 deviation_panels(shown, ["euclidean"], chance="other images of the same data")
 
 # %% [markdown]
-# Divided by what other images of the same data do:
+# As multiples of the bars:
 
 # %%
 from companion.style import table
@@ -110,8 +110,8 @@ extremes = {"least": times.loc["min"].min(), "most": times.loc["max"].max()}
 say(pd.DataFrame({"times": extremes}), "{:.2g}")
 
 # %% [markdown]
-# Noise is further away than the other images for all eleven networks but one. Under every choice of the measure
-# ({doc}`10_every_choice_at_once`) other data move a signature at least {glue:text}`min-every choice` times as far.
+# Noise is further away than the other images for all eleven networks but one. Under every choice of the measure it is at
+# least {glue:text}`min-every choice` times as far as other images of the same data.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
@@ -132,7 +132,7 @@ say(ratios.min(axis=1).to_frame("every choice"), "{:.1f}")
 #
 # The paper takes a small distance for a near meaning: CIFAR is "semantically closer to Imagenet". Digits test this. *Inverted*
 # digits, black for white, can be read by everybody. *Shuffled* digits, with one permutation of the pixels for all images,
-# can be read by nobody. The 36 small networks of the mini zoo were trained on digits, after the architectures of the paper:
+# can be read by nobody. The 36 small networks of the mini zoo were trained on digits:
 
 # %%
 mini = load_study("other-data")
@@ -159,7 +159,7 @@ for choice, rows in mini.groupby(words):
 table(pd.DataFrame(leads).T.rename_axis(words), digits=3)
 
 # %% [markdown]
-# The distances of a network of your own, with the parameters `model`, `dataset` and `others`:
+# A network of your own, with the parameters `model`, `dataset` and `others`:
 
 # %%
 if model:
@@ -177,8 +177,7 @@ if model:
 # ## One class at a time
 #
 # **One class has a signature of its own.** Signatures of single classes differ more than twice as much from the mean of
-# random subsets *of the same size* as these subsets do. (Scores of few images are too high, {doc}`03_estimating_it_well`, so
-# the size has to be the same.)
+# random subsets *of the same size* as these subsets do. (Scores of few images are too high, {doc}`03_estimating_it_well`.)
 #
 # Of 49 random subsets take the mean signature $m$ and the variances $v_l$. With the signatures $s_c$ of the ten classes the
 # ratio is $q = \sqrt{\operatorname{mean}_c \lVert s_c - m \rVert^2 / \sum_l v_l}$. It is 1 where the label says nothing.
@@ -204,9 +203,8 @@ q.index = [titles.get(k, f"mini {network_title(k)}") for k in q.index]
 table(q.to_frame("q"), digits=1)
 
 # %% [markdown]
-# This holds in each of four networks on CIFAR-10 and of eight small ones on digits. {bdg-success}`robust` An activation can
-# even be affine on each class and bent on all together (exercise 12.1). So the score of all images is no average over
-# classes.
+# {bdg-success}`robust` An activation can even be affine on each class and bent on all together (exercise 12.1). So the score of
+# all images is no average over classes.
 #
 # ## Five ways to the same architecture
 #
@@ -235,7 +233,7 @@ means = ways.groupby(["way", "seed"])["score"].mean()
 table(means.groupby("way").agg(["mean", "min", "max"]))
 
 # %% [markdown]
-# The whole signature shows more: for most, the nearest one was trained in the same way.
+# For most the nearest signature is one of the same way; by chance about two would have such a neighbour.
 
 # %%
 from affscore.comparison import distance_matrix
@@ -249,7 +247,7 @@ same = labels[apart.argmin(axis=1)] == labels
 print(f"{same.sum()} of {len(same)} have a nearest neighbour of their way")
 
 # %% [markdown]
-# By chance about two would have. {bdg-warning}`depends`: this is one small architecture.
+# {bdg-warning}`depends`: this is one small architecture.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Permutation tests, and other choices", "code_prompt_hide": "How sure? Permutation tests, and other choices"}
 from companion.chapter_12 import class_effects

@@ -128,13 +128,12 @@ of_path = {
 table(pd.DataFrame(of_path).T)
 
 # %% [markdown]
-# These are means over segments and outputs. (The poster's published code adds up an upper bound of the area, about five times
-# as large here.)
+# (Means over segments and outputs. The poster's code adds up an upper bound of the area, here about five times as large.)
 #
 # ## Regions of a plane
 #
-# **With wrong labels neighbouring regions differ more.** In a plane the regions are tiles, and each has one slope, its colour.
-# Three points of the path span the plane.
+# **With wrong labels neighbouring regions differ more.** In a plane through three points of the path regions are tiles, and
+# each has one slope, its colour.
 
 # %%
 from companion.planes import on_plane
@@ -239,7 +238,7 @@ from companion.chapter_15 import against_width
 against_width(wide, shown, threshold)
 
 # %% [markdown]
-# The two look at different things. The deviation compares the whole function with a chord, near one image, in units of its
+# The deviation compares the whole function with a chord, near one image, in units of its
 # outputs. (The relative deviation has no trend.) The score compares each activation with an affine map, over all images.
 # {doc}`16_nonlinear_advantage` adds a third measure.
 

@@ -16,8 +16,8 @@
 # %% [markdown]
 # # What is reproduced
 #
-# *Of what the papers print and claim, what did we find again?* This page sets every number that {cite:t}`bouniot2025alexnet`
-# and the poster of {cite:t}`gamba2022linear` print beside ours. It also tests their claims, and those of the abstract of
+# *Of what the papers print and claim, what did we find again?* This page sets every number of {cite:t}`bouniot2025alexnet`
+# and the poster of {cite:t}`gamba2022linear` beside ours. It tests their claims, and those of
 # {cite:t}`mehmetigopel2023nonlinear`.
 #
 # :::{admonition} What we found
@@ -79,8 +79,8 @@ numbers, claims = book.table, book.claim_table
 # %% [markdown]
 # ## The printed numbers
 #
-# We got our number in one of four ways. Scores of functions are *simulated* on random inputs, scores of networks *measured*.
-# Sizes, depths and accuracies are *computed* from public metadata, years and names *looked up*.
+# Scores of functions are *simulated* on random inputs, scores of networks *measured*. Sizes, depths and accuracies are
+# *computed* from public metadata, years and names *looked up*.
 
 # %%
 verdict = numbers["verdict"].str.extract("^(reproduced|differs|needs data)")
@@ -95,9 +95,9 @@ say(pd.DataFrame({"scores": scores}, ["functions"]), "{:.0f}")
 
 # %% [markdown]
 # * **Reproduced**: ours differs by at most half a unit of the last printed digit, plus two standard errors.
-# * **Needs data**: nobody could measure the same thing, or our standard error is larger than that digit. Networks need
-#   their weights and the 50,000 validation images of ImageNet; for the other functions the paper leaves out a setting.
-# * **Differs**: the six numbers below.
+# * **Needs data**: weights or the validation images of ImageNet are missing, the paper leaves out a setting, or our standard
+#   error is larger than that digit.
+# * **Differs**:
 
 # %%
 differ = numbers[verdict[0] == "differs"].set_index("item")
@@ -110,7 +110,7 @@ table(differ[["published", "ours", "why"]].rename_axis("number"))
 # %% [markdown]
 # ## The claims in words
 #
-# Claims about activation functions hold on the paper's own inputs. Claims about networks are mostly open, as we had to
+# **Claims about activation functions hold on the paper's own inputs. Claims about networks are mostly open**, as we had to
 # test them on others.
 
 # %%
@@ -123,7 +123,7 @@ short = {"does not hold": "fails", "depends on a choice": "depends"}
 short |= {"holds": "holds", "cannot be decided": "open"}  # in this order
 by_material = pd.crosstab(material, claims["verdict"])
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-18-claims", "caption": "Every claim that we tested on the paper's own inputs holds, and the four that we tested on other inputs of activation functions fail. On the small networks that stand in for the papers' most tests are open."}, "image": {"width": "540px", "alt": "A bar for each material, with the numbers of tests that hold, do not hold, depend on a choice and cannot be decided. Mini networks have the longest bar, more than half of it undecided."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-18-claims", "caption": "Every claim that we tested on the paper's own inputs of activation functions holds, and the four tested on others fail. On small networks most tests are open."}, "image": {"width": "540px", "alt": "A bar for each material, with the numbers of tests that hold, do not hold, depend on a choice and cannot be decided. Mini networks have the longest bar, more than half of it undecided."}}
 shown = by_material.loc[by_material.sum(axis=1).sort_values().index]
 shown = shown.rename(columns=short).iloc[:, ::-1]
 colours = ["C2", "C1", "C4", "0.8"]
@@ -142,11 +142,9 @@ by_material["tests"] = by_material.sum(axis=1)
 say(by_material, "{:.0f}")
 
 # %% [markdown]
-# None of the papers' own networks is at hand. *Mini networks* have their names, at most 152,000 parameters and digits to
-# learn: a claim on AlexNet that fails on them says nothing of AlexNet. *Other networks* have other weights, most of them for
-# CIFAR-10 and ImageNet.
-#
-# The table has all claims that were decided somewhere, those that failed first.
+# *Mini networks* have the names of the papers' networks, at most 152,000 parameters and digits to learn: a claim on AlexNet
+# that fails on them says nothing of AlexNet. *Other networks* have other weights, most of them for CIFAR-10 and ImageNet.
+# All claims that were decided somewhere:
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Caveats of the table", "code_prompt_hide": "Caveats of the table"}
 caveats = {
@@ -156,8 +154,8 @@ caveats = {
     "resnets-bimodal": "pooled; alone, by some choices, none of four",
     "wide-networks-are-locally-linear": "relative deviation: open",
     "noise-is-further-than-cifar": "open: three networks on photographs",
-    "no-criterion-says-the-same": "each is below 0.5 in some network; yet in "
-    "nearly all of ours CKA rises with the score",
+    "no-criterion-says-the-same": "each is below 0.5 somewhere; yet CKA "
+    "rises with the score in nearly all of ours",
 }
 
 # %%
@@ -173,7 +171,7 @@ tests = claims.assign(on=material, verdict=claims["verdict"].map(short))
 tests = tests.drop_duplicates(["name", "verdict", "on"])
 by = tests.groupby(["name", "claim", "verdict"])["on"].agg(", ".join)
 by = by.loc[:, :, list(short.values())].reset_index("verdict")
-by["result"] = "<b>" + by["verdict"] + "</b> on " + by["on"]
+by["result"] = "<b>" + by["verdict"] + ":</b> " + by["on"]
 by["worst"] = by["verdict"].map(list(short.values()).index)
 rows = by.sort_values("worst").groupby(["name", "claim"])
 rows = rows.agg({"worst": "first", "result": "; ".join}).reset_index()
@@ -189,17 +187,16 @@ shown.set_table_attributes('class="dataframe words"')
 # :class: dropdown
 # A number decides where its 95 % interval excludes the limit, or its two-sided p-value is below 0.05. A claim of several
 # parts holds where each part is decided at 5 %; it fails where one of $k$ parts is decided the other way at 5 % over $k$.
-# So chance alone would decide one test in twenty. Some claims could hardly fail, and what "very low" or "consistently" means in a
-# test is our choice.
+# So chance alone would decide one test in twenty. Some claims could hardly fail, and what "consistently" means is our choice.
 #
 # The units are designs for a claim about designs, and trainings or samples only where it is about one network. A claim about
-# scores is decided again under every combination of reduction, order, covariance and coupling that was measured. It *depends*
-# on a choice where one of them finds the opposite.
+# scores is decided again under every combination of reduction, order, covariance and coupling. It *depends* where one of them
+# finds the opposite.
 # ```
 #
 # ## The whole ledger
 #
-# All numbers and claims, with the test of each claim, its units and what would fill each gap:
+# All rows, with tests, units and what would fill each gap:
 
 # %%
 HTML(f"{download(numbers, 'ledger.csv')}, {download(claims, 'claims.csv')}")
@@ -217,5 +214,5 @@ HTML(f"{download(numbers, 'ledger.csv')}, {download(claims, 'claims.csv')}")
 # ```
 #
 # A measurement counts as the same with torchvision's default weights, at least two batches of 512 images, activations before
-# averages, and Ledoit and Wolf's covariance. The reduction is `mean`; for ViTs, Swins, ConvNeXts and MaxViTs, which the
-# published code averages over other axes, it is `published`. The error of a number comes from leaving out one batch at a time.
+# averages, and Ledoit and Wolf's covariance. The reduction is `mean`; for ViTs, Swins, ConvNeXts and MaxViTs it is `published`.
+# Errors come from leaving out one batch at a time.
