@@ -110,8 +110,8 @@ extremes = {"least": times.loc["min"].min(), "most": times.loc["max"].max()}
 say(pd.DataFrame({"times": extremes}), "{:.2g}")
 
 # %% [markdown]
-# Noise is further away than the other images for all eleven networks but one. Under every choice of the measure it is at
-# least {glue:text}`min-every choice` times as far as other images of the same data.
+# Noise is further away than the other images for all eleven networks but one. Under every choice of the measure
+# other data move a signature at least {glue:text}`min-every choice` times as far.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
