@@ -77,7 +77,7 @@ if models:
         numbers = result.summary["score"].agg(statistics)
         decade.loc[name] = {**numbers, **about.loc[name]}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-decade", "caption": "Scores within a network spread far more than the medians of networks, and no year stands out. Smallest, median (marker) and largest score of fourteen ImageNet networks, by the year of their design. Most weights quantised; 512 photographs of ImageNet's training set (as Fig. 3 of the paper, with other networks)."}, "image": {"alt": "A vertical bar for each network, oldest at the left, from its smallest to its largest affinity score, with a marker at the median. All bars overlap; those of SqueezeNets are the longest and those of MobileNetV1 the shortest."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-decade", "caption": "Scores within a network spread far more than the medians of networks, and no year stands out. Smallest, median (marker) and largest score of fourteen ImageNet networks, by year. Most weights quantised; 512 photographs of ImageNet's training set (as Fig. 3 of the paper, with other networks)."}, "image": {"alt": "A vertical bar for each network, oldest at the left, from its smallest to its largest affinity score, with a marker at the median. All bars overlap; those of SqueezeNets are the longest and those of MobileNetV1 the shortest."}}
 decade = decade.sort_values("year", kind="stable")
 timeline(decade)
 
@@ -85,7 +85,7 @@ timeline(decade)
 # ## By design and year
 #
 # **Neither the largest score nor the range grows with the year.** Sizes of one design are not independent observations, so each
-# design counts once, with the mean over its sizes. *Bias* is how much too high 512 images make the mean score
+# design counts once, with its mean. *Bias* is how much too high 512 images make the mean score
 # ({doc}`03_estimating_it_well`); with shrinkage it is up to twice that, and for SqueezeNets unknown.
 
 # %%

@@ -110,7 +110,7 @@ extremes = {"least": times.loc["min"].min(), "most": times.loc["max"].max()}
 say(pd.DataFrame({"times": extremes}), "{:.2g}")
 
 # %% [markdown]
-# Noise is further away than the other images for all eleven networks but one. Under every choice of the measure
+# Noise is further away than the other images for all networks but one. Under every choice of the measure
 # other data move a signature at least {glue:text}`min-every choice` times as far.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
@@ -147,7 +147,7 @@ say(on_digits)
 # %% [markdown]
 # Shuffled digits are about as near as inverted ones: on average they are at {glue:text}`mean-digits-shuffled` and
 # {glue:text}`mean-digits-inverted`. If a small distance meant a near meaning, inverted digits would be much nearer. The
-# distance measures how much the distributions of the activations change, and meaning is not part of these.
+# distance measures how much the distributions of the activations change, not what an image means.
 # {bdg-warning}`depends`: by eight of twelve choices the shuffled ones are nearer.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Shuffled less inverted digits, under every choice", "code_prompt_hide": "How sure? Shuffled less inverted digits, under every choice"}
@@ -220,7 +220,7 @@ ways = under(load_study("other-training"))
 ways = ways.replace({"way": {"label-noise": "label noise"}})
 ways = ways.assign(group=ways["way"], line=ways["seed"])
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-ways", "caption": "Contrastive training leaves the network most linear. Signatures of one architecture that was trained in five ways: thin lines are three seeds each, thick lines their means."}, "image": {"width": "540px", "alt": "Affinity score over depth, five thick lines with markers, one for each way of training, and thin lines for the seeds around each."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-ways", "caption": "Contrastive training leaves the network most linear. Thin lines are three seeds of each way of training, thick lines their means."}, "image": {"width": "540px", "alt": "Affinity score over depth, five thick lines with markers, one for each way of training, and thin lines for the seeds around each."}}
 from companion.figures import bundles_of_signatures
 
 bundles_of_signatures(ways, columns=1)
