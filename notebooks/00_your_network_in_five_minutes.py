@@ -20,8 +20,8 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Three lines give a score for each activation of a network, on its own images.** In the small residual network of this page,
-# which reads digits, the scores run from {glue:text}`score-min` to {glue:text}`score-max`. {bdg-warning}`depends`
+# **Three lines give a score for each activation of a network, on its own images.** In the small residual network of this
+# page, on digits, the scores run from {glue:text}`score-min` to {glue:text}`score-max`. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -49,7 +49,7 @@ check_parameters(globals())
 # %% [markdown]
 # ## 1. Install
 #
-# In the folder with the files of this book, in an environment with Python 3.11 or 3.12:
+# In a copy of the repository (the folder with `pyproject.toml`), with Python 3.11 or 3.12:
 #
 # ```sh
 # pip install .
@@ -66,9 +66,9 @@ check_parameters(globals())
 # signature.plot()
 # ```
 #
-# Networks and images can also be given by name. `"resnet18@DEFAULT"` is torchvision's,
-# `"path/to/file.py:function@weights.pt"` calls a function of yours and loads your weights, and `"folder:/data/photos"` is a
-# folder of images. This page runs with the names that stand above, in `model` and `dataset`:
+# Networks and images can also be given by name. `"resnet18@DEFAULT"` is torchvision's, and `"folder:/data/photos"` is a
+# folder of images. `"path/to/file.py:function@weights.pt"` calls a function of yours and loads your weights. This page runs with
+# the parameters `model` and `dataset`:
 
 # %% mystnb={"figure": {"name": "fig-five-minutes", "caption": "The non-linearity signature: the score of each activation in turn; colour and marker say where in a block it stands."}, "image": {"alt": "Scatter plot of the affinity score over the depth of the activation, one point for each of the nine activations of a small residual network. Those after a sum lie higher than those before in most of its blocks."}}
 import affscore
@@ -77,9 +77,10 @@ signature = affscore.signature(model, dataset, n=n, device=device, seed=seed)
 signature.plot()
 
 # %%
+from companion.style import table
+
 scores = signature.summary.set_index("layer")
-scores = scores[["kind", "activation", "width", "score"]]
-scores.round(2)
+table(scores[["kind", "activation", "width", "score"]])
 
 # %% tags=["remove-cell"]
 from companion.style import say
@@ -95,22 +96,22 @@ say(scores["score"].agg(["min", "max"]).to_frame().T)
 #
 # ## 3. Read the result
 #
-# * **1**: on these images the activation acts like an affine map that stretches the data and does not turn them, or its
-#   output is constant.
+# * **1**: on these images the activation acts like an affine map that stretches and does not turn, or its output is
+#   constant.
 # * **0.62**: what a ReLU does to normal data in many dimensions, half of which it sets to zero.
 # * **Near 0**: the output is zero but for a few spikes, or it falls where its input rises ({doc}`02_activation_functions`).
-# * The place matters. After the sum of a shortcut (`after-sum`) scores are high in most blocks, inside (`first`) they are lower
-#   ({doc}`05_residual_connections`); `hidden` is outside of blocks.
+# * **The place matters.** After the sum of a shortcut (`after-sum`) scores are mostly higher than inside a block (`first`,
+#   {doc}`05_residual_connections`); `hidden` is outside of blocks.
 #
 # A score says nothing about accuracy, and it does not say that an activation may be left out.
 #
 # Which activations are the least linear?
 
 # %%
-scores.nsmallest(3, "score").round(2)
+table(scores.nsmallest(3, "score")[["kind", "score"]])
 
 # %% [markdown]
-# Is that much? Beside the means of fourteen networks that were trained on ImageNet, by family:
+# Is the network linear as a whole? Its mean score beside those of fourteen networks that were trained on ImageNet, by family:
 
 # %%
 from companion.real_networks import real_scores
@@ -118,13 +119,13 @@ from companion.real_networks import real_scores
 means = real_scores("photographs").groupby(["family", "network"])["score"]
 means = means.mean().groupby("family").mean()
 means["this network"] = scores["score"].mean()
-means.sort_values().round(2).to_frame("mean score")
+table(means.sort_values().to_frame("mean score"))
 
 # %% [markdown]
-# (Weights that others trained, most of them quantised; 512 photographs.) Each was measured on its own images, so a
-# difference of some hundredths means nothing. The course of the scores says more than their mean:
+# Each was measured on its own images, so a difference of some hundredths means nothing. (Weights that others trained, most of
+# them quantised; 512 photographs.) The scores along the depth say more than their mean:
 
-# %% mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "The network beside ResNet-20, a residual network whose scores after a sum are higher than the two beside them. ResNet-20: measured on {term}`JPEG copies` of CIFAR-10 test images."}, "image": {"alt": "Affinity score over depth for both networks. That of ResNet-20 jumps up and down between 0.5 and 0.95, that of the other between 0.7 and 0.95."}}
+# %% mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "In ResNet-20 a score after a sum is higher than the two beside it. Left: the network of this page. Right: measured on {term}`JPEG copies` of CIFAR-10 test images."}, "image": {"alt": "Affinity score over depth for both networks. That of ResNet-20 jumps up and down between 0.5 and 0.95, that of the other between 0.7 and 0.95."}}
 import pandas as pd
 
 from companion.figures import signatures

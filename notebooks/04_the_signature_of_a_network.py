@@ -22,10 +22,11 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Read a score by its place.** Of the activations of 26 trained networks, nine tenths score {glue:text}`after a sum-low` to
-# {glue:text}`after a sum-high` after a shortcut's sum, and {glue:text}`inside a block-low` to
-# {glue:text}`inside a block-high` inside a block. So 0.6 is usual inside, and a reason to look after a sum. And 0.9 is already
-# a correlation of {glue:text}`0.9-correlation` with an affine map. {bdg-warning}`depends`
+# **Read a score by its place: after a shortcut's sum nine tenths score {glue:text}`after a sum-low` to
+# {glue:text}`after a sum-high`, inside a block {glue:text}`inside a block-low` to {glue:text}`inside a block-high`.** So 0.6 is
+# usual inside a block, and after a sum a reason to look (26 trained networks). {bdg-warning}`depends`
+#
+# The scale is steep: 0.9 is already a correlation of {glue:text}`0.9-correlation` with an affine map.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -52,15 +53,14 @@ seed: int = 0  # of random weights, choice of images, positions of `sample`
 # %% tags=["remove-cell"]
 import companion
 from companion.parameters import check_parameters
-from companion.style import say
+from companion.style import say, table
 
 check_parameters(globals())
 
-# %% mystnb={"figure": {"name": "fig-resnet18", "caption": "Signatures, from the image at the left to the classes at the right: the seventeen ReLUs of a ResNet-18 (quantised ImageNet weights, 512 photographs), and the network of this page (parameter `model`, as Fig. 10 of the paper). 1 is where the transport map is exact."}, "image": {"width": "540px", "alt": "Affinity score over depth for the activations of two networks. In ResNet-18 those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
+# %%
 import pandas as pd
 
 import affscore
-from companion.figures import signatures
 from companion.networks import network_title
 from companion.real_networks import real_scores
 
@@ -73,6 +73,10 @@ result = affscore.signature(spec, dataset, **options)
 both = [resnet, result.summary.assign(network=network_title(model))]
 if model != "mini:digitsnet":
     both.reverse()  # a network of your own comes first
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-resnet18", "caption": "After a sum ResNet-18's ReLUs score higher than inside the blocks. Signatures, from the image to the classes: its seventeen ReLUs (quantised ImageNet weights, 512 photographs), and the network of this page (parameter `model`, as Fig. 10 of the paper). 1 is where the transport map is exact."}, "image": {"width": "540px", "alt": "Affinity score over depth for the activations of two networks. In ResNet-18 those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
+from companion.figures import signatures
+
 signatures(pd.concat(both))
 
 # %% [markdown]
@@ -86,7 +90,7 @@ signatures(pd.concat(both))
 # (reading-one)=
 # ## Reading one
 #
-# Is 0.62 much? That depends on the place. The middle nine tenths in 26 networks that others trained:
+# **Whether 0.62 is much depends on the place.** The middle nine tenths of the scores in 26 networks that others trained:
 
 # %%
 measured = {"ImageNet": photographs, "CIFAR-10": real_scores("CIFAR-10")}
@@ -97,65 +101,63 @@ usual = activations.groupby(activations["kind"].map(places))["score"]
 usual = usual.describe(percentiles=[0.05, 0.5, 0.95])
 usual = usual[["count", "5%", "50%", "95%"]].astype({"count": int})
 usual.columns = ["activations", "low", "median", "high"]
-usual.round(2)
+table(usual.rename_axis("place"))
 
 # %% tags=["remove-cell"]
 say(usual)
 
 # %% [markdown]
-# The scale is steep. Where each input is coupled with its own output, as in most layers, a score $\rho$ belongs to the
+# **The scale is steep.** Where each input is coupled with its own output, as in most layers, a score $\rho$ belongs to the
 # correlation $\kappa = 1 - (1 - \rho)^2$ between the outputs and the affine image of the inputs
-# ({prf:ref}`pairing <prop-paired>`). Last, the share of activations that score lower:
+# ({prf:ref}`pairing <prop-paired>`). The last column is the share of activations that score lower:
 
 # %%
 scale = pd.DataFrame(index=pd.Index([0.97, 0.9, 0.8, 0.7, 0.6, 0.5]))
 scale["correlation"] = 1 - (1 - scale.index) ** 2
 scores = activations["score"].dropna().to_numpy()
 scale["lower"] = [(scores < score).mean() for score in scale.index]
-scale.rename_axis("score").round(3)
+headings = {"correlation": "correlation", "lower": "score lower (%)"}
+table(scale.rename_axis("score"), headings, {"correlation": 3, "lower": 0})
 
 # %% tags=["remove-cell"]
 say(scale)
 
 # %% [markdown]
-# (0.62 is a ReLU of standard normal inputs, half of which it cuts off.) Activations of one network depend on each other, so
-# these are descriptions. A score outside of what is usual is a reason to look:
+# (0.62 is a ReLU of standard normal inputs, half of which it cuts off.) A score outside of what is usual is a reason to look:
 #
 # * **0.6 after a sum** is unusual. Is the shortcut alive, does the activation stand before the sum, is the network trained?
-# * **0.99** is one of three: *affine*, with inputs on one side of the kink (`r2` is near 1, too); *constant*, which the column
-#   `flag` says; or *averaged away*: measure again with `reduction="sample"`.
-# * **Nearly everything above 0.9**: the network may be untrained (averages over positions hardly bend then). Look at `signature.metadata["weights"]` and the accuracy.
+# * **0.99** is one of three. *Affine*: the inputs are on one side of the kink, and `r2` is near 1, too. *Constant*: the column
+#   `flag` says so. *Averaged away*: measure again with `reduction="sample"`.
+# * **Nearly everything above 0.9**: the network may be untrained. Look at `signature.metadata["weights"]` and the accuracy.
 # * **A dead channel** lowers the score under the default covariance, which gives every channel some variance.
 #
 # `signature.notes` says what is wrong with a number; {ref}`comparing` compares two networks.
 #
 # ## By zeros
 #
-# Within a place a ReLU scores lower the more of its data it cuts off, as in {doc}`02_activation_functions`:
-
-# %% mystnb={"figure": {"name": "fig-zeros", "caption": "Score over the share of zeros in the output, for each activation of 26 trained networks: it falls with the zeros, but for one ReLU at the upper right, which has hardly an output left. Left: quantised ImageNet weights, 512 photographs. Right: measured on {term}`JPEG copies` of test images."}, "image": {"alt": "Two scatter plots of the affinity score over the share of zero outputs. In both, points fall from near 0.95 at a share of 0.2 to about 0.55 at a share of 0.8; those after a sum are at the upper left. One point lies at a share of 1 and a score of 0.99."}}
-from companion.chapter_04 import scores_and_zeros
-
-activations = activations.rename(columns={"sparsity_after": "zeros"})
-scores_and_zeros(activations)
+# **The more of its data a ReLU cuts off, the lower it scores** within a place, as in {doc}`02_activation_functions`. The
+# {term}`rank correlation` of score and zeros is {glue:text}`correlation-ResNet-18` in ResNet-18, and negative in
+# {glue:text}`correlation-negative` networks.
 
 # %%
-with_zeros = activations.groupby("network")[["score", "zeros"]].apply(
-    lambda rows: rows["score"].corr(rows["zeros"], "spearman")
-)
-negative = f"{(with_zeros < 0).sum()} of {len(with_zeros)}"
-about = pd.DataFrame(
-    {"ResNet-18": [f"{with_zeros['ResNet-18']:.2f}"], "negative": negative},
-    index=["correlation"],
-)
-about
+activations = activations.rename(columns={"sparsity_after": "zeros"})
+
+
+def with_zeros(rows):
+    return rows["score"].corr(rows["zeros"], "spearman")
+
+
+falls = activations.groupby("network")[["score", "zeros"]].apply(with_zeros)
+about = {"ResNet-18": f"{falls['ResNet-18']:.2f}"}
+about["negative"] = f"{(falls < 0).sum()} of {len(falls)}"
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-zeros", "caption": "The score falls with the share of zeros in the output. Each point is an activation of 26 trained networks; the ReLU at the upper right has hardly an output left. Left: quantised ImageNet weights, 512 photographs. Right: measured on {term}`JPEG copies` of test images."}, "image": {"alt": "Two scatter plots of the affinity score over the share of zero outputs. In both, points fall from near 0.95 at a share of 0.2 to about 0.55 at a share of 0.8; those after a sum are at the upper left. One point lies at a share of 1 and a score of 0.99."}}
+from companion.chapter_04 import scores_and_zeros
+
+scores_and_zeros(activations)
 
 # %% tags=["remove-cell"]
-say(about)
-
-# %% [markdown]
-# The {term}`rank correlation` of score and zeros is {glue:text}`correlation-ResNet-18` in ResNet-18, and negative in
-# {glue:text}`correlation-negative` networks.
+say(pd.DataFrame(about, ["correlation"]))
 
 # %% [markdown]
 # ## One call
@@ -165,12 +167,13 @@ say(about)
 
 # %%
 rows = result.summary.set_index("layer")
-rows[["call", "kind", "depth", "score"]].head(3).round(2)
+table(rows[["call", "kind", "depth", "score"]].head(3))
 
 # %% [markdown]
-# Every elementwise activation that **runs** counts, once for each call: a module that is called twice, as the ReLU of a
+# Every elementwise activation that **runs** counts, once for each call. A module that is called twice, as the ReLU of a
 # ResNet's block, counts twice, and one that is never called does not count. Depth is the number of activations on the
-# longest path from the input, so activations side by side share a depth; `hidden` is outside of blocks. ({doc}`../book/activations` has the whole list.)
+# longest path from the input. `hidden` is outside of blocks.
+# ({doc}`../book/activations` has the whole list.)
 #
 # ## From a feature map to a vector
 #
@@ -184,8 +187,10 @@ rows[["call", "kind", "depth", "score"]].head(3).round(2)
 # | `flatten` | all $c\,h\,w$ numbers | expensive |
 #
 # The **order** is a second choice. The published code averages the activation's output (*activate first*). Definition 3.1 as
-# printed applies the activation to the averaged input (*reduce first*). Averages of a ReLU's outputs vary almost in
-# proportion to the averages of its inputs, which looks more linear than the activation is. For ResNet-18:
+# printed applies the activation to the averaged input (*reduce first*). An average of ReLU's outputs varies almost in
+# proportion to the average of its inputs, and so looks more linear than the activation is.
+#
+# **The choice moves the scores of ResNet-18**, single ones by more than 0.2:
 
 # %%
 from companion.real_networks import real_multiverses
@@ -193,15 +198,13 @@ from companion.real_networks import real_multiverses
 choices = real_multiverses("photographs").query("network == 'ResNet-18'")
 choices = choices.query("covariance == 'ledoit-wolf' and coupling == 'exact'")
 three = choices.groupby(["reduction", "order"])["score"]
-three.agg(["mean", "min", "max"]).round(2)
-
-# %%
-table = choices.pivot_table("score", "index", ["reduction", "order"])
-moved = table.sub(table["mean", "activate-first"], axis=0).abs().max()
-moved.to_frame("largest change").round(2)
+three = three.agg(["mean", "min", "max"])
+single = choices.pivot_table("score", "index", ["reduction", "order"])
+moved = single.sub(single["mean", "activate-first"], axis=0).abs().max()
+table(three.assign(moved=moved))
 
 # %% [markdown]
-# The last numbers say how far a single score moves against the default. **Signatures compare only under the same reduction
+# (*Moved*: how far a single score moves against the default at most.) **Signatures compare only under the same reduction
 # and order.** The library stores both with every result, and {doc}`10_every_choice_at_once` makes all choices.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Other images, and zeros under other choices", "code_prompt_hide": "How sure? Other images, and zeros under other choices"}
@@ -218,9 +221,8 @@ chosen = pd.concat(map(real_multiverses, ["photographs", "CIFAR-10"]))
 zeros = activations[["network", "index", "zeros"]]
 chosen = chosen.merge(zeros, on=["network", "index"])
 words = ["reduction", "order", "covariance", "coupling"]
-rho = chosen.groupby([*words, "network"])[["score", "zeros"]].apply(
-    lambda rows: rows["score"].corr(rows["zeros"], "spearman")
-)
+rho = chosen.groupby([*words, "network"])[["score", "zeros"]]
+rho = rho.apply(with_zeros)
 negative = (rho < 0).groupby(words).sum()
 print(f"negative in {negative.min()} to {negative.max()} networks")
 

@@ -16,14 +16,16 @@
 # %% [markdown]
 # # A decade
 #
-# *From AlexNet to transformers, did image classifiers become less non-linear?* The paper compares 36 networks of 2012 to
-# 2022 and says: yes, until transformers came (paper Fig. 3).
+# *From AlexNet to transformers, did image classifiers become less non-linear?* The paper {cite}`bouniot2025alexnet` compares
+# 36 networks of 2012 to 2022. It says: yes, until transformers came (paper Fig. 3).
 #
 # :::{admonition} What we found
 # :class: findings
-# **Networks differ, but activations of one network differ more: {glue:text}`variance-share` of the variance of scores lies
-# between networks.** Measured on fourteen trained networks of 2015 to 2020. {bdg-success}`robust` The year does not order
-# them: the rank correlation with it is {glue:text}`year-mean` over seven designs. {bdg-secondary}`open`
+# **Activations of one network differ far more than networks do: {glue:text}`variance-share` of the variance of scores lies
+# between networks.** These are fourteen trained networks of 2015 to 2020. {bdg-success}`robust`
+#
+# Seven designs show no trend: the rank correlation of the mean score with the year is {glue:text}`year-mean`.
+# {bdg-secondary}`open`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -75,15 +77,16 @@ if models:
         numbers = result.summary["score"].agg(statistics)
         decade.loc[name] = {**numbers, **about.loc[name]}
 
-# %% mystnb={"figure": {"name": "fig-decade", "caption": "Smallest, median and largest score of fourteen ImageNet networks by the year of their design: no year stands out. Most weights quantised; 512 photographs of ImageNet's training set (as Fig. 3 of the paper, with other networks)."}, "image": {"alt": "A vertical bar for each network, oldest at the left, from its smallest to its largest affinity score, with a marker at the median. All bars overlap; those of SqueezeNets are the longest and those of MobileNetV1 the shortest."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-decade", "caption": "Scores within a network spread far more than the medians of networks, and no year stands out. Smallest, median (marker) and largest score of fourteen ImageNet networks, by year. Most weights quantised; 512 photographs of ImageNet's training set (as Fig. 3 of the paper, with other networks)."}, "image": {"alt": "A vertical bar for each network, oldest at the left, from its smallest to its largest affinity score, with a marker at the median. All bars overlap; those of SqueezeNets are the longest and those of MobileNetV1 the shortest."}}
 decade = decade.sort_values("year", kind="stable")
 timeline(decade)
 
 # %% [markdown]
 # ## By design and year
 #
-# Sizes of one design are not independent observations, so each design counts once, with the mean over its sizes. The
-# table is ordered by year.
+# **Neither the largest score nor the range grows with the year.** Sizes of one design are not independent observations, so each
+# design counts once, with its mean. *Bias* is how much too high 512 images make the mean score
+# ({doc}`03_estimating_it_well`); with shrinkage it is up to twice that, and for SqueezeNets unknown.
 
 # %%
 import pandas as pd
@@ -97,21 +100,24 @@ bias = known.assign(bias=[expected_bias(*one) for one in points])
 bias = bias.groupby("family")["bias"].mean()
 designs = decade.groupby(["year", "family"])[statistics].mean()
 designs["range"] = designs["max"] - designs["min"]
-shown = ["mean", "max", "range"]
-table(designs.join(bias)[[*shown, "bias"]], digits={"bias": 3})
+shown = {"mean": "mean score", "max": "largest score", "range": "range"}
+table(designs.join(bias), shown | {"bias": "bias"}, digits={"bias": 3})
+
+# %% [markdown]
+# Rank correlations with the year:
 
 # %%
 order = designs.reset_index("year").corr("spearman")
-table(order.loc[["year"], shown])
+table(order.loc[["year"]], shown)
 
 # %% [markdown]
-# The paper says that until transformers the largest score and the range grow with the years. Here neither does. But seven
-# designs show little: a rank correlation must reach 0.79 before chance is unlikely. (`bias`: how much too high 512 images
-# make the mean score, {doc}`03_estimating_it_well`; with shrinkage up to twice that. Unknown for SqueezeNets.)
+# The paper says that until transformers both grow. But seven designs show little: a rank correlation must reach 0.79 before
+# chance is unlikely.
 #
 # ## Between networks and within them
 #
-# If scores were independent, even equal networks would differ a little in their means. What is more than that lies between
+# **Only {glue:text}`variance-share` of the variance lies between networks.** Even equal networks would differ a little in
+# their means, if scores were independent (*by chance* in the table). What the means differ more than that lies *between*
 # networks:
 
 # %%
@@ -120,11 +126,8 @@ chance = (squares / decade["count"]).mean()
 between, within = decade["mean"].var() - chance, squares.mean()
 variance = {"means": decade["mean"].var(), "by chance": chance}
 variance |= {"between": between, "within": within}
-table(pd.DataFrame(variance, ["deviation"]) ** 0.5, digits=3)
-
-# %%
 share = pd.DataFrame({"share": between / (between + within)}, ["variance"])
-table(share)
+table(pd.DataFrame(variance, ["standard deviation"]) ** 0.5, digits=3)
 
 # %% tags=["remove-cell"]
 from companion.style import say
@@ -133,8 +136,8 @@ say(share, "{:.0%}")
 say(order.loc[["year"]])
 
 # %% [markdown]
-# What orders the scores within a network? Partly what an activation does in its block (its *place*), but in each design
-# differently. Shares of the variance that means explain:
+# **Within a network the place matters**, that is, what an activation does in its block, and in each design differently. The
+# share of the variance that group means explain:
 
 
 # %%
@@ -145,9 +148,10 @@ def explained(by):
 
 ways = {"network": "network", "place": "kind", "design": "family"}
 ways |= {"place in the design": ["family", "kind"]}
-table(pd.Series(ways).map(explained).to_frame("explained"))
+groups = pd.Series(ways).map(explained).to_frame("explained")
+table(groups, {"explained": "explained (%)"}, digits=0)
 
-# %% mystnb={"figure": {"name": "fig-within", "caption": "Two designs, two patterns. Inside SqueezeNet the first ReLU of a block, which squeezes, is nearly linear and the two that expand are not; MobileNetV1 has no such pattern. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"width": "540px", "alt": "Affinity score over depth. In SqueezeNet 1.1 the first activations of blocks lie near 0.92 and the second ones between 0.46 and 0.89. In MobileNetV1 all lie between 0.73 and 0.92."}}
+# %% mystnb={"figure": {"name": "fig-within", "caption": "Two designs have two patterns. In SqueezeNet the first ReLU of a block, which squeezes, is nearly linear and the two that expand are not. MobileNetV1 has no such pattern. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"width": "540px", "alt": "Affinity score over depth. In SqueezeNet 1.1 the first activations of blocks lie near 0.92 and the second ones between 0.46 and 0.89. In MobileNetV1 all lie between 0.73 and 0.92."}}
 from companion.figures import signatures
 
 two = ["SqueezeNet 1.1", "MobileNetV1"]
@@ -177,20 +181,21 @@ table(every.agg(["min", "max"]))  # of the twelve
 # %% [markdown]
 # ## What the title promises
 #
-# *From AlexNet to transformers* names networks that we could not measure. We had no weights trained on ImageNet for AlexNet
-# {cite}`krizhevsky2012imagenet`, VGG {cite}`simonyan2015very`, Inception, a DenseNet or a transformer. So this page says
-# nothing about the two ends of the decade: the narrow range that the paper sees in AlexNet and VGG, and its most non-linear
-# networks, the transformers. It answers for the middle: there designs differ, and no year orders them.
+# **This page says nothing about the two ends of the decade.** We had no weights trained on ImageNet for AlexNet
+# {cite}`krizhevsky2012imagenet`, VGG {cite}`simonyan2015very`, Inception, a DenseNet or a transformer. AlexNet and VGG have the narrow range
+# that the paper sees, and transformers are its most non-linear networks.
 #
-# It cannot separate a design from its training: the families come from different sources, half of these networks have
+# It cannot separate a design from its training either. The families come from different sources. Half of these networks have
 # weights of 8 bits, and MobileNetV1, V2 and EfficientNet-Lite use ReLU6 where the others use ReLU.
 #
 # ## Twelve networks on CIFAR-10
 #
-# A second set has five families: plain and residual networks {cite}`he2016deep`, a SqueezeNet
-# {cite}`iandola2016squeezenet`, a DenseNet {cite}`huang2017densely` and two VGG-like networks. They were measured on all
-# test images, as *JPEG copies*, which cost these networks 6 to 13 points of accuracy. Do they change the scores? The last
-# two columns are the same 221 images, without loss and as JPEG.
+# **Within a family the deeper network has the higher mean score**, among plain and among residual networks
+# {cite}`he2016deep`, as between ResNet-18 and ResNet-50 above. So a design's mean also depends on the depth that one picks.
+# (The others are a SqueezeNet {cite}`iandola2016squeezenet`, a DenseNet {cite}`huang2017densely` and two VGG-like networks.)
+#
+# All were measured on *JPEG copies* of the test images, which cost 6 to 13 points of accuracy. The scores hardly change: on
+# the same 221 images JPEG raises a mean score by 0.015 at most.
 
 # %%
 cifar = real_scores("CIFAR-10").groupby(["family", "network"])["score"]
@@ -198,12 +203,8 @@ cifar = cifar.mean().to_frame("mean")
 for copies in ("lossless", "as JPEG"):
     rows = real_scores(f"CIFAR-10 {copies}")
     cifar[copies] = rows.groupby(["family", "network"])["score"].mean()
-table(cifar)
-
-# %% [markdown]
-# Hardly: JPEG raises a mean score by 0.015 at most. Within a family the deeper network has the higher mean score, among
-# plain and among residual networks, as between ResNet-18 and ResNet-50 above. So a design's mean also depends on the depth
-# that one picks.
+headings = {"mean": "mean score", "lossless": "221 images, lossless"}
+table(cifar, headings | {"as JPEG": "as JPEG"})
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Whose weights are these? All 26 networks", "code_prompt_hide": "Whose weights are these? All 26 networks"}
 from companion.real_networks import real_networks
@@ -215,8 +216,9 @@ table(real_networks(), columns, digits=1)
 # %% [markdown]
 # ## The paper's 36 designs, in small
 #
-# The **mini zoo** has a small member of each of the paper's 36 networks, trained on handwritten digits
-# ({ref}`mini-zoo`). It shows what follows from a design at 15,000 to 152,000 parameters, and nothing about ImageNet.
+# **In small, the three families with GELUs, from 2020 on, have lower largest scores than all before**, as in the paper. The **mini zoo** has a
+# small member of each of the paper's 36 networks, trained on handwritten digits ({ref}`mini-zoo`). At 15,000 to 152,000
+# parameters it shows what follows from a design, and nothing about ImageNet.
 
 # %%
 from affscore import load_results
@@ -231,11 +233,10 @@ small = mini.groupby("model")["score"].agg(["mean", "min", "median", "max"])
 small = small.join(network_table(small.index)[["family", "year"]])
 small["range"] = small["max"] - small["min"]
 of_digits = small.groupby(["year", "family"])[["mean", "max", "range"]].mean()
-table(of_digits)
+table(of_digits, shown)
 
 # %% [markdown]
-# In small, one thing is as in the paper: from 2020 on, in the three families with GELUs, the largest scores are lower than
-# ever before. Their means are not all: that of the ViTs is as high as that of the first convnets. To see the paper's own
+# Their mean scores are not all low: that of the ViTs is as high as that of the first convnets. To see the paper's own
 # networks, run this page with `notebooks/params/paper.yml` and the images of ImageNet
 # ({doc}`../book/how_to_run_with_your_model`).
 #

@@ -16,15 +16,16 @@
 # %% [markdown]
 # # Accuracy
 #
-# *Does a signature tell how accurate a network is?* The paper reduces each signature to one number, such as its mean, and
-# relates it to the accuracy on ImageNet (paper Fig. 4). In three of five groups the best of seven such numbers explains accuracy
-# better than depth, size and operations do.
+# *Does a signature tell how accurate a network is?* The paper {cite}`bouniot2025alexnet` reduces each signature to one number,
+# such as its mean. In three of its five groups of networks the best of seven such numbers explains accuracy on ImageNet better
+# than depth, size and operations do (paper Fig. 4).
 #
 # :::{admonition} What we found
 # :class: findings
 # **Whether accuracy rises or falls with the mean score depends on the networks.** Over twelve networks on CIFAR-10 it falls
-# (correlation {glue:text}`all-mean`). Over the four residual ones it rises ({glue:text}`residual-mean`; two of the four nearly
-# coincide). {bdg-warning}`depends` The family alone explains {glue:text}`share-family` of the variance of accuracy.
+# (correlation {glue:text}`all-mean`). Over the four residual ones it rises ({glue:text}`residual-mean`). {bdg-warning}`depends`
+#
+# The family alone explains {glue:text}`share-family` of the variance of accuracy.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -53,27 +54,30 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
-# %% mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Accuracy over the mean score for twelve networks of five families: the families lie on a falling line, the residual networks on a rising one (two of their four points nearly coincide). Published accuracies; scores measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two scatter plots of accuracy from 87 to 96 per cent, over the mean and over the lowest score. Over the mean, four plain networks fall from 90.5 to 87, four residual ones rise from 92 to 92.7, and the two VGG-like networks and the DenseNet lie at the upper left. Over the lowest score both families fall."}}
+# %%
 from affscore.comparison import signature_statistics
-from companion.figures import two_measures
 from companion.real_networks import real_networks, real_scores
 
 scores = real_scores("CIFAR-10").groupby("network")["score"]
 networks = signature_statistics(dict(list(scores)))
 networks = networks.join(real_networks()[["family", "accuracy"]])
-points = networks.melt(["family", "accuracy"], ["mean", "min"], "statistic")
-points["statistic"] += " of the scores"
-labels = ("", "accuracy (%)")
-two_measures(
-    points, "value", "accuracy", "statistic", "family", labels, columns=1
-)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Accuracy falls with the mean score over twelve networks of five families, and rises over the residual ones (two of their four points nearly coincide). Published accuracies; scores measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two scatter plots of accuracy from 87 to 96 per cent, over the mean and over the lowest score. Over the mean, four plain networks fall from 90.5 to 87, four residual ones rise from 92 to 92.7, and the two VGG-like networks and the DenseNet lie at the upper left. Over the lowest score both families fall."}}
+from companion.figures import two_measures
+
+shown = {"mean": "mean score", "min": "smallest score"}
+points = networks.rename(columns=shown)
+points = points.melt(["family", "accuracy"], shown.values(), "statistic")
+axes = ("value", "accuracy", "statistic", "family")
+two_measures(points, *axes, ("", "accuracy (%)"), columns=1)
 
 # %% [markdown]
-# ({doc}`06_a_decade` has all accuracies.)
-#
 # ## Families apart
 #
-# Correlations with accuracy, over all networks and within the families that have four:
+# **The correlation with the mean changes its sign**, and depth says why. In both families deeper networks have higher mean
+# scores. Deeper residual networks are more accurate; deeper plain ones are less so, as they train badly.
+#
+# Correlations with accuracy ({doc}`06_a_decade` lists it), over all networks and within the families that have four:
 
 # %%
 import pandas as pd
@@ -89,21 +93,18 @@ def with_accuracy(rows):
 
 
 families = networks.groupby("family")
+rows = {"all": networks} | dict(list(families))
+kinds = ["all", "plain", "residual"]
 correlations = pd.DataFrame(
-    {"all": with_accuracy(networks)}
-    | {
-        name: with_accuracy(families.get_group(name))
-        for name in ["plain", "residual"]
-    }
-).T
-table(correlations)
+    {kind: with_accuracy(rows[kind]) for kind in kinds}
+)
+correlations = correlations.T
+headings = {"mean": "mean", "std": "deviation", "min": "smallest"}
+table(correlations, headings | {"median": "median", "max": "largest"})
 
 # %% [markdown]
-# The correlation with the mean changes its sign, and depth says why. In both families deeper networks have higher mean
-# scores. Deeper residual networks are more accurate; deeper plain ones are less so, as they train badly.
-#
-# How much does the family alone explain? Predict each accuracy by the mean of its family. (Of pure noise, five families
-# would explain 4/11 on average.)
+# **The family alone explains more than the mean score.** Predict each accuracy by the mean of its family. (Of pure noise,
+# five families would explain 4/11 on average.)
 
 # %%
 by_family = families["accuracy"].transform("mean")
@@ -113,7 +114,7 @@ explained = pd.DataFrame(
     {"family": share, "mean": correlations.loc["all", "mean"] ** 2},
     index=["share"],
 )
-table(explained)
+table(explained, {"family": "family (%)", "mean": "mean score (%)"}, digits=0)
 
 # %% tags=["remove-cell"]
 from companion.style import say
@@ -124,8 +125,9 @@ say(explained, "{:.0%}")
 # %% [markdown]
 # ## The best of seven, by chance
 #
-# The best of seven statistics explains something even of noise {cite}`freedman1983note`. A permutation test shows how much:
-# permute the accuracies, take the best of seven again, and count how often it does as well as with the true ones.
+# **Within families the best of seven statistics does not beat chance.** The best of seven explains something even of noise
+# {cite}`freedman1983note`. A permutation test shows how much: permute the accuracies, take the best of seven again, and count
+# how often it does as well as with the true ones.
 
 # %%
 import numpy as np
@@ -140,11 +142,11 @@ def best(accuracies):
     return ((accuracies @ z) ** 2).max() / (y @ y)
 
 
-print(f"best of seven: R2 = {best(y):.2f}")
+print(f"best of seven: R\u00b2 = {best(y):.2f}")
 
 
 # %% [markdown]
-# Permute once over all networks, and once within families only: then differences between families are no evidence.
+# Permute once over all networks, and once within families only, so that differences between families are no evidence.
 
 
 # %%
@@ -159,18 +161,17 @@ chance = {"over all": [best(rng.permutation(y)) for _ in range(9999)]}
 chance["within families"] = [best(within()) for _ in range(9999)]
 chance = pd.DataFrame(chance)
 p = (chance >= best(y)).mean()
-pd.DataFrame({"R2 by chance": chance.median(), "p": p}).round(3)
+table(pd.DataFrame({"R\u00b2 by chance": chance.median(), "p": p}), digits=3)
 
 # %% [markdown]
-# Over all networks the best statistic beats chance. Within families it does not: most of what it explains, it explains by
+# Over all networks the best statistic beats chance, within families it does not. Most of what it explains, it explains by
 # knowing the family.
 #
-# So twelve networks of five families show that the sign of a correlation depends on which networks one pools. They cannot
-# show that a score predicts accuracy. Each network was trained once, four depths of one design are nearly one
-# observation, and families of one or two decide nothing.
+# So twelve networks cannot show that a score predicts accuracy. Each was trained once, four depths of one design are nearly
+# one observation, and families of one or two decide nothing.
 #
-# On ImageNet two of our networks have published accuracies. From ResNet-18 to ResNet-50 accuracy rises (66.7 to 72.2 %)
-# and so does the mean score, as in the residual family.
+# On ImageNet two of our networks have published accuracies. From ResNet-18 to ResNet-50 accuracy rises (66.7 to 72.2 %) and
+# so does the mean score, as in the residual family.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 from companion.real_networks import real_multiverses
@@ -191,19 +192,21 @@ table(pd.DataFrame(signs).agg(["min", "max"]))  # of twelve choices
 # %% [markdown]
 # ## Width
 #
-# Does width change a signature? Take MobileNets with fewer or more channels. (Their accuracies are known on training images
-# only, so they are not compared.) The three MobileNetV1s, from one source, have nearly the same scores from the eighth activation on,
-# at a quarter of the width, too. The full MobileNetV2 comes from another source than the narrow ones, and differs from
-# them more than they do from each other.
+# **Three MobileNetV1s of different widths have nearly the same scores from the eighth activation on**, at a quarter of the
+# channels, too. They are from one source. The full MobileNetV2 comes from another source than the narrow ones, and differs
+# from them more than they do from each other. (Accuracies of MobileNets are known on training images only, so they are
+# not compared.)
 
-# %% mystnb={"figure": {"name": "fig-width", "caption": "Signatures of MobileNets of three widths each. From its eighth activation to its last MobileNetV1 has nearly the same scores at all widths. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"width": "540px", "alt": "Two panels of overlaid lines, affinity score over the activations in order. For MobileNetV1 three lines coincide but for the first activations; for MobileNetV2 the full width lies above the two others, which coincide."}}
-from companion.figures import repeated_signatures
-
+# %%
 photographs = real_scores("photographs")
 named = photographs["network"].str.extract(r"^(MobileNetV[12]) ?([\d.]*)$")
 series = photographs.assign(
     design=named[0], width=named[1].replace("", 1).astype(float)
 ).dropna(subset="design")
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-width", "caption": "From its eighth activation on MobileNetV1 has nearly the same scores at all widths. Signatures of MobileNets of three widths each. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"width": "540px", "alt": "Two panels of overlaid lines, affinity score over the activations in order. For MobileNetV1 three lines coincide but for the first activations; for MobileNetV2 the full width lies above the two others, which coincide."}}
+from companion.figures import repeated_signatures
+
 panels = dict(list(series.groupby("design")))
 repeated_signatures(panels, "width", label="width ")
 
@@ -223,9 +226,9 @@ table(pd.DataFrame(parts))
 # %% [markdown]
 # ## Which $R^2$ the paper prints
 #
-# The paper says "R2 score", and not of which fit. Three of its numbers need only public metadata. They are the **adjusted**
-# $R^2$ of a fit in the **logarithm**, with torchvision's default weights: two agree in every digit, one to 0.001. A straight
-# line has 0.77 where 0.955 is printed.
+# **It is the adjusted $R^2$ of a fit in the logarithm**, with torchvision's default weights. The paper says "R2 score", and not
+# of which fit. Three of its numbers need only public metadata: two agree in every digit, one to 0.001. A straight line has
+# 0.77 where 0.955 is printed.
 
 # %%
 from companion.characteristics import characteristics
@@ -261,8 +264,8 @@ if models:
 # %% [markdown]
 # ## The paper's groups, in small
 #
-# The same on small members of the paper's networks, the mini zoo, trained on few and distorted digits with five seeds: the
-# best $R^2$ of seven statistics, and that of the family's name.
+# **In two of the groups the name of the family explains as much as the best of seven statistics.** These are small members of the paper's
+# networks, the mini zoo, trained on few and distorted digits with five seeds:
 
 # %%
 from companion.mini_zoo import hard_task
@@ -276,12 +279,12 @@ in_small = in_small.max(axis=1).to_frame("best of seven")
 guess = mini.groupby(["group", "family"])["accuracy"].transform("mean")
 guess = guess.groupby(mini["group"]).var(ddof=0)
 in_small["family alone"] = guess / groups["accuracy"].var(ddof=0)
-table(in_small)
+headings = {name: f"{name} (%)" for name in in_small}
+table(in_small, headings, digits=0)
 
 # %% [markdown]
-# In two of the groups the name does as well: a group of two families is nearly two points, and a line fits any two points.
-# A statistic counts where it beats the family's name, and chance. (The ViTs are one family, so that their name explains
-# nothing.)
+# A group of two families is nearly two points, and a line fits any two points. So a statistic counts where it beats the
+# family's name, and chance. (The ViTs are one family, so that their name explains nothing.)
 #
 # ## Exercises
 #

@@ -16,15 +16,14 @@
 # %% [markdown]
 # # Other data, other training
 #
-# *Does a signature belong to the architecture, to the data, or to the training?* The paper {cite}`bouniot2025alexnet` finds
-# signatures on CIFAR nearer to those on ImageNet than signatures on noise are (paper Fig. 15), and says of a ResNet-50 in 17
-# trainings that the mean score "remains almost unchanged" (paper Table 3).
+# *Does a signature belong to the architecture, to the data, or to the training?* The paper {cite}`bouniot2025alexnet` compares
+# signatures on ImageNet, CIFAR and noise (paper Fig. 15). Over 17 trainings of a ResNet-50 its mean score "remains almost
+# unchanged" (paper Table 3).
 #
 # :::{admonition} What we found
 # :class: findings
 # **Other data move the signature of a trained network {glue:text}`least-times` to {glue:text}`most-times` times as far as other
-# images of the same data** (three networks trained on ImageNet, eight on CIFAR-10); under every choice of the measure at least
-# {glue:text}`min-every choice` times. {bdg-success}`robust`
+# images of the same data do**, in eleven networks trained on ImageNet or CIFAR-10. {bdg-success}`robust`
 #
 # **A small distance need not mean a near meaning**: digits that nobody can read are about as near as inverted ones. {bdg-warning}`depends`
 # :::
@@ -56,9 +55,9 @@ check_parameters(globals())
 # %% [markdown]
 # ## From photographs to CIFAR-10, and back
 #
-# Let $s$ be the signature of a network on the data that it was trained for, and $s'$ that on other data. Their distance is
-# $D = \sqrt{\sum_l (s'_l - s_l)^2}$ over the activations $l$. How large is it where nothing but the choice of images changes?
-# With the standard deviation $\sigma_l$ of the scores of two halves of the images, about $\sqrt{\sum_l \sigma_l^2}$.
+# Let $s$ be the signature of a network on the data that it was trained for, and $s'$ that on other data. Their distance over
+# the activations $l$ is $D = \sqrt{\sum_l (s'_l - s_l)^2}$. Other images of the same data alone give a distance of about
+# $\sqrt{\sum_l \sigma_l^2}$. Here $\sigma_l$ is the standard deviation of the scores of two halves of the images.
 
 # %%
 from companion.studies import load_study, under
@@ -75,25 +74,27 @@ def distances(study):
     return squares.groupby("model", sort=False).sum() ** 0.5
 
 
-# %% mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars). Distance between the signature on the images that a network was trained for and that on others; dotted lines are means. Three networks trained on ImageNet, then eight trained on CIFAR-10, 512 images each, as JPEG."}, "image": {"alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
+# %%
 import pandas as pd
 
-from companion.chapter_12 import deviation_panels
 from companion.real_networks import real_networks
 
-ours = {"folder:cifar10-test": "CIFAR-10"}
-ours["folder:imagenet-sample"] = "ImageNet"
-names = ["other-data-photographs", "other-data-cifar"]
-real = [distances(under(load_study(name))) for name in names]
+called = {"folder:cifar10-test": "CIFAR-10", "random": "noise"}
+called["folder:imagenet-sample"] = "ImageNet"
 titles = {model: name for name, model in real_networks()["model"].items()}
-real = (
-    pd.concat(real).rename(titles).rename(columns={"random": "noise"} | ours)
-)
-shown = real.melt(
-    "chance", var_name="dataset", value_name="euclidean", ignore_index=False
-)
+names = ["other-data-photographs", "other-data-cifar"]
+real = pd.concat([distances(under(load_study(name))) for name in names])
+real = real.rename(titles).rename(columns=called)
+shown = real.melt("chance", value_name="euclidean", ignore_index=False)
 shown = shown.dropna().reset_index()
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars). Distance from the signature on the data of the training; dotted lines are means. Three networks trained on ImageNet, then eight on CIFAR-10; 512 images each, as JPEG."}, "image": {"alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
+from companion.chapter_12 import deviation_panels
+
 deviation_panels(shown, ["euclidean"], chance="other images of the same data")
+
+# %% [markdown]
+# As multiples of the bars:
 
 # %%
 from companion.style import table
@@ -109,14 +110,15 @@ extremes = {"least": times.loc["min"].min(), "most": times.loc["max"].max()}
 say(pd.DataFrame({"times": extremes}), "{:.2g}")
 
 # %% [markdown]
-# Noise is further away than the other images for all eleven networks but one.
+# Noise is further away than the other images for all networks but one. Under every choice of the measure
+# other data move a signature at least {glue:text}`min-every choice` times as far.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
 ratios = []
 for name in names:
     for _, rows in load_study(name).groupby(words):
-        apart = distances(rows).rename(columns={"random": "noise"} | ours)
+        apart = distances(rows).rename(columns=called)
         ratios.append(apart.div(apart.pop("chance"), axis=0))
 # Of all networks and all twelve choices.
 ratios = pd.concat(ratios).agg(["min", "median", "max"]).astype(float)
@@ -128,23 +130,25 @@ say(ratios.min(axis=1).to_frame("every choice"), "{:.1f}")
 # %% [markdown]
 # ## Is it semantics?
 #
-# The paper: "suggesting that these data sets are semantically closer to Imagenet". Digits test this. *Inverted* digits,
-# black for white, can be read by everybody. *Shuffled* digits, with one permutation of the pixels for all
-# images, can be read by nobody. The 36 small networks of the mini zoo (after the architectures of the paper, trained on digits):
+# The paper takes a small distance for a near meaning: CIFAR is "semantically closer to Imagenet". Digits test this. *Inverted*
+# digits, black for white, can be read by everybody. *Shuffled* digits, with one permutation of the pixels for all images,
+# can be read by nobody. The 36 small networks of the mini zoo were trained on digits:
 
 # %%
 mini = load_study("other-data")
 on_digits = distances(under(mini)).agg(["mean", "min", "max"])
-table(on_digits)
+columns = {"digits-inverted": "inverted", "digits-noisy": "noisy"}
+columns |= {"digits-shuffled": "shuffled", "random": "pure noise"}
+table(on_digits, columns | {"chance": "other digits"})
 
 # %% tags=["remove-cell"]
 say(on_digits)
 
 # %% [markdown]
-# If a small distance meant a near meaning, inverted digits would be much nearer than shuffled ones. On average they are at
-# {glue:text}`mean-digits-inverted`, the shuffled ones at {glue:text}`mean-digits-shuffled`. The distance measures how much
-# the distributions of the activations change, and what an image means is not part of these. {bdg-warning}`depends`: by
-# eight of twelve choices the shuffled ones are nearer.
+# Shuffled digits are about as near as inverted ones: on average they are at {glue:text}`mean-digits-shuffled` and
+# {glue:text}`mean-digits-inverted`. If a small distance meant a near meaning, inverted digits would be much nearer. The
+# distance measures how much the distributions of the activations change, not what an image means.
+# {bdg-warning}`depends`: by eight of twelve choices the shuffled ones are nearer.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Shuffled less inverted digits, under every choice", "code_prompt_hide": "How sure? Shuffled less inverted digits, under every choice"}
 leads = {}
@@ -157,7 +161,7 @@ table(pd.DataFrame(leads).T.rename_axis(words), digits=3)
 # %% [markdown]
 # A network of your own, with the parameters `model`, `dataset` and `others`:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
+# %%
 if model:
     from affscore import signature
 
@@ -172,14 +176,17 @@ if model:
 # %% [markdown]
 # ## One class at a time
 #
-# Compare the signature of each class with those of 49
-# random subsets *of the same size* (scores of few images are too high, {doc}`03_estimating_it_well`). With their mean $m$ and
-# variances $v_l$, and the signatures $s_c$ of ten classes, take $q = \sqrt{\operatorname{mean}_c \lVert s_c - m \rVert^2 / \sum_l v_l}$. It
-# is 1 where the label says nothing.
+# **One class has a signature of its own.** Signatures of single classes differ more than twice as much from the mean of
+# random subsets *of the same size* as these subsets do. (Scores of few images are too high, {doc}`03_estimating_it_well`.)
+#
+# Of 49 random subsets take the mean signature $m$ and the variances $v_l$. With the signatures $s_c$ of the ten classes the
+# ratio is $q = \sqrt{\operatorname{mean}_c \lVert s_c - m \rVert^2 / \sum_l v_l}$. It is 1 where the label says nothing.
 
 
 # %%
 import numpy as np
+
+from companion.networks import network_title
 
 
 def ratio(rows):
@@ -192,35 +199,41 @@ def ratio(rows):
 classes = [load_study(name) for name in ("classes-cifar", "classes")]
 q = under(pd.concat(classes)).groupby("model", sort=False)
 q = q[["draw", "dataset", "index", "score"]].apply(ratio)
-q.index = [titles.get(one, one.replace("mini:", "mini ")) for one in q.index]
+q.index = [titles.get(k, f"mini {network_title(k)}") for k in q.index]
 table(q.to_frame("q"), digits=1)
 
 # %% [markdown]
-# **One class has a signature of its own**, in each of four networks on CIFAR-10 and of eight small ones on digits. An activation can
-# be affine on each class and bent on all together (exercise 12.1): the score of all images is no average over classes.
-# {bdg-success}`robust`
+# {bdg-success}`robust` An activation can even be affine on each class and bent on all together (exercise 12.1). So the score of
+# all images is no average over classes.
 #
 # ## Five ways to the same architecture
 #
-# The paper has one training of each method, and cannot separate methods from seeds. We trained a mini ResNet-18 on digits in
-# five ways, from three seeds each: *supervised*; with *label noise* (40 % of the labels drawn at random); and without labels, by
-# *rotation* (by how many quarters of a turn was the image rotated? {cite}`gidaris2018unsupervised`), *contrastive* learning {cite}`chen2020simple`
-# and *distillation* of another network {cite}`hinton2015distilling`.
+# **The way of training shows in the signature.** The paper has one training of each method, and cannot separate methods from
+# seeds. We trained a mini ResNet-18 on digits in five ways, from three seeds each:
+#
+# * *supervised*, and supervised with *label noise* (40 % of the labels drawn at random);
+# * without labels: by *rotation* (by how many quarters of a turn was the image rotated? {cite}`gidaris2018unsupervised`),
+#   *contrastive* learning {cite}`chen2020simple` and *distillation* of another network {cite}`hinton2015distilling`.
 
-# %% mystnb={"figure": {"name": "fig-12-ways", "caption": "Signatures of one architecture that was trained in five ways: thin lines are three seeds each, thick lines their means. Contrastive training leaves the network most linear."}, "image": {"width": "540px", "alt": "Affinity score over depth, five thick lines with markers, one for each way of training, and thin lines for the seeds around each."}}
-from companion.figures import bundles_of_signatures
-
+# %%
 ways = under(load_study("other-training"))
 ways = ways.replace({"way": {"label-noise": "label noise"}})
 ways = ways.assign(group=ways["way"], line=ways["seed"])
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-ways", "caption": "Contrastive training leaves the network most linear. Thin lines are three seeds of each way of training, thick lines their means."}, "image": {"width": "540px", "alt": "Affinity score over depth, five thick lines with markers, one for each way of training, and thin lines for the seeds around each."}}
+from companion.figures import bundles_of_signatures
+
 bundles_of_signatures(ways, columns=1)
+
+# %% [markdown]
+# The mean score shows contrastive training alone; the other four ways overlap with each other's seeds:
 
 # %%
 means = ways.groupby(["way", "seed"])["score"].mean()
 table(means.groupby("way").agg(["mean", "min", "max"]))
 
 # %% [markdown]
-# Is the nearest signature one of the same way?
+# For most the nearest signature is one of the same way; by chance about two would have such a neighbour.
 
 # %%
 from affscore.comparison import distance_matrix
@@ -234,8 +247,7 @@ same = labels[apart.argmin(axis=1)] == labels
 print(f"{same.sum()} of {len(same)} have a nearest neighbour of their way")
 
 # %% [markdown]
-# So the way of training shows in the signature. In the mean score it shows for contrastive training alone; the other four
-# ways overlap with each other's seeds. {bdg-warning}`depends`: this is one small architecture.
+# {bdg-warning}`depends`: this is one small architecture.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Permutation tests, and other choices", "code_prompt_hide": "How sure? Permutation tests, and other choices"}
 from companion.chapter_12 import class_effects

@@ -17,16 +17,17 @@
 # # Linear regions
 #
 # *Does a network that cuts its inputs into more linear regions bend more?* A ReLU network is affine on each of its *linear
-# regions*. The poster of {cite:t}`gamba2022linear` doubts that their number says much: many regions whose affine maps are nearly the same
+# regions*. The poster of {cite:t}`gamba2022linear` doubts that their number says much. Many regions with nearly the same affine map
 # bend less than a few that differ.
 #
 # :::{admonition} What we found
 # :class: findings
-# **Networks that memorise wrong labels meet only {glue:text}`VGG-regions` to {glue:text}`ResNet-regions` times as many
-# regions as networks that learn right ones, and are {glue:text}`ResNet-deviation` to {glue:text}`VGG-deviation` times as
-# far from their chords**, the straight lines between two of their points. Most of that is the size of their outputs: divided
-# by how far these move up and down, the distance grows only {glue:text}`ResNet-relative` to {glue:text}`VGG-relative` times. Right labels on
-# moved digits do as much. {bdg-warning}`depends`
+# **Networks that memorise wrong labels cross hardly more regions, {glue:text}`VGG-regions` to {glue:text}`ResNet-regions` times
+# as many as with right labels. Yet they are {glue:text}`ResNet-deviation` to {glue:text}`VGG-deviation` times as far from their
+# chords**, the straight lines between two of their points. {bdg-warning}`depends`
+#
+# Most of that is the size of their outputs. Divided by how far these move up and down, the distance grows only
+# {glue:text}`ResNet-relative` to {glue:text}`VGG-relative` times, and right labels on moved digits do as much.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -53,9 +54,9 @@ check_parameters(globals())
 # %% [markdown]
 # ## A path and its regions
 #
-# A closed path leads through eight translations of a digit, in eight straight segments. Two mini VGGs without normalisation
-# follow it: one has learned the digits, the other has memorised labels that are all wrong. (Both are ours; those of
-# the poster were not at hand.)
+# **The network with wrong labels bends more, on not many more regions.** Two mini VGGs without normalisation are followed along
+# a closed path: eight straight segments between eight translations of a digit. One has learned the digits, the other has memorised
+# labels that are all wrong. (Both are ours; those of the poster were not at hand.)
 
 # %%
 import numpy as np
@@ -65,9 +66,8 @@ import torch
 import affscore
 import companion
 from affscore.linear_regions import along_segments
-from companion.chapter_15 import logits_along_path
 from companion.planes import closed_paths
-from companion.style import say
+from companion.style import say, table
 
 weights = "../examples/region_networks.py:vgg8@../examples/weights/vgg8"
 names = {
@@ -78,7 +78,7 @@ names |= {one.rpartition("/")[2]: one for one in networks}
 models = {name: affscore.load_model(one, seed) for name, one in names.items()}
 prepare = affscore.models.card_of(models["right labels"]).preprocessing
 
-# %% mystnb={"figure": {"name": "fig-regions-path", "caption": "An output along a closed path around a digit. Left: the output (black), its chord over each segment (dashed), and the area between, which is much larger with wrong labels. Right: the beginning of the first segment, with a tick for each point where the function bends. All panels of a column have the same scale."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
+# %%
 pictures, digits = affscore.models.digits("test")
 path = closed_paths(prepare(pictures[image])[None])[0].double()
 followed = {
@@ -88,18 +88,22 @@ followed = {
     for name, model in models.items()
 }
 digit = int(digits[image])
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords. Left: the output (black) along a closed path around a digit, its chord over each segment (dashed), and the area between. Right: the beginning of the first segment, with a tick for each point where the function bends. All panels of a column have the same scale."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
+from companion.chapter_15 import logits_along_path
+
 logits_along_path(followed, digit)
 
 # %% [markdown]
-# A segment has the points $x(t) = x_0 + t\,(x_1 - x_0)$, and every unit is piecewise affine in $t$. So the bends can be found
-# exactly {cite}`sotoudeh2019computing`: push the segment through the network, layer by layer, and add a point wherever a
-# unit crosses zero. That is what `along_segments` does. From these points follow three measures:
+# The bends can be found exactly {cite}`sotoudeh2019computing`. A segment has the points $x(t) = x_0 + t\,(x_1 - x_0)$, and
+# every unit is piecewise affine in $t$. `along_segments` pushes the segment through the network, layer by layer, and adds a
+# point wherever a unit crosses zero. Three measures follow:
 #
-# * the **density**: how often the set of active units changes on a segment;
+# * the **density**, how many regions a segment crosses: how often the set of active units changes;
 # * the **absolute deviation**: the area between an output $f$ and its chord $h$, $D = \ell \int_0^1 |f - h|\,dt$, where
 #   $\ell$ is the length of the segment;
 # * the **relative deviation**, ours: $D$ divided by $\ell$ and by the way that $f$ goes up and down. It is 0 for an affine
-#   function, 1/2 at most, and stays the same when all outputs are multiplied by a number.
+#   function and 1/2 at most. Outputs that are all multiplied by a number have the same relative deviation.
 
 
 # %%
@@ -117,23 +121,21 @@ def measure(segment):
 
 
 # %%
-pd.DataFrame(
-    {
-        name: pd.DataFrame(map(measure, segments)).mean()
-        for name, segments in followed.items()
-    }
-).T.round(2)
+of_path = {
+    name: pd.DataFrame(map(measure, segments)).mean()
+    for name, segments in followed.items()
+}
+table(pd.DataFrame(of_path).T)
 
 # %% [markdown]
-# (Means over segments and outputs. The code that was published with the poster adds up an upper bound of the area,
-# which is about five times as large here.)
+# (Means over segments and outputs. The poster's code adds up an upper bound of the area, here about five times as large.)
 #
 # ## Regions of a plane
 #
-# In a plane the regions are tiles, and each has one slope, its colour. Three points of the path span the plane.
+# **With wrong labels neighbouring regions differ more.** In a plane through three points of the path regions are tiles, and
+# each has one slope, its colour.
 
-# %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "Regions in a plane through three points of the path, coloured by the norm of the gradient of the output; all panels have one scale; white lines part regions. Left: nearly every point of the grid lies in a region of its own, so the grid cannot count them. Right: the corner of the plane, 3 % of each side, where it can: both networks have about as many regions. With right labels their gradients are nearly the same, with wrong labels they differ."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
-from companion.chapter_15 import mosaic
+# %%
 from companion.planes import on_plane
 
 corner, right, up = path[0], path[2] - path[0], path[6] - path[0]
@@ -143,17 +145,20 @@ for name, model in models.items():
         ends = corner, corner + part * right, corner + part * up
         plane = on_plane(model, *ends, points=64, device=device)
         planes.setdefault(name, []).append(plane)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-plane", "caption": "With right labels regions have nearly the same gradient, with wrong labels they differ. Regions in a plane through three points of the path, coloured by the norm of the gradient of the output, on one scale; white lines part regions. Left: nearly every point of the grid has its own region. Right: a corner, 3 % of each side, with about as many regions in both networks."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
+from companion.chapter_15 import mosaic
+
 mosaic(planes, digit)
 
 # %% [markdown]
 # ## Right labels and wrong ones
 #
-# One pair of networks is one sample. So two architectures, a mini VGG and a mini ResNet, learned the digits as they are,
-# moved at random, and with 20 to 100 % of wrong labels, from three seeds each. All were followed around the same 16 test
-# images. How many times as large as with right labels is each measure?
+# **The absolute deviation grows with wrong labels several times as much as the number of regions.** One pair of networks is one
+# sample. So two architectures, a mini VGG and a mini ResNet, learned the digits as they are, moved at random, and with 20 to
+# 100 % of wrong labels, from three seeds each. All were followed around the same 16 test images.
 
-# %% mystnb={"figure": {"name": "fig-regions-labels", "caption": "Three measures by the share of wrong labels, each divided by its value with right labels; means over three seeds. The absolute deviation grows several times over and the density hardly; the relative deviation grows as much with right labels on moved digits."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the absolute deviation rises from 1 to about 6; those of density and relative deviation stay between 1 and 1.8."}}
-from companion.chapter_15 import times_as_large
+# %%
 from companion.studies import load_study, under
 
 MEASURES = {"crossings": "regions", "absolute_deviation": "deviation"}
@@ -166,26 +171,31 @@ paths = paths.rename(columns=MEASURES)
 by_labels = paths.groupby(["network", "way"], sort=False)
 means = by_labels[["regions", "deviation", "relative"]].mean()
 times = means.div(means.xs("vanilla", level="way"), level="network")
-times_as_large(times.rename(columns={"relative": "relative deviation"}))
+headings = {"regions": "density", "deviation": "absolute deviation"}
+headings |= {"relative": "relative deviation"}
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the absolute deviation grows several times over and the density hardly. The relative deviation grows as much with right labels on moved digits. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the absolute deviation rises from 1 to about 6; those of density and relative deviation stay between 1 and 1.8."}}
+from companion.chapter_15 import times_as_large
+
+times_as_large(times.rename(columns=headings))
 
 # %% [markdown]
-# From right labels to wrong labels alone:
+# With wrong labels alone, as multiples of right ones:
 
 # %%
 wrong = times.xs("noise-1.0", level="way")
-wrong.round(1)
+table(wrong, headings, digits=1)
 
 # %% tags=["remove-cell"]
 say(wrong, "{:.1f}")
 
 # %% [markdown]
-# Absolute deviation is measured in logits: a network whose outputs are all multiplied by five has five times the deviation,
-# and makes the same decisions. With wrong labels outputs swing further. That they are also more bent is in part true of
-# any labels on moved digits.
+# Most of this growth is the swing of the outputs. Absolute deviation is measured in logits: a network whose outputs are all
+# multiplied by five has five times the deviation, and makes the same decisions.
 #
-# **Within a network** the poster finds that density and deviation have little to do with each other: over its segments it
-# prints rank correlations from −0.15 to 0.27 for CIFAR-10. Ours, means over trainings, are higher for the deviation and near 0
-# for the relative one:
+# **Within a network** the poster finds that density and deviation have little to do with each other. Over its segments it
+# prints rank correlations from −0.15 to 0.27 for CIFAR-10. Ours with density, means over trainings, are higher for the
+# absolute deviation and near 0 for the relative one:
 
 
 # %%
@@ -195,17 +205,18 @@ def correlation(rows):
 
 
 by_training = paths.groupby(["network", "way", "seed"])[list(wrong)]
-by_training.apply(correlation).groupby("network").mean().round(2)
+within = by_training.apply(correlation).groupby("network").mean()
+table(within, {name: headings[name] for name in within})
 
 # %% [markdown]
 # ## Wider networks, and the affinity score
 #
-# A fifth of the labels is wrong. Narrow networks cannot fit them, wide ones can. Near the width at which they just can, the
-# test error is largest, and then falls again: *double descent* {cite}`nakkiran2020deep`. The poster says that past this
-# width networks become more linear along the data. Do they?
+# **Past the width at which the labels are fitted, absolute deviation says more linear and the affinity score says less.** A fifth
+# of the labels is wrong. Narrow networks cannot fit them, wide ones can. Near the width at which they just can, the test error
+# is largest, and then falls again: *double descent* {cite}`nakkiran2020deep`. The poster says that past this width networks
+# become more linear along the data.
 
-# %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Mini VGGs of nine widths, three seeds each (thin) and their mean (thick), a fifth of the labels wrong. From the dashed line on 99 % of the training labels are fitted. Test error and absolute deviation peak near it and fall, as the poster says; the number of regions grows, and the affinity score falls throughout."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
-from companion.chapter_15 import against_width
+# %%
 from companion.studies import with_scores
 
 scores = under(load_study("regions-width"))
@@ -220,12 +231,16 @@ shown = {
     "absolute_deviation": "absolute deviation",
     "score": "mean affinity score",
 }
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-width", "caption": "Test error and absolute deviation peak near the dashed line and fall, as the poster says; the affinity score falls throughout. Mini VGGs of nine widths, three seeds each (thin) and their mean (thick), a fifth of the labels wrong. From the dashed line on 99 % of the training labels are fitted."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
+from companion.chapter_15 import against_width
+
 against_width(wide, shown, threshold)
 
 # %% [markdown]
-# Deviation and affinity score part here: past the dashed line the one (the absolute deviation; the relative one does not) says *more linear*, the other *less*. They look at
-# different things. The deviation compares the whole function with a chord, near one image, in units of its outputs. The score
-# compares each activation with an affine map, over all images. {doc}`16_nonlinear_advantage` adds a third measure.
+# The deviation compares the whole function with a chord, near one image, in units of its
+# outputs. (The relative deviation has no trend.) The score compares each activation with an affine map, over all images.
+# {doc}`16_nonlinear_advantage` adds a third measure.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals and p-values", "code_prompt_hide": "How sure? Intervals and p-values"}
 # Intervals of 95 % are over seeds and images, p-values by permutations

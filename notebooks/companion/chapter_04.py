@@ -39,8 +39,8 @@ def scores_and_zeros(rows: pd.DataFrame) -> Figure:
         for kind, own in some.groupby("kind"):
             colour, marker = kind_style(str(kind))
             label = in_words("relu", str(kind)).removeprefix("ReLU").strip(" ,") or "outside of blocks"
-            look: Any = {"color": colour, "marker": marker, "linewidths": 0, "alpha": 0.5}
-            axes.scatter(own["zeros"], own["score"], 12, label=label, **look)
+            look: Any = {"color": colour, "marker": marker, "linewidths": 0, "alpha": 0.6}
+            axes.scatter(own["zeros"], own["score"], 18, label=label, **look)
         axes.set_title(str(images))
     score_axis(grid, rows["score"])
     legend_below(figure, 4)

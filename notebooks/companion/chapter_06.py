@@ -50,7 +50,7 @@ def timeline(table: pd.DataFrame) -> Figure:
     years = table["year"].astype("string").fillna("?").to_numpy()
     # a gap of half a place where a year ends
     places = np.arange(len(years)) + 0.5 * np.cumsum(years != np.roll(years, 1))
-    figure, (axes,) = page(1, 4.4, ylabel="minimum, median, maximum")
+    figure, (axes,) = page(1, 4.4, ylabel="affinity score")
     for family, (colour, marker) in family_styles(table["family"]).items():
         rows = (table["family"] == family).to_numpy()
         low, middle, high = table.loc[rows, ["min", "median", "max"]].to_numpy().T
@@ -58,10 +58,10 @@ def timeline(table: pd.DataFrame) -> Figure:
         axes.errorbar(places[rows], middle, [middle - low, high - middle], fmt=marker, label=literal(family), **look)
     for year in dict.fromkeys(years):
         of_year = places[years == year]
-        axes.text(of_year.mean(), 1.01, year, transform=axes.get_xaxis_transform(), ha="center", fontsize=8)
+        axes.text(of_year.mean(), 1.01, year, transform=axes.get_xaxis_transform(), ha="center", fontsize=9)
         if of_year[-1] != places[-1]:
             axes.axvline(of_year[-1] + 0.75, color=PALETTE["grey"], linewidth=0.5, zorder=0)
-    axes.set_xticks(places, [literal(name) for name in table["name"]], rotation=90, fontsize=7)
+    axes.set_xticks(places, [literal(name) for name in table["name"]], rotation=90, fontsize=8.5)
     axes.set_xlim(places[0] - 0.8, places[-1] + 0.8)
     score_axis(axes, table[["min", "max"]])
     legend_below(figure, 5)

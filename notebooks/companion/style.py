@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from html import escape
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
@@ -88,13 +89,14 @@ class Words(pd.DataFrame):
         return Words
 
     def _repr_html_(self) -> str | None:
+        levels, names = self.index.nlevels, (escape(str(name or "")) for name in self.index.names)
+        nameless: list[Any] = [None] * levels  # the names of the index stand in the row of the headings
+        shown = pd.DataFrame(self).rename_axis(index=nameless, columns=None)
         with pd.option_context("display.max_colwidth", None, "display.max_rows", None, "display.max_columns", None):
-            html = super()._repr_html_()  # type: ignore[misc]  # the stubs leave it out
-        if html is None or self.columns.nlevels > 1:
-            return html
+            head, end, body = shown.to_html(notebook=True).partition("</thead>")
+        head = re.sub("<th></th>", lambda _: f"<th>{next(names)}</th>", head, count=levels)
         words = [_of_words(self.iloc[:, place]) for place in range(self.shape[1])]
-        head, end, body = html.partition("</thead>")
-        return _at_the_left(head, "th", [False] * self.index.nlevels + words) + end + _at_the_left(body, "td", words)
+        return _at_the_left(head, "th", [True] * levels + words) + end + _at_the_left(body, "td", words)
 
 
 def table(frame: pd.DataFrame, columns: Mapping[str, str] | None = None, digits: int | Mapping[str, int] = 2) -> Words:

@@ -45,6 +45,7 @@ def test_words_stand_at_the_left_and_numbers_where_the_page_puts_them():
     )
     html = table(rows).rename_axis("network")._repr_html_()
     left = re.findall(r'<t[hd] style="text-align: left">(.*?)</t[hd]>', html)
-    assert left == ["place", "met", "", "", "after a sum", "yes", "gate", "no"]
+    assert left == ["network", "place", "met", "after a sum", "yes", "gate", "no"]
+    assert html.count("<tr") == 1 + len(rows)  # one row of headings
     assert "<td>0.50</td>" in html
     assert "<td>0.1 to 0.3</td>" in html
