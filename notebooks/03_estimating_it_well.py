@@ -135,8 +135,10 @@ window("bias-window", curves.set_axis(biases.columns).T)
 # with $A=I+A_1+A_2+\dots$:
 #
 # $$
-# A_1=\tfrac12(K-H),\quad A_2=-\tfrac12(A_1^2+A_1H+HA_1),\quad
+# \begin{gathered}
+# A_1=\tfrac12(K-H),\\ A_2=-\tfrac12(A_1^2+A_1H+HA_1),\\
 # \operatorname{tr}A_2=\tfrac18\operatorname{tr}(3H^2-2HK-K^2).
+# \end{gathered}
 # $$
 #
 # To leading order $H^2$ and $K^2$ have mean trace $d^2/n$, and $HK$ has $c^2d^2/n$. In the trace of $AS_{XY}$ the first order has
