@@ -350,7 +350,7 @@ companion.exercises.check("16.1", (napl, apl))
 # Inputs have many independent standard normal coordinates, so that the score of an elementwise $\phi$ tends to
 # $1 - \sqrt{1 - \operatorname{corr}(x, \phi(x))}$ ({doc}`02_activation_functions`). (a) Prove for $-1 < \alpha \le 1$
 #
-# $$\operatorname{corr}(x, \phi_\alpha(x)) = \left(1 + \kappa \left(\frac{1 - \alpha}{1 + \alpha}\right)^2\right)^{-1/2}$$
+# $$\operatorname{corr}(x, \phi_\alpha) = \left(1 + \kappa \left(\frac{1 - \alpha}{1 + \alpha}\right)^2\right)^{-1/2}$$
 #
 # with $\kappa = 1 - 2 / \pi$.
 #
