@@ -52,7 +52,10 @@ check_parameters(globals())
 # %% [markdown]
 # ## A slope for each channel
 #
-# Every ReLU becomes a PReLU with a slope $\alpha_c$ for each channel, $\phi_{\alpha_c}(x) = \max(0, x) + \alpha_c \min(0, x)$.
+# Every ReLU becomes a PReLU with a slope $\alpha_c$ for each channel,
+#
+# $$\phi_{\alpha_c}(x) = \max(0, x) + \alpha_c \min(0, x).$$
+#
 # Training begins at $\alpha_c = 0$, a ReLU; at $\alpha_c = 1$ the channel is linear. A penalty pulls the slopes to 1 while they
 # are trained with the weights:
 #
@@ -347,7 +350,9 @@ companion.exercises.check("16.1", (napl, apl))
 # Inputs have many independent standard normal coordinates, so that the score of an elementwise $\phi$ tends to
 # $1 - \sqrt{1 - \operatorname{corr}(x, \phi(x))}$ ({doc}`02_activation_functions`). (a) Prove for $-1 < \alpha \le 1$
 #
-# $$\operatorname{corr}(x, \phi_\alpha(x)) = \left(1 + \kappa \left(\frac{1 - \alpha}{1 + \alpha}\right)^2\right)^{-1/2}, \qquad \kappa = 1 - \frac2\pi .$$
+# $$\operatorname{corr}(x, \phi_\alpha) = \left(1 + \kappa \left(\frac{1 - \alpha}{1 + \alpha}\right)^2\right)^{-1/2}$$
+#
+# with $\kappa = 1 - 2 / \pi$.
 #
 # (b) A penalty pulls the slopes of a layer from 0 to 0.25. By how much does its score rise, and by how much its path
 # length falls?
