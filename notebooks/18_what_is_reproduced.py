@@ -150,11 +150,11 @@ say(by_material, "{:.0f}")
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Caveats of the table", "code_prompt_hide": "Caveats of the table"}
 caveats = {
     "modern-functions-lower": "hardly, where functions rise",
-    "batch-size-keeps-the-signature": "two errors cancel",
+    "batch-size-keeps-the-signature": "where it holds, two errors cancel",
     "seeds-change-little": "single scores differ by up to 0.3",
     "resnets-bimodal": "pooled; alone, by some choices, none of four",
     "wide-networks-are-locally-linear": "relative deviation: open",
-    "noise-is-further-than-cifar": "open: three networks on photographs",
+    "noise-is-further-than-cifar": "three on photographs",
     "no-criterion-says-the-same": "each is below 0.5 somewhere; yet CKA "
     "rises with the score in nearly all of ours",
 }
