@@ -24,7 +24,7 @@
 # :class: findings
 # **No printed score of a network could be checked: for {glue:text}`measured-needs data` of them the weights or images are
 # missing.** Of the {glue:text}`functions-scores` printed scores of activation functions {glue:text}`simulated-reproduced`
-# are reproduced. {glue:text}`in all-differs` printed numbers differ from ours.
+# are reproduced. {glue:text}`in all-differs` numbers differ from ours.
 #
 # Of {glue:text}`in all-tests` tests of claims {glue:text}`in all-holds` hold, {glue:text}`in all-does not hold` fail,
 # {glue:text}`in all-depends on a choice` depends on a choice, and {glue:text}`in all-cannot be decided` are
@@ -144,17 +144,17 @@ say(by_material, "{:.0f}")
 
 # %% [markdown]
 # *Mini networks* have the names of the papers' networks, at most 152,000 parameters and digits to learn: a claim on AlexNet
-# that fails on them says nothing of AlexNet. *Other networks* have other weights, most of them for CIFAR-10 and ImageNet.
+# that fails on them says nothing of AlexNet. *Other networks* have other weights, mostly for CIFAR-10 and ImageNet.
 # The claims that were decided:
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Caveats of the table", "code_prompt_hide": "Caveats of the table"}
 caveats = {
     "modern-functions-lower": "hardly, where functions rise",
-    "batch-size-keeps-the-signature": "two errors cancel",
+    "batch-size-keeps-the-signature": "where it holds, two errors cancel",
     "seeds-change-little": "single scores differ by up to 0.3",
     "resnets-bimodal": "pooled; alone, by some choices, none of four",
     "wide-networks-are-locally-linear": "relative deviation: open",
-    "noise-is-further-than-cifar": "open: three networks on photographs",
+    "noise-is-further-than-cifar": "three on photographs",
     "no-criterion-says-the-same": "each is below 0.5 somewhere; yet CKA "
     "rises with the score in nearly all of ours",
 }
@@ -169,9 +169,8 @@ del links["13"]  # where no page is about a claim
 
 # %%
 tests = claims.assign(on=material, verdict=claims["verdict"].map(short))
-tests = tests.drop_duplicates(["name", "verdict", "on"])
-by = tests.groupby(["name", "claim", "verdict"])["on"].agg(", ".join)
-by = by.reset_index("verdict")
+by = tests.groupby(["name", "claim", "verdict"])["on"].unique()
+by = by.str.join(", ").reset_index("verdict")
 by["result"] = "<b>" + by["verdict"] + ":</b> " + by["on"]
 by["worst"] = by["verdict"].map(list(short.values()).index)
 rows = by.sort_values("worst").groupby(["name", "claim"])
