@@ -177,7 +177,7 @@ if model:
 # ## One class at a time
 #
 # **One class has a signature of its own.** Signatures of single classes differ more than twice as much from the mean of
-# random subsets *of the same size* as these subsets do. (Scores of few images are too high, {doc}`03_estimating_it_well`.)
+# random subsets *of the same size* as these subsets do. {bdg-success}`robust` (Scores of few images are too high, {doc}`03_estimating_it_well`.)
 #
 # Of 49 random subsets take the mean signature $m$ and the variances $v_l$. With the signatures $s_c$ of the ten classes the
 # ratio is $q = \sqrt{\operatorname{mean}_c \lVert s_c - m \rVert^2 / \sum_l v_l}$. It is 1 where the label says nothing.
@@ -203,7 +203,7 @@ q.index = [titles.get(k, f"mini {network_title(k)}") for k in q.index]
 table(q.to_frame("q"), digits=1)
 
 # %% [markdown]
-# {bdg-success}`robust` An activation can even be affine on each class and bent on all together (exercise 12.1). So the score of
+# An activation can even be affine on each class and bent on all together (exercise 12.1). So the score of
 # all images is no average over classes.
 #
 # ## Five ways to the same architecture
