@@ -48,7 +48,7 @@ seed: int = 0  # of all that is drawn at random
 # %% tags=["remove-cell"]
 import companion
 from companion.parameters import check_parameters
-from companion.style import say
+from companion.style import say, table
 
 check_parameters(globals())
 
@@ -86,18 +86,18 @@ activity(relus, pd.Series(score, norm.cdf(-m)))
 
 # %%
 groups = relus.groupby("family")
-table = groups["network"].nunique().rename("networks").to_frame()
-table["correlation"] = [
+related = groups["network"].nunique().rename("networks").to_frame()
+related["correlation"] = [
     rows["score"].corr(rows["zeros"], "spearman") for _, rows in groups
 ]
-table.loc["all"] = [
+related.loc["all"] = [
     relus["network"].nunique(),
     relus["score"].corr(relus["zeros"], "spearman"),
 ]
-table.astype({"networks": int}).round(2)
+table(related)
 
 # %% tags=["remove-cell"]
-say(table)
+say(related)
 
 # %% [markdown]
 # **Real scores are higher where channels are correlated**: what several of them have in common passes all their kinks together
@@ -154,7 +154,8 @@ print(f"{near.sum()} of {len(varies)} scores are within 0.01 of it")
 
 # %%
 rare = domain.query("activation == 'relu' and -2 < mean < 0 and std > 0.05")
-rare.set_index("std")[["score", "limit", "constant"]].round(3)
+rare = rare.set_index("std")
+table(rare[["score", "limit", "constant"]], digits=3)
 
 # %% [markdown]
 # At $s = 0.25$ a handful of 300,000 numbers are positive: the output is zero but for a few spikes, and the score is nearly 0.
@@ -179,7 +180,7 @@ for place, (name, mean, std) in places.items():
     rows[place] = [affinity_score(x, y).value, affinity_score(-x, y).value]
 rows["-x"] = [affinity_score(noise, -noise).value, 1.0]
 turned = pd.DataFrame(rows, index=["score", "turned round"]).T
-turned.round(2)
+table(turned)
 
 # %% tags=["remove-cell"]
 say(turned)
@@ -197,7 +198,7 @@ averages = pd.DataFrame(
         "inputs where it rises": rising.groupby("activation")["score"].mean(),
     }
 )
-averages.loc[["relu", "gelu", "silu", "hardswish"]].rename(NAMES).round(2)
+table(averages.loc[["relu", "gelu", "silu", "hardswish"]].rename(NAMES))
 
 # %% [markdown]
 # **The long tail.** Sigmoid never falls and is always active, and yet it bends everywhere. Far out on the left it is $e^x$,
@@ -214,7 +215,7 @@ for name, rate in {"sigmoid": 1, "tanh": 2}.items():
     corr = s / np.sqrt(np.expm1(s**2))
     far[f"{name} predicted"] = 1 - np.sqrt(1 - corr)
 tails = ["sigmoid", "sigmoid predicted", "tanh", "tanh predicted"]
-far[tails].rename_axis(columns=None).round(3)
+table(far[tails], digits=3)
 
 # %% [markdown]
 # These functions are *more* nearly affine around zero, where the textbook plots their bend, than in their flat tails.

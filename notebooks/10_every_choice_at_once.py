@@ -184,7 +184,7 @@ for centre, s in itertools.product((0.0, 1.0), (0.05, 0.5, 2.0)):
         way: affscore.affinity_score(*pair) for way, pair in ways.items()
     }
     scores[centre, s] = {way: float(one) for way, one in pairs.items()}
-pd.DataFrame(scores).T.rename_axis(["centre", "s"]).round(2)
+table(pd.DataFrame(scores).T.rename_axis(["centre", "s"]))
 
 # %% [markdown]
 # Averages vary little. At the bend (centre 0) averaging after the activation scores far higher. Above it (centre 1) averaging

@@ -70,7 +70,7 @@ import pandas as pd
 import affscore
 import companion
 from companion.chapter_13 import criteria_over_width, unexplained_shares
-from companion.style import say
+from companion.style import say, table
 
 
 def unexplained(x, y):
@@ -94,7 +94,7 @@ criteria_over_width(layers)
 
 # %%
 scores = layers["affinity score"].unstack()
-scores.round(2)
+table(scores)
 
 # %% tags=["remove-cell"]
 say(scores)
@@ -121,7 +121,7 @@ most = study["images"] == study.groupby("dataset")["images"].transform("max")
 averaged = most & (study["reduction"] == "mean")
 of_blocks = study[real & averaged].groupby("kind")
 blocks = of_blocks[["score", "unexplained share"]].mean().dropna()
-blocks.rename(columns={"score": "paired score"}).round(3)
+table(blocks.rename(columns={"score": "paired score"}), digits=3)
 
 # %% tags=["remove-cell"]
 say(blocks)
@@ -176,7 +176,7 @@ by_reduction = study[most].assign(group=study["model"].map(groups))
 by_reduction = by_reduction.pivot_table(
     "unexplained share", ["group", "kind"], "reduction"
 )
-by_reduction.set_axis(["means", "one position"], axis=1).round(2)
+table(by_reduction.set_axis(["means", "one position"], axis=1))
 
 # %% [markdown]
 # ## The network as one map
@@ -190,7 +190,7 @@ networks = study[(study["kind"] == "network") & ~real]
 shares = networks.groupby("images")["unexplained share"]
 explained = 100 * (1 - shares.agg(["mean", "max", "min"]))
 explained = explained.rename(columns={"max": "least", "min": "most"})
-explained.round(0)
+table(explained, digits=0)
 
 # %% tags=["remove-cell"]
 say(explained.tail(1).set_axis(["explained"]), "{:.0f} %")

@@ -64,7 +64,7 @@ import pandas as pd
 import companion
 from companion.chapter_14 import scores_along
 from companion.studies import load_study, under
-from companion.style import say
+from companion.style import say, table
 
 NAMES = {"char_gpt": "GELU", "gated_char_gpt": "gated"}
 # paired scores, here within 0.001 of the exact ones
@@ -76,11 +76,11 @@ scores_along(panels, "step", "optimisation steps")
 study = load_study("language").replace({"network": NAMES})
 study["way"] = study["way"].replace({"language": "trained"})
 means = under(study).groupby(["network", "way", "seed"])["score"].mean()
-table = means.groupby(["network", "way"]).mean().unstack()
-table[["untrained", "trained"]].round(2)
+both = means.groupby(["network", "way"]).mean().unstack()
+table(both[["untrained", "trained"]])
 
 # %% tags=["remove-cell"]
-say(table)
+say(both)
 
 # %% [markdown]
 # Before training the weights are small, so a GELU sees inputs near 0, where it is almost linear.
@@ -96,7 +96,7 @@ least = training.groupby(["network", "seed"])["bits"].min().max()
 reached = training[training["bits"] <= least].groupby(["network", "seed"])
 gates = {"after 500 steps": means.xs("trained", level="way")}
 gates[f"at {least:.2f} bits"] = reached["score"].first()
-pd.DataFrame(gates).round(3)
+table(pd.DataFrame(gates), digits=3)
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 # Mean scores; exact and paired coupling agree, so one of them counts.
@@ -126,8 +126,8 @@ scores_along(panels, "position", "position in the window", doubling=True)
 # %%
 at = positions.pivot_table("score", "network", "position")
 at = at[[0, 127]].rename(columns={0: "first", 127: "last"})
-at["averaged"] = table["trained"]
-at.round(2)
+at["averaged"] = both["trained"]
+table(at)
 
 # %% tags=["remove-cell"]
 say(at)
@@ -154,7 +154,7 @@ tokens.columns = ["[CLS]", "second", "fifth", "last"]
 whole = under(load_study("language-encoder")).set_index("index")["score"]
 tokens["averaged"] = whole
 tokens.index = tokens.index + 1
-tokens.rename_axis("block").round(2)
+table(tokens.rename_axis("block"))
 
 # %% [markdown]
 # The column `last` is the mark behind a sentence, `[SEP]`. `[CLS]` is the same in every sentence; whether that is the reason
@@ -198,7 +198,7 @@ print(f"{loss.item() / np.log(2):.2f} bits a character at the end")
 
 # %%
 scores = tracker.table.pivot_table("score", "step", "layer")
-scores.set_axis(["block 1", "block 2"], axis=1).round(3)
+table(scores.set_axis(["block 1", "block 2"], axis=1), digits=3)
 
 # %% [markdown]
 # ## Exercises

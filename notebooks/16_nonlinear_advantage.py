@@ -79,7 +79,7 @@ import companion
 from affscore.nonlinear_advantage import to_prelu
 from companion.slope_training import train
 from companion.studies.tasks import TASKS
-from companion.style import say
+from companion.style import say, table
 
 scans, labels, *test = TASKS["digits"].samples()
 name = "../examples/matched_networks.py:residual8"
@@ -89,7 +89,7 @@ how = {"epochs": 20, "start": 10, "omega": 0.005, "seed": seed, **rates}
 record = train(small, scans, labels, test=test, progress=False, **how)
 record = record.set_index("epoch")[["accuracy", "active", "napl"]]
 record.columns = ["accuracy", "share", "path length"]
-record.loc[9::5].round(2)
+table(record.loc[9::5])
 
 # %% [markdown]
 # ## Early or late?
@@ -131,7 +131,7 @@ for when in ("early", "late", "untouched"):
     some = trained[trained["when"].isin([when, "untouched"])]
     found[when] = some.groupby(each)[both].apply(read_off)
 left = 100 * pd.DataFrame(found).groupby("task").mean()
-left.round(0).astype(int)
+table(left, digits=0)
 
 # %% tags=["remove-cell"]
 say(left, "{:.0f} %")
@@ -203,7 +203,7 @@ from companion.chapter_16 import survival, survival_correlations
 every = under(load_study("advantage-scores"))
 rho = survival_correlations(survival(study, every)).groupby("task")
 # partial: with place and kind held fixed
-rho[["score", "partial"]].mean().round(2)
+table(rho[["score", "partial"]].mean())
 
 # %% [markdown]
 # ## Which channels can go?
@@ -221,7 +221,6 @@ rho[["score", "partial"]].mean().round(2)
 # %%
 from companion.chapter_16.linear_channels import FILE
 from companion.statistics import mean_of
-from companion.style import table
 
 runs = pd.read_parquet(FILE).query("scope == 'layer'")
 kept = runs.groupby(["dataset", "model", "by"])["accuracy"].mean()
@@ -274,7 +273,7 @@ pd.DataFrame(sure).fillna("")
 # %%
 half = load_study("advantage-criteria").query("keep == 0.5 and by != 'slope'")
 half = 100 * half.groupby(["by", "task"])["accuracy_after"].mean().unstack()
-half.round(0).astype(int)
+table(half.rename_axis("criterion"), digits=0)
 
 # %% [markdown]
 # ## Three measures on the same networks

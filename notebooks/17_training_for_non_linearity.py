@@ -65,7 +65,7 @@ import pandas as pd
 import companion
 from companion.chapter_17 import accuracy_by_score
 from companion.studies import load_study, under
-from companion.style import say
+from companion.style import say, table
 
 MEASURES = {"test_accuracy": "accuracy", "accuracy_noise_1": "under noise"}
 MEASURES |= {"transfer": "transfer", "calibration_error": "calibration"}
@@ -84,7 +84,7 @@ accuracy_by_score(outcome.reset_index())
 
 # %%
 means = outcome.groupby("target").mean().loc[["low", "free", "high"]]
-means.round({"mean score": 2} | dict.fromkeys(MEASURES.values(), 1))
+table(means, digits=dict.fromkeys(MEASURES.values(), 1))
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Differences from free training", "code_prompt_hide": "How sure? Differences from free training"}
 # in points, with intervals of 95 % over five seeds; tasks share their images
@@ -131,7 +131,8 @@ reached = control.groupby("level")[["score", "test_accuracy"]].mean()
 noisy = control.pivot_table("accuracy_noise", "level", "design")
 reached = reached.join(noisy[["resnet8", "vgg8"]]).astype(float)
 reached.columns = ["score", "accuracy", "ResNet, noise", "VGG, noise"]
-reached.loc[["free", "low", "low-random", "high", "high-random"]].round(3)
+levels = ["free", "low", "low-random", "high", "high-random"]
+table(reached.loc[levels], digits=3)
 
 # %% tags=["remove-cell"]
 more = reached.loc["high-random"] - reached.loc["high"]
@@ -172,7 +173,7 @@ for way in ("up", "down"):
         (gradient,) = torch.autograd.grad(score, bias)
         bias.data += {"up": 0.1, "down": -0.1}[way] * gradient
 steps = pd.DataFrame(steps, columns=["way", "step", "score", "bias"])
-steps[steps["step"] % 60 == 0].set_index(["way", "step"]).round(2)
+table(steps[steps["step"] % 60 == 0].set_index(["way", "step"]))
 
 # %% [markdown]
 # ## One training
@@ -247,7 +248,7 @@ both = digits.pivot_table("score", "target", "coupling")
 both = both.rename({"low": "exact"}).rename_axis("trained with")
 fall = both.loc["free"] - both
 both["fall exact / paired"] = fall["exact"] / fall["paired"]
-both.round(2)
+table(both)
 
 # %% [markdown]
 # So the penalty has `coupling="fixed"`: the optimal coupling, held during a step.
