@@ -1,4 +1,4 @@
-// What style sheets cannot do: a reader without a mouse reaches what scrolls, and paper shows what is folded.
+// What style sheets cannot do: a reader without a mouse reaches what scrolls, paper shows what is folded, a phone folds code.
 "use strict";
 
 function letKeysScroll() {
@@ -30,10 +30,25 @@ function markWideFormulas() {
   }
 }
 
+// On a phone, where lines of code are cut, cells of more than a few lines begin folded.
+function foldCode() {
+  if (!matchMedia("(max-width: 576px)").matches) return;
+  for (const code of document.querySelectorAll("article .cell > .cell_input")) {
+    const lines = code.textContent.trim().split("\n").length;
+    if (lines < 5) continue;
+    const fold = document.createElement("details");
+    fold.className = "admonition hide above-input";
+    fold.innerHTML = `<summary><p class="admonition-title">Code, ${lines} lines</p></summary>`;
+    code.before(fold);
+    fold.append(code);
+  }
+}
+
 window.addEventListener("load", () => window.MathJax?.startup?.promise.then(markWideFormulas));
 window.addEventListener("resize", markWideFormulas);
 window.addEventListener("DOMContentLoaded", nameArrows);
 window.addEventListener("DOMContentLoaded", freeBibliography);
+window.addEventListener("DOMContentLoaded", foldCode);
 window.addEventListener("load", letKeysScroll);
 window.addEventListener("resize", letKeysScroll);
 document.addEventListener("toggle", letKeysScroll, true);

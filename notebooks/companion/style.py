@@ -148,7 +148,8 @@ def say(numbers: pd.DataFrame, form: str = "{:.2f}") -> None:
 
     for row, values in numbers.iterrows():
         for column, value in values.items():
-            glue(f"{row}-{column}", value if isinstance(value, str) else form.format(value), display=False)
+            text = value if isinstance(value, str) else form.format(value)
+            glue(f"{row}-{column}", text.replace(" %", "\N{NO-BREAK SPACE}%"), display=False)
 
 
 def _of_words(cells: Iterable[str]) -> bool:
