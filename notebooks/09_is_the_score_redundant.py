@@ -123,7 +123,7 @@ from companion.style import say
 say(agreement, "{:.2f}")
 
 # %% [markdown]
-# **The map adds more than the pairing.** An average after the activation changes the correlations between channels, and only
+# **In most networks the map adds more than the pairing.** An average after the activation changes the correlations between channels, and only
 # the whole map follows. With 8,192 images in place of 512 the map adds {glue:text}`map of 8192-one position, CIFAR-10` at one
 # position of the CIFAR-10 networks: nothing. After averages it still adds
 # {glue:text}`map of 8192-average after, CIFAR-10`.
@@ -159,8 +159,8 @@ table(pd.DataFrame(rows).T)
 #   is cheaper.
 # * Equal channels and dead ones change nothing.
 #
-# **$R^2$ is low in networks whose scores hardly vary over the layers** (standard deviations, after averages; the fold has all
-# networks):
+# **Where scores hardly vary over the layers, and what the transport adds does, $R^2$ is low.** The networks with the least and
+# the largest (standard deviations over layers, after averages):
 
 # %%
 from companion.real_networks import real_networks, real_scores
@@ -186,19 +186,21 @@ if model:
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? All ways, the range over networks, fewer images and more", "code_prompt_hide": "How sure? All ways, the range over networks, fewer images and more"}
 # r2 (median, least, most), standard deviation of the rest (score less
 # diagonal score), rank correlation of the rest with the share of the outputs'
-# covariance that a diagonal map misses; what the map adds with 128, 512 and
-# 8,192 images (too many for an exact assignment).
+# covariance that a diagonal map misses; rank correlation over networks of r2
+# with the spread of the scores and of the rest; what the map adds with 128,
+# 512 and 8,192 images (too many for an exact assignment).
 ranks = of_network[["changed", "rest"]].corr("spearman")
 fits["rank"] = ranks["rest"].xs("changed", level=-1)
 groups = fits.join(spread["rest"].rename("sd")).groupby(["way", "of"])
 sure = groups["r2"].agg(["median", "min", "max"])
 sure = sure.join(groups[["sd", "rank"]].median())
+over = spread.groupby(["way", "of"])[["score", "rest", "r2"]]
+over = over.corr("spearman")["r2"].unstack()[["score", "rest"]]
+sure = sure.join(over.add_prefix("r2 with "))
 layers["map of"] = layers["paired"] - layers["diagonal"]
 by_n = layers.groupby(["way", "of", "n"])["map of"].mean().unstack()
 sure = sure.join(by_n.add_prefix("map of "))
 sure = sure.set_axis(sure.index.map(", ".join))
-ranks = after.corr("spearman")["r2"].drop("r2")  # of R² with both spreads
-print(f"{len(after)} ImageNet networks: {ranks.round(2).to_dict()}")
 table(sure)
 
 # %% tags=["remove-cell"]
