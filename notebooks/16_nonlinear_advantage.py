@@ -21,10 +21,12 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Nine tenths of the non-linear channels of a mini ResNet can go for about three points of accuracy or fewer**, on each of
-# five tasks, if they go one by one while it is trained on. {bdg-warning}`depends` Without further training, the best
-# choice was the channels that contribute least to the diagonal score: accuracy falls from {glue:text}`none-accuracy` to
-# {glue:text}`contribution-accuracy` %, and with random channels {glue:text}`random-lead` points further. {bdg-success}`robust`
+# **Channels that contribute least to the diagonal score can become linear first.** If 25, 50 or 75 % of them do in each
+# activation, accuracy falls from {glue:text}`none-accuracy` to {glue:text}`contribution-accuracy`&nbsp;%, the mean of the three. With
+# random channels it falls {glue:text}`random-lead` points further. {bdg-success}`robust`
+#
+# **Of a mini ResNet nine tenths can go while it is trained on**, for about three points of accuracy or fewer, on each of five
+# tasks. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -50,6 +52,81 @@ from companion.parameters import check_parameters
 check_parameters(globals())
 
 # %% [markdown]
+# ## Which channels can go?
+#
+# **Those that contribute least to the diagonal score** ({doc}`09_is_the_score_redundant`). {bdg-success}`robust` A channel whose
+# outputs have the variance $v_k$, and the correlation $c_k$ with its inputs, contributes $v_k (1 - c_k) / \sum_l v_l$.
+#
+# Nine trained networks of eight designs see CIFAR-10 images or photographs. In each activation 25, 50 or 75 % of the
+# channels become their least-squares lines, without further training. Half of the images give the lines, the others the
+# mean accuracy in per cent.
+#
+# First go channels with the least *contribution*, the highest score (*affinity*), the least *variance* $v_k$, at *random*, or
+# with the largest contribution (*reversed*). `lead` is that of the contribution:
+
+# %%
+import numpy as np
+import pandas as pd
+
+import companion
+from companion.chapter_16.linear_channels import FILE
+from companion.statistics import mean_of
+from companion.studies import load_study, under
+from companion.style import say, table
+
+runs = pd.read_parquet(FILE).query("scope == 'layer'")
+kept = runs.groupby(["dataset", "model", "by"])["accuracy"].mean()
+kept = 100 * kept.unstack().drop("digits")
+rows = {by: {"accuracy": kept[by].mean()} for by in kept}
+for by in ("affinity", "variance", "random", "reversed"):
+    lead = kept["contribution"] - kept[by]
+    low, high = mean_of(lead).interval(together=2)
+    rows[by]["lead"] = f"{lead.mean():.0f} [{low:.0f}, {high:.0f}]"
+    rows[by]["ahead in, of 9"] = (lead > 0).sum()
+criteria = pd.DataFrame(rows).T.sort_values("accuracy", ascending=False)
+table(criteria, digits=0)
+
+# %% tags=["remove-cell"]
+say(criteria[["accuracy"]], "{:.0f}")
+say(criteria[["lead"]].dropna().map(lambda lead: lead.partition(" ")[0]))
+
+# %% [markdown]
+# By the rule that was fixed before, the contribution is better than `random` and `affinity`: the interval of its lead (95 %
+# for two comparisons) is above two points, and all nine networks agree. `variance` is {glue:text}`variance-lead` points behind,
+# so the correlation matters.
+#
+# **The reason is plain.** Where $c_k \ge 0$ a contribution is the squared error of the line, $v_k (1 - c_k^2)$, up to a factor
+# of two. Still, this is no way to a linear network.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
+if model:
+    from companion.chapter_16.linear_channels import accuracies
+
+    own = accuracies(model, dataset, min(images or 512, 512), device, draws=2)
+    shares = own.query("scope == 'layer'").pivot_table(
+        "accuracy", "by", "share"
+    )
+    print(
+        f"{model}, accuracy:\n{(100 * shares).round(0).to_string(na_rep='')}"
+    )
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Leads on digits, and with shares of the whole network", "code_prompt_hide": "How sure? Leads on digits, and with shares of the whole network"}
+runs, sure = pd.read_parquet(FILE).query("share > 0"), {}
+runs["on"] = np.where(runs["dataset"] == "digits", "digits", "real images")
+for one, some in runs.groupby(["on", "scope"]):
+    kept = 100 * some.pivot_table("accuracy", ["dataset", "model"], "by")
+    lead = -kept.sub(kept.pop("contribution"), axis=0)
+    sure[", ".join(one)] = {by: f"{mean_of(lead[by]):.1f}" for by in lead}
+table(pd.DataFrame(sure))
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? With a slope of 1 instead of a line", "code_prompt_hide": "How sure? With a slope of 1 instead of a line"}
+# then the highest scores choose no better than chance: accuracy in per
+# cent with half of the channels of mini ResNets linear (linearize)
+half = load_study("advantage-criteria").query("keep == 0.5 and by != 'slope'")
+half = 100 * half.groupby(["by", "task"])["accuracy_after"].mean().unstack()
+table(half.rename_axis("criterion"), digits=0)
+
+# %% [markdown]
 # ## A slope for each channel
 #
 # Every ReLU becomes a PReLU with a slope $\alpha_c$ for each channel,
@@ -70,16 +147,12 @@ check_parameters(globals())
 # with the penalty:
 
 # %%
-import numpy as np
-import pandas as pd
 import torch
 
 import affscore
-import companion
 from affscore.nonlinear_advantage import to_prelu
 from companion.slope_training import train
 from companion.studies.tasks import TASKS
-from companion.style import say, table
 
 scans, labels, *test = TASKS["digits"].samples()
 name = "../examples/matched_networks.py:residual8"
@@ -94,7 +167,8 @@ table(record.loc[9::5])
 # %% [markdown]
 # ## Early or late?
 #
-# **At equal path length, early is worse than late on two of five tasks.** The paper says that a network ends worse if it
+# **With short paths left, early is worse than late on two of five tasks.** On one of them, the sum, early is slightly ahead above
+# a path length of about three. The paper says that a network ends worse if it
 # loses its non-linearity from the start (*early*) than after training (*late*). Only its abstracts and a summary were at
 # hand, so the recipes are ours: a mini ResNet with 13 ReLUs and five seeds.
 #
@@ -104,7 +178,6 @@ table(record.loc[9::5])
 
 # %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "The sum of two digits breaks down below a path length of three if channels go early, below one if they go late. On the larger digit both fall together. Lines: means of one weight."}, "image": {"alt": "Two panels with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below three units, the late one only below one. On the larger of two digits both fall a little below one unit."}}
 from companion.chapter_16 import accuracy_curves
-from companion.studies import load_study, under
 
 study = load_study("advantage")
 when = {0.0: "early", 1.0: "late"}
@@ -137,17 +210,17 @@ table(left, digits=0)
 say(left, "{:.0f} %")
 
 # %% [markdown]
-# * **Sum**: an affine network cannot do it, and early is behind at equal path length. {bdg-warning}`depends`
+# * **Sum**: an affine network cannot do it, and early is behind where paths are short. {bdg-warning}`depends`
 # * **Larger**: an affine network loses 20 points, too, yet early is not behind.
 # * **Noise**: an affine network is *better*, {glue:text}`noise-affine` against {glue:text}`noise-untouched`. Untouched networks
 #   memorise the wrong labels (training loss {glue:text}`loss-untouched`), affine ones cannot ({glue:text}`loss-affine`).
 #   Why late is ahead of early we do not know.
 # * **Digits** and **few**: an affine network is about as good.
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Late less early, in points, and losses", "code_prompt_hide": "How sure? Late less early, in points, and losses"}
-# 95 % over five seeds; with a tenth left they leave the sum open
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Late less early, in points", "code_prompt_hide": "How sure? Late less early, in points"}
+# 95 % over five seeds; with a tenth left they leave the sum open;
+# path lengths are those up to half of the untouched network's
 from companion.chapter_16 import gap, trainings
-from companion.statistics import mean_of
 
 runs, sure = trainings(load_study("advantage")), {}
 for task in left.index:
@@ -158,9 +231,7 @@ for task in left.index:
     }
 noise = trained[trained["task"] == "noise"].groupby("share")["loss"].mean()
 losses = {"untouched": [noise[1.0]], "affine": [noise[0.0]]}
-for when, (loss,) in losses.items():
-    print(f"noise, {when}: training loss {loss:.1f}")
-pd.DataFrame(sure).T
+table(pd.DataFrame(sure).T)
 
 # %% tags=["remove-cell"]
 say(pd.DataFrame(losses, ["loss"]), "{:.1f}")
@@ -183,7 +254,7 @@ core_network(core)
 # ## Does the affinity score know?
 #
 # Do activations with a low score keep their channels? **Hardly: the early ones keep theirs.** With place and kind held fixed
-# nothing clear is left of the score.
+# nothing clear is left of the score (fold).
 
 # %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The place says almost all about the share of channels that stays non-linear (left), the affinity score before little (right). Thirteen activations, means over trainings."}, "image": {"alt": "Two panels. On the left the share that stays falls with the place in the network. On the right it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
 from companion.chapter_16 import by_kind
@@ -206,98 +277,23 @@ rho = survival_correlations(survival(study, every)).groupby("task")
 table(rho[["score", "partial"]].mean())
 
 # %% [markdown]
-# ## Which channels can go?
+# ## A third measure
 #
-# **Those that contribute least to the diagonal score** ({doc}`09_is_the_score_redundant`). {bdg-success}`robust` A channel whose
-# outputs have the variance $v_k$, and the correlation $c_k$ with its inputs, contributes $v_k (1 - c_k) / \sum_l v_l$.
-#
-# Nine trained networks of eight designs see CIFAR-10 images or photographs. In each activation 25, 50 or 75 % of the
-# channels become their least-squares lines. Half of the images give the lines, the others the accuracy (per cent, mean).
-#
-# First go channels with the least *contribution*, the highest score (*affinity*), the least *variance* $v_k$, at *random*, or
-# with the largest contribution (*reversed*). `lead` is that of the contribution, with its interval, and `ahead` in how many
-# networks it leads:
-
-# %%
-from companion.chapter_16.linear_channels import FILE
-from companion.statistics import mean_of
-
-runs = pd.read_parquet(FILE).query("scope == 'layer'")
-kept = runs.groupby(["dataset", "model", "by"])["accuracy"].mean()
-kept = 100 * kept.unstack().drop("digits")
-rows = {by: {"accuracy": kept[by].mean()} for by in kept}
-for by in ("affinity", "variance", "random", "reversed"):
-    lead = kept["contribution"] - kept[by]
-    low, high = mean_of(lead).interval(together=2)
-    rows[by] |= {"lead": lead.mean(), "from": low, "to": high}
-    rows[by]["ahead"] = (lead > 0).sum()
-criteria = pd.DataFrame(rows).T.sort_values("accuracy", ascending=False)
-table(criteria, digits=0)
-
-# %% tags=["remove-cell"]
-say(criteria, "{:.0f}")
-
-# %% [markdown]
-# By the rule that was fixed before, the contribution is better than `random` and `affinity`: the interval of its lead (95 %
-# for two comparisons) is above two points, and eight networks agree. `variance` is {glue:text}`variance-lead` points behind,
-# so the correlation matters.
-#
-# **The reason is plain.** Where $c_k \ge 0$ a contribution is the squared error of the line, $v_k (1 - c_k^2)$, up to a factor
-# of two. Still, this is no way to a linear network.
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
-if model:
-    from companion.chapter_16.linear_channels import accuracies
-
-    own = accuracies(model, dataset, min(images or 512, 512), device, draws=2)
-    shares = own.query("scope == 'layer'").pivot_table(
-        "accuracy", "by", "share"
-    )
-    print(
-        f"{model}, accuracy:\n{(100 * shares).round(0).to_string(na_rep='')}"
-    )
-
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Leads on digits, and with shares of the whole network", "code_prompt_hide": "How sure? Leads on digits, and with shares of the whole network"}
-runs, sure = pd.read_parquet(FILE).query("share > 0"), {}
-runs["on"] = np.where(runs["dataset"] == "digits", "digits", "real images")
-for one, some in runs.groupby(["on", "scope"]):
-    kept = 100 * some.pivot_table("accuracy", ["dataset", "model"], "by")
-    lead = -kept.sub(kept.pop("contribution"), axis=0)
-    sure[", ".join(one)] = {by: f"{mean_of(lead[by]):.1f}" for by in lead}
-pd.DataFrame(sure).fillna("")
-
-# %% [markdown]
-# **With a slope of 1 instead of a line the highest scores choose no better than chance.** Accuracy in per cent with half of
-# the channels of mini ResNets linear (`affscore.linearize`):
-
-# %%
-half = load_study("advantage-criteria").query("keep == 0.5 and by != 'slope'")
-half = 100 * half.groupby(["by", "task"])["accuracy_after"].mean().unstack()
-table(half.rename_axis("criterion"), digits=0)
-
-# %% [markdown]
-# ## Three measures on the same networks
-#
-# **All find wrong labels more non-linear.** Two mini VGGs of {doc}`15_linear_regions`, here over paths around 16 images.
-# The last column is the share of decisions that change when one activation becomes linear, on average:
+# **Wrong labels make a network more non-linear by this one, too** (others: {doc}`15_linear_regions`). It is the share of decisions
+# that change when one activation becomes linear, on average. Two mini VGGs:
 
 # %%
 from companion.chapter_16 import decisions_changed
-from companion.studies import with_scores
 
-vgg8 = under(load_study("regions")).query("network == 'vgg8' and seed == 1")
-two = with_scores(vgg8, load_study("regions-paths")).set_index("way")
+labels_of = {"right labels": "vanilla", "wrong labels": "noise-1.0"}
 file = "../examples/region_networks.py:vgg8@../examples/weights/vgg8-{}-1"
-scans = affscore.models.digits("test")[0][:200]
-for way in ("vanilla", "noise-1.0"):
+scans, share = affscore.models.digits("test")[0][:200], {}
+for name, way in labels_of.items():
     network = affscore.load_model(file.format(way) + ".safetensors")
     prepare = affscore.models.card_of(network).preprocessing
     some = torch.stack([prepare(scan) for scan in scans])
-    two.loc[way, "changed"] = decisions_changed(network, some).changed.mean()
-two = two.rename({"vanilla": "right labels", "noise-1.0": "wrong labels"})
-words = {"score": "score", "crossings": "regions"}
-words |= {"absolute_deviation": "deviation", "changed": "decisions changed"}
-table(two.dropna().astype({"crossings": int}), words)
+    share[name] = decisions_changed(network, some)["changed"].mean()
+table(pd.DataFrame({"decisions changed": share}))
 
 # %% [markdown]
 # ## Exercises

@@ -122,7 +122,7 @@ def dendrogram(
         chosen = {names[leaf]: families[leaf] for leaf in order.tolist()}
         looks = family_styles(families)
         _signatures(beside[0], {name: signatures[name] for name in chosen}, {n: looks[f][0] for n, f in chosen.items()})
-        axes.set_xlabel(f"{label}\nat which two clusters are joined")
+        axes.set_xlabel(f"{label}\nwhere two clusters join")
     legend_below(figure, 5)
     return figure
 
@@ -135,8 +135,8 @@ def _signatures(axes: Axes, signatures: Mapping[str, ArrayLike], colours: Mappin
     for row, (name, scores) in enumerate(rows.items()):
         height = 10 * row + 0.5 + 9 * (scores - low) / (high - low)
         axes.plot(relative_positions(scores), height, "-", color=colours[name], linewidth=0.7)
-    scale = f"signatures: in each row scores from {low:.2f} to {high:.2f}"
-    axes.set(xlabel=f"{scale},\nover the relative position of the activation", ylim=(0, 10 * len(rows)), yticks=[])
+    scale = f"each row: scores {low:.2f} to {high:.2f}"
+    axes.set(xlabel=f"{scale},\nover relative position", ylim=(0, 10 * len(rows)), yticks=[])
     axes.spines["left"].set_visible(False)
 
 

@@ -106,5 +106,5 @@ def by_kind(table: pd.DataFrame, columns: Mapping[str, str]) -> Figure:
     return figure
 
 
-LABELS = {"hidden": "before the blocks", "first": "inside a block", "after-sum": "after a sum"}
+LABELS = {"hidden": "outside of blocks", "first": "inside a block", "after-sum": "after a sum"}
 """What the kinds of the network are called on the page."""
