@@ -271,7 +271,7 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
     for one in names:
         looks[one] |= {"linestyle": "--", "marker": ""} if dashed and str(one).endswith(dashed) else {"linestyle": "-"}
     figure, grid = page(
-        len(shown), 0.9, each=2.1 if columns == 1 else 2.6, columns=columns, sharex=True, sharey=True,
+        len(shown), 0.9, each=2.1 if columns == 1 else 2.6, columns=columns, sharex=columns > 1, sharey=True,
         xlabel="depth (activations on the longest path)", ylabel="affinity score",
     )  # fmt: skip
     narrow(figure, columns)
