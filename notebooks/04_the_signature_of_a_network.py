@@ -26,8 +26,6 @@
 # lie between {glue:text}`after a sum-low` and {glue:text}`after a sum-high`, inside a block between
 # {glue:text}`inside a block-low` and {glue:text}`inside a block-high`. So 0.6 is not rare inside a block; after a sum it is a
 # reason to look.
-#
-# The scale is steep: 0.9 is already a correlation of {glue:text}`0.9-correlation` with an affine map.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -75,7 +73,7 @@ both = [resnet, result.summary.assign(network=network_title(model))]
 if model != "mini:digitsnet":
     both.reverse()  # a network of your own comes first
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-resnet18", "caption": "After a sum ResNet-18's ReLUs score higher than inside the blocks, but for one at depth 15. Signatures, from the image to the classes: its seventeen ReLUs (quantised ImageNet weights, 512 photographs), and the network of this page (parameter `model`, as Fig. 10 of the paper). 1 is where the transport map is exact."}, "image": {"width": "540px", "alt": "Affinity score over depth for the activations of two networks. In ResNet-18 those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-resnet18", "caption": "After a sum ResNet-18's ReLUs score higher than inside the blocks, but for one at depth 15. Signatures, from the image to the classes: its seventeen ReLUs (quantised ImageNet weights, 512 photographs), and the network of this page (parameter `model`). 1 is where the transport map is exact."}, "image": {"width": "540px", "alt": "Affinity score over depth for the activations of two networks. In ResNet-18 those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
 from companion.figures import signatures
 
 signatures(pd.concat(both))
@@ -120,9 +118,6 @@ scores = activations["score"].dropna().to_numpy()
 scale["lower"] = [(scores < score).mean() for score in scale.index]
 headings = {"correlation": "correlation", "lower": "score lower (%)"}
 table(scale.rename_axis("score"), headings, {"correlation": 3, "lower": 0})
-
-# %% tags=["remove-cell"]
-say(scale)
 
 # %% [markdown]
 # (0.62 is a ReLU of standard normal inputs, half of which it cuts off.) A score outside of what is usual is a reason to look:
