@@ -170,9 +170,8 @@ table(rows[["call", "kind", "depth", "score"]].head(3))
 
 # %% [markdown]
 # Every elementwise activation that **runs** counts, once for each call. A module that is called twice, as the ReLU of a
-# ResNet's block, counts twice, and one that is never called does not count. Depth is the number of activations on the
-# longest path from the input. `hidden` is outside of blocks.
-# ({doc}`../book/activations` has the whole list.)
+# ResNet's block, counts twice. Depth is the number of activations on the longest path from the input. `hidden` is outside of
+# blocks. ({doc}`../book/activations` has the whole list.)
 #
 # ## From a feature map to a vector
 #
