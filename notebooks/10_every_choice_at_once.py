@@ -153,7 +153,8 @@ ranks = layers.groupby("network").corr("spearman")[code].unstack("network")
 agree = means.groupby("images").corr("spearman")[code].unstack("images")
 agree["layers, median"] = ranks.median(axis=1)
 agree["layers, lowest"] = ranks.min(axis=1)
-agree["residual"] = ranks.filter(regex=r"ResNet-\d[0246]").min(axis=1)
+residual = ["ResNet-20", "ResNet-32", "ResNet-44", "ResNet-56"]
+agree["residual"] = ranks[residual].min(axis=1)
 agree = agree.loc[list(changes.values())[1:]].set_axis(list(changes)[1:])
 table(agree[[*sets, "layers, median", "layers, lowest"]])
 
@@ -201,7 +202,8 @@ say(scores)
 # (blind)=
 # ## Coupling: blind to the pairing
 #
-# **The exact score does not see which output belongs to which input.** It compares two clouds. The *paired* score keeps each input with its own output, by the same formula:
+# **The exact score does not see which output belongs to which input.** It compares two clouds. The *paired*
+# score keeps each input with its own output, by the same formula:
 #
 # $$
 # \begin{gathered}
@@ -224,9 +226,9 @@ far = (two["fall"] > 0.1).groupby("images").mean()
 table(far.to_frame("far"), {"far": "fall above 0.1 (%)"}, digits=1)
 
 # %% [markdown]
-# **The mean output can fall while the mean input rises**, and no optimal map does that. For it also depends on how the
-# positions spread. A ReLU of a mini VGG-19, a small network trained on digits, shows it in the two
-# directions in which input and output go together most and least.
+# **The mean output can fall while the mean input rises**, and no optimal map does that. The mean output also depends on how
+# the positions spread. A ReLU of a mini VGG-19, a small network trained on digits, shows it in the two directions in which
+# input and output go together most and least.
 
 # %%
 import torch
