@@ -22,12 +22,12 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Too few images make an activation look more linear.** With one image for each channel a ReLU scores
-# {glue:text}`1.0-empirical` too high; eight images for each leave {glue:text}`8.0-empirical`. Shrinkage removes this bias where
-# channels are independent, and can add to it where they are not. {bdg-warning}`depends`
+# **Too few images make an activation look more linear.** {bdg-warning}`depends` With one image for each channel a ReLU scores
+# {glue:text}`1.0-empirical` too high, with eight {glue:text}`8.0-empirical`. Shrinkage removes this bias where channels are
+# independent, and can add to it where they are not. So take sixteen images for each direction in which a layer varies.
 #
-# **Another training moves a score more than a batch of eight times the size**: by {glue:text}`moved-another training` against
-# {glue:text}`moved-8 times the batch`.
+# **Another training moves a score more than a batch of eight times the size**, by {glue:text}`moved-another training` against
+# {glue:text}`moved-8 times the batch`. {bdg-secondary}`open`: one mini VGG-16, on 32 and on 256 digits.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -91,7 +91,8 @@ biases.columns = ["empirical", "shrunk", "steep", "shrunk, steep"]
 table(biases.set_axis([f"n = {ratio:g} d" for ratio in ratios]), digits=3)
 
 # %% tags=["remove-cell"]
-say(biases, "{:.2f}")
+say(biases[["empirical"]])
+say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 
 # %% [markdown]
 # **The bias is much larger than the spread, so the mean over many batches keeps all of it.** With one image for each channel of
@@ -125,8 +126,8 @@ window("bias-window", curves.set_axis(biases.columns).T)
 # n \ge \frac{0.082}{\varepsilon}\, d
 # $$ (eq-3-rule)
 #
-# images with the empirical covariance: for 0.01 eight for each channel. With shrinkage, the default, take twice as many, unless
-# the spectrum is flat.
+# images with the empirical covariance: for 0.01 eight for each channel. With shrinkage, the default, take sixteen, unless the
+# spectrum is flat.
 #
 # ```{admonition} Where the formula comes from
 # :class: dropdown
@@ -154,8 +155,9 @@ window("bias-window", curves.set_axis(biases.columns).T)
 # **No more images? Halve the sample.** A bias that falls like $1/n$ is as large at $n$ as the difference of the scores at $n/2$
 # and $n$ (`bias="extrapolated"`).
 #
-# **Wide layers vary in few directions.** Their *participation ratio* $(\operatorname{tr}C)^2/\lVert C\rVert_F^2$ counts them. Four
-# times that (a fit to trained networks), and the width at most, stands for $d$ in `signature.expected_bias` and its warning.
+# **Wide layers vary in few directions.** We count four times the *participation ratio* $(\operatorname{tr}C)^2/\lVert
+# C\rVert_F^2$ (a fit to trained networks), and the width at most; `signature.expected_bias` and its warning take this for $d$.
+# A layer of 256 channels with the ratio 10 has 40 directions: 640 images.
 #
 # ## The paper's figure 7
 #
@@ -169,10 +171,10 @@ printed = printed_table("figure7_activation_scores")
 printed = printed.rename(columns={"shrinkage": "ledoit-wolf"})
 drawn = sweep("drift").query("repeat == 0")
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-drift", "caption": "With the empirical covariance every activation looks more linear the wider it is; with shrinkage the scores of independent channels stay, at the printed values (ticks; paper, figure 7, without the width of the upper ones)."}, "image": {"width": "540px", "alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-drift", "caption": "With the empirical covariance every activation looks more linear the fewer images each channel has; with shrinkage the scores of independent channels stay, at the values that the paper prints (ticks)."}, "image": {"width": "540px", "alt": "Two panels with nine curves each. With the empirical covariance all curves fall as n/d grows, ReLU from 0.86 to 0.66. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
 from companion.chapter_03 import drift
 
-drift(drawn, printed[["empirical", "ledoit-wolf"]])
+drift(drawn, printed[["ledoit-wolf"]])
 
 # %% [markdown]
 # The figure also averages, sums and flattens feature maps, with the same scores, as positions are independent (exercise 3.2). In
@@ -213,7 +215,7 @@ trainings = under(load_study("seeds"))
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-seeds", "caption": "Nine trainings of one architecture have the same shape, and single activations differ by up to 0.3."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
 from companion.figures import repeated_signatures
 
-repeated_signatures({"mini VGG-16": trainings}, "seed", label="seed ")
+repeated_signatures({"mini VGG-16": trainings}, "seed")
 
 # %% [markdown]
 # How far does each thing move a score? Root mean squares over activations: of the deviation over batches of 32 images, the change
@@ -242,7 +244,7 @@ say(moved, "{:.3f}")
 
 # %% [markdown]
 # **Another training moves a score more than other or more images.** So between two networks that were trained once each a
-# difference counts only if it is larger than another seed's.
+# difference counts only if it is larger than another seed's. (Means over a network move less: {doc}`18_what_is_reproduced`.)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 import affscore
@@ -276,8 +278,7 @@ for name in ("ledoit-wolf", "empirical"):
 # ones. The library cuts the score at 0 and sets `bound_exceeded`: then look at the tails of the layer, and compare with the
 # empirical covariance.
 #
-# **So**: in one batch, take sixteen images for each direction in which a layer varies, or eight with the empirical covariance.
-# Compare only scores of the same $n$. For a statement about an architecture, train it several times.
+# **So** compare only scores of the same $n$. For a statement about an architecture, train it several times.
 #
 # ## Exercises
 #

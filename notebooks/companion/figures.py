@@ -207,7 +207,7 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
         panels: For each title a row for each activation (``index``) and value of ``by``, with the ``score``.
         by: The column in which the lines of a panel differ, as ``n`` or ``seed``. A value has the same colour in all
             panels, from dark for the smallest to light for the largest.
-        label: What the values are, before each in the legend.
+        label: What the values are, before each in the legend; none for no legend.
 
     Returns:
         The figure, its panels below each other.
@@ -233,7 +233,8 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
         axes.set_title(literal(title))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     score_axis(grid, np.concatenate([rows["score"] for rows in panels.values()]))
-    legend_below(figure, min(len(values), 9))
+    if label:
+        legend_below(figure, min(len(values), 9))
     return figure
 
 
@@ -271,7 +272,7 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
     for one in names:
         looks[one] |= {"linestyle": "--", "marker": ""} if dashed and str(one).endswith(dashed) else {"linestyle": "-"}
     figure, grid = page(
-        len(shown), 0.9, each=2.1 if columns == 1 else 2.6, columns=columns, sharex=True, sharey=True,
+        len(shown), 0.9, each=2.1 if columns == 1 else 2.6, columns=columns, sharex=columns > 1, sharey=True,
         xlabel="depth (activations on the longest path)", ylabel="affinity score",
     )  # fmt: skip
     narrow(figure, columns)

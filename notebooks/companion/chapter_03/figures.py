@@ -17,7 +17,7 @@ _COVARIANCES = {"empirical": "empirical covariance", "ledoit-wolf": "Ledoit-Wolf
 
 @house_style()
 def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
-    """Draw scores over the width for a fixed number of points, one panel for each covariance.
+    """Draw scores over n/d for a fixed number of points, one panel for each covariance.
 
     Args:
         table: What :func:`companion.chapter_03.measurements.estimation_sweep` returns, for one number of points and one
@@ -38,8 +38,8 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     import seaborn as sns  # slow to load
 
     colours = [colour for name, colour in PALETTE.items() if name != "grey"]  # nine
-    curves = table.assign(ratio=table["width"] / table["points"])
-    labels: Any = {"xlabel": "channels for each image, $d / n$", "ylabel": r"score $\rho$"}
+    curves = table.assign(ratio=table["points"] / table["width"])
+    labels: Any = {"xlabel": "images for each channel, $n / d$", "ylabel": r"score $\rho$"}
     figure, grid = page(table["covariance"].nunique(), 1.2, each=1.9, columns=1, sharex=True, sharey=True, **labels)
     narrow(figure)
     for axes, (covariance, rows) in zip(grid, curves.groupby("covariance", sort=False), strict=True):
@@ -55,6 +55,8 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
                 place = 1.02 + 0.04 * (k % 2), printed[str(covariance)][name]
                 axes.plot(*place, "_", transform=axes.get_yaxis_transform(), **tick)
         axes.set_title(_COVARIANCES.get(str(covariance), str(covariance)))
+        axes.set_xscale("log", base=2)
+        axes.set_xticks([1 / 4, 1 / 2, 1, 2], ["1/4", "1/2", "1", "2"])
         axes.label_outer()
     legend_below(figure, 5, handlelength=3)
     return figure
