@@ -108,7 +108,7 @@ extremes = {"least": times.loc["min"].min(), "most": times.loc["max"].max()}
 say(pd.DataFrame({"times": extremes}), "{:.2g}")
 
 # %% [markdown]
-# Noise is further away than the other images for all networks but one. Under every choice of the measure
+# Noise is further away than the other photographs for all networks but one. Under every choice of the measure
 # other data move a signature at least {glue:text}`min-every choice` times as far.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
@@ -225,7 +225,7 @@ ways = ways.assign(group=ways["way"], line=ways["seed"])
 usual = ways[ways["way"] == "supervised"].groupby("depth")["score"].mean()
 apart = ways.assign(score=ways["score"] - ways["depth"].map(usual))
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-ways", "caption": "Contrastive training leaves the network most linear, above all in the middle. Scores less the mean ones of supervised training; thin lines are three seeds of each way, thick lines their means."}, "image": {"width": "540px", "alt": "Difference of affinity scores over depth, five thick lines with markers, one for each way of training, and thin lines for the seeds around each."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-ways", "caption": "Contrastive training leaves the network most linear on average, but not at its end. Scores less the mean ones of supervised training; thin lines are three seeds of each way, thick lines their means."}, "image": {"width": "540px", "alt": "Difference of affinity scores over depth, five thick lines with markers, one for each way of training, and thin lines for the seeds around each."}}
 from companion.figures import bundles_of_signatures
 
 figure = bundles_of_signatures(apart, columns=1)
