@@ -23,7 +23,7 @@
 # :class: findings
 # **A ReLU after a shortcut's sum is far more linear than the ReLU inside the block.** Take one of each. With shortcuts the one
 # after the sum scores higher in {glue:text}`residual-mean` of all pairs; at the same places without shortcuts it is
-# {glue:text}`plain-mean`, where 50 % is chance. These are means over nineteen twins, fifteen of them small networks of ours.
+# {glue:text}`plain-mean`, where 50 % is chance. Each is a mean over nineteen networks, fifteen of them small ones of ours.
 # {bdg-success}`robust`
 # :::
 
@@ -100,7 +100,7 @@ table(pairs.rename_axis(None), digits={"accuracy": 1})
 #
 # ## The same on digits, from three seeds
 #
-# One training is one sample. So we trained fifteen more twins, small ones on handwritten digits: five depths, three seeds each
+# One training is one sample. So we trained fifteen more pairs, small ones on handwritten digits: five depths, three seeds each
 # (`examples/matched_networks.py`, `python -m companion.studies --only shortcuts`).
 
 # %%

@@ -175,8 +175,8 @@ if model:
 # ## One class at a time
 #
 # **One class has a signature of its own.** Under every choice of the measure, signatures of single classes lie further from the
-# mean of random subsets *of the same size* than these subsets do. {bdg-success}`robust` (Of the same size, as scores of few
-# images are too high, {doc}`03_estimating_it_well`.) How many times as far?
+# mean of random subsets *of the same size* than these subsets do. {bdg-success}`robust` (Scores of few images are too high,
+# {doc}`03_estimating_it_well`.) How many times as far?
 #
 # ```{admonition} The ratio exactly
 # :class: dropdown
@@ -225,7 +225,7 @@ ways = ways.assign(group=ways["way"], line=ways["seed"])
 usual = ways[ways["way"] == "supervised"].groupby("depth")["score"].mean()
 apart = ways.assign(score=ways["score"] - ways["depth"].map(usual))
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-ways", "caption": "Contrastive training leaves the network most linear on average, but not at its end. Scores less the mean ones of supervised training; thin lines are three seeds of each way, thick lines their means."}, "image": {"width": "540px", "alt": "Difference of affinity scores over depth, five thick lines with markers, one for each way of training, and thin lines for the seeds around each."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-ways", "caption": "Contrastive training leaves the network most linear on average, but not at its end. Scores less those of supervised training; thin lines are seeds, thick ones their means."}, "image": {"width": "540px", "alt": "Difference of affinity scores over depth, five thick lines with markers, one for each way of training, and thin lines for the seeds around each."}}
 from companion.figures import bundles_of_signatures
 
 figure = bundles_of_signatures(apart, columns=1)

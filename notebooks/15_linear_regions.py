@@ -22,10 +22,10 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Hardly, once the size of its outputs is divided out.** {bdg-warning}`depends` Bend is here how far an output lies from its
-# chords, the straight lines between two of its points. In logits it grows with the regions that a path crosses: rank
-# correlations are {glue:text}`VGG-deviation-within` and {glue:text}`ResNet-deviation-within`. Divided by how far the output
-# moves up and down, they are {glue:text}`VGG-relative-within` and {glue:text}`ResNet-relative-within`.
+# **Hardly, once the size of its outputs is divided out.** {bdg-warning}`depends` Bend is the distance of an output from its
+# *chord*, the straight line between two of its points. In logits a segment bends more the more regions it crosses (rank
+# correlations {glue:text}`VGG-deviation-within` and {glue:text}`ResNet-deviation-within`). Divided by how far the output
+# moves up and down, it hardly does ({glue:text}`VGG-relative-within` and {glue:text}`ResNet-relative-within`).
 #
 # Wrong labels make this divided bend {glue:text}`ResNet-relative` to {glue:text}`VGG-relative` times as large, and the number
 # of regions {glue:text}`VGG-regions` to {glue:text}`ResNet-regions` times.
@@ -57,7 +57,7 @@ check_parameters(globals())
 #
 # **The network with wrong labels bends much more in logits, on not many more regions.** Two mini VGGs without normalisation are followed along
 # a closed path: eight straight segments between eight translations of a digit. One has learned the digits, the other has memorised
-# labels that are all wrong. (Both are ours; those of the poster were not at hand.)
+# labels that are all wrong. (Both are ours.)
 
 # %%
 import numpy as np
