@@ -21,7 +21,8 @@
 # :::{admonition} What we found
 # :class: findings
 # **Three lines give a score for each activation of a network, on its own images.** In the small residual network of this
-# page, on digits, the scores run from {glue:text}`score-min` to {glue:text}`score-max`. {bdg-warning}`depends`
+# page, on digits, the scores run from {glue:text}`score-min` to {glue:text}`score-max`. On others they differ:
+# {bdg-warning}`depends`.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -96,8 +97,8 @@ say(scores["score"].agg(["min", "max"]).to_frame().T)
 #
 # ## 3. Read the result
 #
-# * **1**: on these images the activation acts like an affine map that stretches and does not turn, or its output is
-#   constant.
+# * **1**: on these images the cloud of outputs looks as after an affine map that stretches and does not turn, or the output
+#   is constant.
 # * **0.62**: what a ReLU does to normal data in many dimensions, half of which it sets to zero.
 # * **Near 0**: the output is zero but for a few spikes, or it falls where its input rises ({doc}`02_activation_functions`).
 # * **The place matters.** After the sum of a shortcut (`after-sum`) scores are mostly higher than inside a block (`first`,
@@ -111,7 +112,7 @@ say(scores["score"].agg(["min", "max"]).to_frame().T)
 table(scores.nsmallest(3, "score")[["kind", "score"]])
 
 # %% [markdown]
-# Is the network linear as a whole? Its mean score beside those of fourteen networks that were trained on ImageNet, by family:
+# Its mean score beside those of fourteen networks that were trained on ImageNet, by family:
 
 # %%
 from companion.real_networks import real_scores

@@ -49,7 +49,7 @@ from companion.style import say
 
 check_parameters(globals())
 
-# %% mystnb={"figure": {"name": "fig-1-ranges", "caption": "A ReLU scores lowest where only a tenth of its inputs is positive. The same ReLU on four windows of inputs (paper Fig. 2 A)."}, "image": {"alt": "Four panels, each with its own vertical axis, with the graph of ReLU and a window of inputs of width 20 that lies at [-20, 0], [-18, 2], [-10, 10] and [0, 20]. The scores are 1.00, 0.27, 0.68 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine map misses them."}}
+# %% mystnb={"figure": {"name": "fig-1-ranges", "caption": "Of four windows of inputs a ReLU scores lowest on the one where only a tenth is positive (paper Fig.\u00a02 A)."}, "image": {"alt": "Four panels, each with its own vertical axis, with the graph of ReLU and a window of inputs of width 20 that lies at [-20, 0], [-18, 2], [-10, 10] and [0, 20]. The scores are 1.00, 0.27, 0.68 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine map misses them."}}
 import numpy as np
 import pandas as pd
 
@@ -208,15 +208,15 @@ say(table)
 # * **A rotation, a sign or a general matrix scores low**, the lower the more channels: an optimal plan does not turn a cloud
 #   round. For an activation, which acts on each coordinate, this is the right comparison, with one exception. Where it
 #   falls, it acts like $-x$ and scores low, however straight it is ({doc}`02_activation_functions`).
-# * **The score compares distributions, not pairs.** A shuffled copy scores 1, though nothing predicts $y_i$ from $x_i$. The
-#   paper says that the score is 0 where $T X$ and $\sigma(X)$ are independent. That is so in the limit of many channels. With
-#   many samples an independent copy of $X$ scores 1, and no score is 0 ({prf:ref}`proof <prop-range>`).
-# * **The score depends on $n$ and $d$.** With infinitely many normal samples $-x$ scores 1, as it has the distribution of
-#   $x$. In the plane 512 samples show that, in 300 dimensions they do not. Compare scores at the same $n$
-#   ({doc}`03_estimating_it_well`).
+# * **The score compares distributions, not pairs.** A shuffled copy scores 1, though nothing predicts $y_i$ from $x_i$.
+# * **It depends on the number of samples.** With infinitely many normal ones $-x$ scores 1, as it has the distribution of $x$,
+#   and so does an independent copy. Compare scores at the same $n$ ({doc}`03_estimating_it_well`).
+# * **It depends on the number of channels.** In the plane 512 samples show that $-x$ is distributed as $x$, in 300 dimensions
+#   they do not. The paper says that independent $T X$ and $\sigma(X)$ score 0: so they do in the limit of many channels alone
+#   ({prf:ref}`proof <prop-range>`).
 # * **The default covariance lowers the score of an affine map** (last row). Networks wider than $n$ need this estimate of
-#   {cite:t}`ledoit2004well`, which mixes the covariance of each cloud with a multiple of the identity. The mean scores of
-#   the real networks of {doc}`10_every_choice_at_once` it raises.
+#   {cite:t}`ledoit2004well`, which mixes the covariance of each cloud with a multiple of the identity. It raises the
+#   mean scores of the real networks of {doc}`10_every_choice_at_once`.
 #
 # ## A closed form
 #

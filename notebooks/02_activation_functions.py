@@ -100,9 +100,9 @@ table(related)
 say(related)
 
 # %% [markdown]
-# **Real scores are higher where channels are correlated**: what several of them have in common passes all their kinks together
-# (exercise 3.2). The dashed curve is {eq}`eq-1-closed`, where $\operatorname{corr}(x, \mathrm{ReLU}(x))$ is the share of
-# positive inputs over the standard deviation of the output. In the two deepest plain networks, which trained less well than
+# **Channels that differ lift a score above the curve**: one that is nearly always zero varies little, and so counts little.
+# The dashed curve has equal channels. It is {eq}`eq-1-closed`, where $\operatorname{corr}(x, \mathrm{ReLU}(x))$ is the share
+# of positive inputs over the standard deviation of the output. In the two deepest plain networks, which trained less well than
 # the others, the share of zeros says little.
 #
 # ## Six functions on sliding inputs
@@ -125,16 +125,21 @@ m = here["mean"].iloc[9]
 again = affinity_score(m + noise, torch.relu(m + noise)).value
 print(f"ReLU at {m:.2f}: {again:.3f}, stored {here['score'].iloc[9]:.3f}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "How it is drawn", "code_prompt_hide": "How it is drawn", "figure": {"name": "fig-2-domain", "caption": "ReLU scores below 1 only near its kink, Sigmoid at every mean. Six functions (above), and their scores over the mean of the input (below): a line and marker for each standard deviation (paper Fig. 6, which has nine). At the far left ReLU returns 0 alone: constant, and so affine."}, "image": {"alt": "Six panels with six curves each. Those of ReLU are at 1 except in a narrow dip around -1. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Sigmoid and Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends those of Tanh are at 1."}}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "How it is drawn", "code_prompt_hide": "How it is drawn", "figure": {"name": "fig-2-domain", "caption": "ReLU scores below 1 only near its kink, Sigmoid at every mean. The functions (above), and their scores over the mean of the input (below), with a line for each of three standard deviations. At the far left ReLU returns 0 alone: constant, and so affine."}, "image": {"width": "540px", "alt": "Two panels with three curves each. Those of ReLU are at 1 except in a dip left of 0, the broader the wider the input. Those of Sigmoid lie at different heights at nearly every mean, the lower the wider the input."}}
 from companion.activations import activation_graphs
 from companion.chapter_02 import activation_domain
 
-names = ["relu", "gelu", "silu", "hardswish", "sigmoid", "tanh"]
-six = domain.set_index("activation").loc[names].reset_index()
-activation_domain(six, activation_graphs(names), columns=2)
+few = domain[domain["std"].isin([0.1, 0.5, 2])]
+two = few[few["activation"].isin(["relu", "sigmoid"])]
+activation_domain(two, activation_graphs(["relu", "sigmoid"]), columns=1)
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "Four more functions", "code_prompt_hide": "Four more functions", "figure": {"name": "fig-2-others", "caption": "GELU, SiLU and HardSwish score near 0 left of their bend, Tanh is like Sigmoid. Where it jumps to 1 its outputs round to one constant. The paper's Fig.\u00a06 has nine functions."}, "image": {"alt": "Four panels with three curves each. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends they are at 1."}}
+names = ["gelu", "silu", "hardswish", "tanh"]
+others = few.set_index("activation").loc[names].reset_index()
+activation_domain(others, activation_graphs(names), columns=2)
 
 # %% [markdown]
-# Where all six curves are at 1, the function is affine for narrow and for wide clouds. Where only that of the standard
+# Where all curves are at 1, the function is affine for narrow and for wide clouds. Where only that of the standard
 # deviation 2 leaves the top, only the widest cloud reaches the bend. Where all are low, the function bends every input, or
 # seems to.
 #
@@ -155,13 +160,14 @@ print(f"{near.sum()} of {len(varies)} scores are within 0.01 of it")
 # %%
 rare = domain.query("activation == 'relu' and -2 < mean < 0 and std > 0.05")
 rare = rare.set_index("std")
-table(rare[["score", "limit", "constant"]], digits=3)
+rare = rare.rename(columns={"limit": "of infinitely many samples"})
+table(rare[["score", "of infinitely many samples", "constant"]], digits=3)
 
 # %% [markdown]
 # At $s = 0.25$ a handful of 300,000 numbers are positive: the output is zero but for a few spikes, and the score is nearly 0.
 # At $s = 0.1$ none is. The output is constant, a constant is affine, and the score is 1.
 #
-# With infinitely many samples it would be 0 (`limit`). Such a score depends on whether the sample meets a rare event, so count
+# With infinitely many samples it would be 0. Such a score depends on whether the sample meets a rare event, so count
 # the flags (`constant`) before you average.
 #
 # **The wrong direction.** A cloud of standard deviation 0.01 around -10 sees a tiny, straight piece of SiLU. It scores near 0
@@ -186,16 +192,15 @@ table(turned)
 say(turned)
 
 # %% [markdown]
-# So the low left halves of SiLU and GELU in {numref}`fig-2-domain` are no strong bends. The paper concludes from its figure
+# So the low left halves of SiLU and GELU in {numref}`fig-2-others` are no strong bends. The paper concludes from its figure
 # that modern functions are more non-linear than ReLU over large parts of the axis. Leave out the inputs on which a function
-# falls, and the difference is nearly gone:
+# falls or its output is constant, and the difference is gone:
 
 # %%
-rising = domain[domain["limit"] > 0]
 averages = pd.DataFrame(
     {
         "all inputs": domain.groupby("activation")["score"].mean(),
-        "inputs where it rises": rising.groupby("activation")["score"].mean(),
+        "inputs where it rises": varies.groupby("activation")["score"].mean(),
     }
 )
 table(averages.loc[["relu", "gelu", "silu", "hardswish"]].rename(NAMES))
@@ -205,9 +210,14 @@ table(averages.loc[["relu", "gelu", "silu", "hardswish"]].rename(NAMES))
 # which has no straight piece. Shift the input by $a$, and the output is multiplied by $e^a$, which the score does not see. So
 # the score depends on the standard deviation alone.
 #
-# For a normal input $\operatorname{corr}(x, e^x) = s / \sqrt{e^{s^2} - 1}$; the tail of Tanh is $e^{2x}$, with $2 s$ for $s$:
+# These functions are *more* nearly affine around zero, where the textbook plots their bend, than in their flat tails.
+# And they are one function: $\tanh(x) = 2 \operatorname{sigmoid}(2x) - 1$, so Tanh scores on $x$ what Sigmoid scores on
+# $2 x$. The paper notes that Tanh reaches much lower scores than Sigmoid. On the same inputs it does; on inputs twice as wide
+# Sigmoid reaches the same.
 
-# %%
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The tails, predicted", "code_prompt_hide": "How sure? The tails, predicted"}
+# For a normal input corr(x, exp(x)) = s / sqrt(exp(s**2) - 1). The tail of
+# Tanh is exp(2 x), with 2 s for s.
 far = domain[domain["mean"].between(-15, -9)]
 far = far.pivot_table(index="std", columns="activation", values="score")
 for name, rate in {"sigmoid": 1, "tanh": 2}.items():
@@ -218,11 +228,6 @@ tails = ["sigmoid", "sigmoid predicted", "tanh", "tanh predicted"]
 table(far[tails], digits=3)
 
 # %% [markdown]
-# These functions are *more* nearly affine around zero, where the textbook plots their bend, than in their flat tails.
-# And they are one function: $\tanh(x) = 2 \operatorname{sigmoid}(2x) - 1$, so Tanh scores on $x$ what Sigmoid scores on
-# $2 x$. The paper notes that Tanh reaches much lower scores than Sigmoid. On its six widths it does; on inputs twice as wide
-# Sigmoid reaches the same.
-#
 # ## Exercises
 #
 # ```{exercise} 2.1 A ReLU that is half affine

@@ -23,7 +23,7 @@
 # :class: findings
 # **A ReLU after a shortcut's sum is far more linear than the ReLU inside the block.** Take one of each. With shortcuts the one
 # after the sum scores higher in {glue:text}`residual-mean` of all pairs; at the same places without shortcuts it is
-# {glue:text}`plain-mean`, where 50 % is chance. These are means over nineteen twins, fifteen of them small networks of ours.
+# {glue:text}`plain-mean`, where 50 % is chance. Each is a mean over nineteen networks, fifteen of them small ones of ours.
 # {bdg-success}`robust`
 # :::
 
@@ -100,7 +100,7 @@ table(pairs.rename_axis(None), digits={"accuracy": 1})
 #
 # ## The same on digits, from three seeds
 #
-# One training is one sample. So we trained fifteen more twins, small ones on handwritten digits: five depths, three seeds each
+# One training is one sample. So we trained fifteen more pairs, small ones on handwritten digits: five depths, three seeds each
 # (`examples/matched_networks.py`, `python -m companion.studies --only shortcuts`).
 
 # %%
@@ -109,6 +109,8 @@ from companion.studies import load_study, under
 digits = under(load_study("shortcuts")).query("kind != 'hidden'")
 on_digits = digits.groupby(["network", "seed"])[["kind", "score"]]
 on_digits = on_digits.apply(separation).unstack()
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Each network and seed", "code_prompt_hide": "How sure? Each network and seed"}
 table(on_digits.add_prefix("seed ").rename_axis(None))
 
 # %% [markdown]
@@ -156,11 +158,11 @@ table(split, {"predicted": "predicted", "score": "measured"})
 say(split)
 
 # %% [markdown]
-# (Means over four ResNets; untrained norms have the statistics of images.)
+# (Means over four ResNets. Only *measured* scores use images; untrained norms normalise by these.)
 #
 # **Before training a ReLU scores {glue:text}`untrained-first-predicted` inside a block, as on any centred Gaussian, and
 # {glue:text}`untrained-after-sum-predicted` after the sum.** What a block adds has mean zero and the same size in every block.
-# The stream, which the ReLUs keep positive, grows like the root of their number. So sums fall below 0 ever more rarely, as in
+# The stream, which the ReLUs keep positive, grows like the root of the number of blocks. So sums fall below 0 ever more rarely, as in
 # one coordinate:
 
 # %%
@@ -171,7 +173,7 @@ for block, change in enumerate(noise[1:], 1):
     score = 1 - np.sqrt(1 - np.corrcoef(total, x)[0, 1])
     steps[block] = [np.sqrt(np.mean(total**2)), (total < 0).mean(), score]
 steps = pd.DataFrame(steps, ["size of the sum", "share below 0", "score"])
-table(steps[[1, 3, 9, 27]].rename_axis(columns="block"))
+table(steps[[1, 3, 9, 27]].add_prefix("block "))
 
 # %% [markdown]
 # Trained norms widen the gap.
@@ -199,7 +201,8 @@ of = fails.index.str.extract(r"(mini:|)(?:\S+:|)([a-z]+)\S*$")
 fails = fails.groupby(of.agg("".join, axis=1).to_numpy()).mean()
 real = fails[~fails.index.str.startswith("mini:")]
 print(f"all, real networks: {mean_of(real['all']):.2f}")
-table(fails)
+fails.index = fails.index.str.title().str.replace("net", "Net")
+table(fails.set_axis(fails.index.str.replace(":", " ")))
 
 # %% [markdown]
 # ## Networks of ImageNet
@@ -232,9 +235,9 @@ if model:
 # %% [markdown]
 # ## Two groups are not yet two modes
 #
-# The paper calls the distribution *bimodal*. Whether two groups make two humps depends on how wide they are. Silverman's test
-# {cite}`silverman1981using` looks at the scores alone. How much must they be smoothed until one hump is left? And how often
-# would scores from that smooth density need as much? {bdg-warning}`depends`
+# **The groups are apart; whether they make two humps depends on how wide they are.** {bdg-warning}`depends` The paper calls the
+# distribution *bimodal*. Silverman's test {cite}`silverman1981using` asks how much the scores must be smoothed until one hump
+# is left, and how often scores from that smooth density would need as much:
 
 # %%
 from companion.chapter_05 import unimodality_test
@@ -244,10 +247,8 @@ humps = humps.map(lambda test: test.p_value).loc[pairs.index]
 table(humps.to_frame("p for one mode").rename_axis(None), digits=3)
 
 # %% [markdown]
-# **Network by network it depends.** With positions averaged, some choices of covariance and coupling reject one mode in none of
-# the four ResNets (next fold). Pooled (`scipy.stats.combine_pvalues`), residual networks reject it under every choice, also
-# those on digits. But pooled plain ones do, too, under some ({doc}`18_what_is_reproduced`). So the finding is that *the groups
-# are apart*.
+# Pooled, residual networks reject one mode under every choice of the measure. But under some so do plain ones
+# ({doc}`18_what_is_reproduced`).
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 from companion.real_networks import real_multiverses
@@ -260,8 +261,9 @@ apart = by_choice[["kind", "score"]].apply(separation)
 p = by_choice["score"].agg(lambda some: unimodality_test(some, 99).p_value)
 modes = (p < 0.05).groupby(words).sum()
 # Four choices of covariance and coupling each; two modes: p < 0.05 in how many
-# of four networks. Averages over positions are taken after the activation
-# (activate-first) or before it; sample: one position instead.
+# of four networks, by some choices in none. Averages over positions are taken
+# after the activation (activate-first) or before it; sample: one position
+# instead. (The text pools p-values by scipy.stats.combine_pvalues.)
 ways = ["reduction", "order", "family"]
 sure = {"separation": apart, "two modes": modes}
 sure = {k: v.groupby(ways).agg(["min", "max"]) for k, v in sure.items()}

@@ -22,12 +22,13 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Networks that memorise wrong labels cross hardly more regions, {glue:text}`VGG-regions` to {glue:text}`ResNet-regions` times
-# as many as with right labels. Yet they are {glue:text}`ResNet-deviation` to {glue:text}`VGG-deviation` times as far from their
-# chords**, the straight lines between two of their points. {bdg-warning}`depends`
+# **Hardly, once the size of its outputs is divided out.** {bdg-warning}`depends` Bend is the distance of an output from its
+# *chord*, the straight line between two of its points. In logits a segment bends more the more regions it crosses (rank
+# correlations {glue:text}`VGG-deviation-within` and {glue:text}`ResNet-deviation-within`). Divided by how far the output
+# moves up and down, it hardly does ({glue:text}`VGG-relative-within` and {glue:text}`ResNet-relative-within`).
 #
-# Most of that is the size of their outputs. Divided by how far these move up and down, the distance grows only
-# {glue:text}`ResNet-relative` to {glue:text}`VGG-relative` times, and right labels on moved digits do as much.
+# Wrong labels make this divided bend {glue:text}`ResNet-relative` to {glue:text}`VGG-relative` times as large, and the number
+# of regions {glue:text}`VGG-regions` to {glue:text}`ResNet-regions` times.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -54,9 +55,9 @@ check_parameters(globals())
 # %% [markdown]
 # ## A path and its regions
 #
-# **The network with wrong labels bends more, on not many more regions.** Two mini VGGs without normalisation are followed along
+# **The network with wrong labels bends much more in logits, on not many more regions.** Two mini VGGs without normalisation are followed along
 # a closed path: eight straight segments between eight translations of a digit. One has learned the digits, the other has memorised
-# labels that are all wrong. (Both are ours; those of the poster were not at hand.)
+# labels that are all wrong. (Both are ours.)
 
 # %%
 import numpy as np
@@ -125,15 +126,15 @@ of_path = {
     name: pd.DataFrame(map(measure, segments)).mean()
     for name, segments in followed.items()
 }
-table(pd.DataFrame(of_path).T)
+table(pd.DataFrame(of_path).T, digits={"density": 0})
 
 # %% [markdown]
 # (Means over segments and outputs. The poster's code adds up an upper bound of the area, here about five times as large.)
 #
 # ## Regions of a plane
 #
-# **With wrong labels neighbouring regions differ more.** In a plane through three points of the path regions are tiles, and
-# each has one slope, its colour.
+# **With wrong labels the slopes of regions differ more, in logits.** In a plane through three points of the path regions are
+# tiles. The gradient of an output is the same all over a tile; its norm is the colour.
 
 # %%
 from companion.planes import on_plane
@@ -146,7 +147,7 @@ for name, model in models.items():
         plane = on_plane(model, *ends, points=64, device=device)
         planes.setdefault(name, []).append(plane)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-plane", "caption": "With right labels regions have nearly the same gradient, with wrong labels they differ. Regions in a plane through three points of the path, coloured by the norm of the gradient of the output, on one scale; white lines part regions. Left: nearly every point of the grid has its own region. Right: a corner, 3 % of each side, with about as many regions in both networks."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-plane", "caption": "With right labels gradients of regions have nearly the same norm, with wrong labels their norms differ. Regions in a plane through three points of the path, all panels on one scale; white lines part regions. Left: nearly every point of the grid has its own region. Right: a corner, 3 % of each side, with about as many regions in both networks."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
 from companion.chapter_15 import mosaic
 
 mosaic(planes, digit)
@@ -154,7 +155,8 @@ mosaic(planes, digit)
 # %% [markdown]
 # ## Right labels and wrong ones
 #
-# **The absolute deviation grows with wrong labels several times as much as the number of regions.** One pair of networks is one
+# **With wrong labels only the absolute deviation grows several times over.** The number of regions and the relative deviation
+# both grow little. One pair of networks is one
 # sample. So two architectures, a mini VGG and a mini ResNet, learned the digits as they are, moved at random, and with 20 to
 # 100 % of wrong labels, from three seeds each. All were followed around the same 16 test images.
 
@@ -174,7 +176,7 @@ times = means.div(means.xs("vanilla", level="way"), level="network")
 headings = {"regions": "density", "deviation": "absolute deviation"}
 headings |= {"relative": "relative deviation"}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the absolute deviation grows several times over and the density hardly. The relative deviation grows as much with right labels on moved digits. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the absolute deviation rises from 1 to about 6; those of density and relative deviation stay between 1 and 1.8."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the absolute deviation grows several times over, density and relative deviation little. The relative deviation grows as much with right labels on moved digits. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the absolute deviation rises from 1 to about 6; those of density and relative deviation stay between 1 and 1.8."}}
 from companion.chapter_15 import times_as_large
 
 times_as_large(times.rename(columns=headings))
@@ -208,11 +210,14 @@ by_training = paths.groupby(["network", "way", "seed"])[list(wrong)]
 within = by_training.apply(correlation).groupby("network").mean()
 table(within, {name: headings[name] for name in within})
 
+# %% tags=["remove-cell"]
+say(within.add_suffix("-within"))
+
 # %% [markdown]
 # ## Wider networks, and the affinity score
 #
-# **Past the width at which the labels are fitted, absolute deviation says more linear and the affinity score says less.** A fifth
-# of the labels is wrong. Narrow networks cannot fit them, wide ones can. Near the width at which they just can, the test error
+# **Past the width at which the labels are fitted, absolute deviation says more linear, the affinity score says less, and the
+# relative deviation has no trend.** A fifth of the labels is wrong. Narrow networks cannot fit them, wide ones can. Near the width at which they just can, the test error
 # is largest, and then falls again: *double descent* {cite}`nakkiran2020deep`. The poster says that past this width networks
 # become more linear along the data.
 
@@ -239,7 +244,7 @@ against_width(wide, shown, threshold)
 
 # %% [markdown]
 # The deviation compares the whole function with a chord, near one image, in units of its
-# outputs. (The relative deviation has no trend.) The score compares each activation with an affine map, over all images.
+# outputs. The score compares each activation with an affine map, over all images.
 # {doc}`16_nonlinear_advantage` adds a third measure.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals and p-values", "code_prompt_hide": "How sure? Intervals and p-values"}

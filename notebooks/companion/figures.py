@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -195,9 +194,6 @@ _OF_A_BUNDLE = ("group", "line", "depth", "score")
 _OF_GROUPS = ("X", "d", "p", "h", "*", "8", "H")
 """Markers of groups: none of those that the places in a block have."""
 
-_LIGHTEST = 0.85
-"""Of the colour map; what lies above is too light for a line on white."""
-
 
 @house_style()
 def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: str = "") -> Figure:
@@ -206,7 +202,7 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
     Args:
         panels: For each title a row for each activation (``index``) and value of ``by``, with the ``score``.
         by: The column in which the lines of a panel differ, as ``n`` or ``seed``. A value has the same colour in all
-            panels, from dark for the smallest to light for the largest.
+            panels, and the same marker.
         label: What the values are, before each in the legend; none for no legend.
 
     Returns:
@@ -220,16 +216,15 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
     ['n = 64', 'n = 128']
     """
     values = sorted({value for rows in panels.values() for value in rows[by]})
-    colours = dict(zip(values, mpl.colormaps["viridis"](np.linspace(0, _LIGHTEST, len(values))), strict=True))
+    looks = {value: {**series_style(k), "linewidth": 1, "markersize": 3.5} for k, value in enumerate(values)}
     labels = {"xlabel": "activation, in order", "ylabel": "affinity score"}
     figure, grid = page(len(panels), 1.0, each=2.0, columns=1, sharey=True, **labels)
     narrow(figure)
-    look: Any = {"linewidth": 1, "markersize": 2.5}
     for value in values:  # for the legend, in their order
-        grid[0].plot([], [], "o-", color=colours[value], label=f"{label}{value}", **look)
+        grid[0].plot([], [], "-", label=f"{label}{value}", **looks[value])
     for axes, (title, rows) in zip(grid, panels.items(), strict=True):
         for value, own in rows.sort_values("index").groupby(by):
-            axes.plot(own["index"] + 1, own["score"], "o-", color=colours[value], **look)
+            axes.plot(own["index"] + 1, own["score"], "-", **looks[value])
         axes.set_title(literal(title))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     score_axis(grid, np.concatenate([rows["score"] for rows in panels.values()]))

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from affscore.plots.style import MARKERS, PAGE_WIDTH, PALETTE, house_style, legend_below, page
 from companion.activations import NAMES
-from companion.style import family_styles
+from companion.style import family_styles, narrow
 
 
 @house_style()
@@ -27,7 +27,7 @@ def activation_domain(table: pd.DataFrame, graphs: pd.DataFrame, *, columns: int
         columns: Panels in a row.
 
     Returns:
-        The figure, as wide as a page.
+        The figure, as wide as a page; narrow with one column.
 
     Source: figure 6 (appendix D), where boxes hold the six standard deviations; figure 1 of the first version of the
     paper has three of the nine.
@@ -43,6 +43,7 @@ def activation_domain(table: pd.DataFrame, graphs: pd.DataFrame, *, columns: int
     columns = min(columns, len(names))
     rows = -(-len(names) // columns)
     figure = plt.figure(figsize=(PAGE_WIDTH, 0.4 + 2.25 * rows), layout="constrained")
+    narrow(figure, columns)
     grid = figure.add_gridspec(2 * rows, columns, height_ratios=[1.0, 2.1] * rows)
     for k, name in enumerate(names):
         row, column = divmod(k, columns)
