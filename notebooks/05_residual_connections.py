@@ -144,7 +144,7 @@ noise = noise.merge(real_networks().reset_index(), on="model")
 deepest = noise[noise["network"].isin(["plain-56", "ResNet-56"])]
 deepest = deepest.query("stage == 'trained'")
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-predicted", "caption": "Batch norms alone predict the scores of trained networks, and so the split. A dot for each ReLU: no image and no convolution went into the prediction. Measured at one position of 512 JPEG copies of test images."}, "image": {"alt": "Two panels with predicted scores on the horizontal and measured ones on the vertical axis. In the residual network the dots lie along the diagonal: ReLUs inside a block from 0.4 to 0.7, those after a sum from 0.7 to 0.97. In the plain network both kinds lie along the diagonal from 0.55 to 0.87, mixed."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-predicted", "caption": "Norms and sums alone predict the scores of a plain and a residual network, and so the split. A dot for each ReLU: no image and no convolution went into the prediction. Measured at one position of 512 JPEG copies of test images."}, "image": {"alt": "Two panels with predicted scores on the horizontal and measured ones on the vertical axis. In the residual network the dots lie along the diagonal: ReLUs inside a block from 0.4 to 0.7, those after a sum from 0.7 to 0.97. In the plain network both kinds lie along the diagonal from 0.55 to 0.87, mixed."}}
 look = {"labels": ("predicted", "measured"), "columns": 2, "diagonal": True}
 two_measures(deepest, "predicted", "score", "network", "kind", **look)
 

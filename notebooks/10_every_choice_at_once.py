@@ -219,7 +219,7 @@ usual = every[(every[words[:3]] == list(code[:3])).all(axis=1)]
 keys = ["images", "network", "layer", "call"]
 two = usual.pivot_table("score", keys, "coupling").reset_index(keys[2:])
 two["fall"] = two["exact"] - two["paired"]
-table(two.nlargest(4, "fall").drop(columns=["layer", "call"]))
+table(two.nlargest(4, "fall").drop(columns="call"))
 
 # %%
 far = (two["fall"] > 0.1).groupby("images").mean()

@@ -98,7 +98,7 @@ from companion.style import say
 say(places)
 
 # %% [markdown]
-# **The ReLUs inside blocks fall most.** {doc}`05_residual_connections` says why a ReLU after a sum has little to do. Without
+# **In residual blocks the first ReLU falls most.** {doc}`05_residual_connections` says why a ReLU after a sum has little to do. Without
 # shortcuts both ReLUs of a block fall in this table. But where positions are not averaged after the activation, training makes
 # plain networks *more* linear (last fold of this page). {bdg-warning}`depends`
 

@@ -216,8 +216,8 @@ say(within.add_suffix("-within"))
 # %% [markdown]
 # ## Wider networks, and the affinity score
 #
-# **Past the width at which the labels are fitted, absolute deviation says more linear, the affinity score says less, and the
-# relative deviation has no trend.** A fifth of the labels is wrong. Narrow networks cannot fit them, wide ones can. Near the width at which they just can, the test error
+# **Past the width at which the labels are fitted, absolute deviation says more linear, the affinity score says less, and in the
+# relative deviation we see no trend.** A fifth of the labels is wrong. Narrow networks cannot fit them, wide ones can. Near the width at which they just can, the test error
 # is largest, and then falls again: *double descent* {cite}`nakkiran2020deep`. The poster says that past this width networks
 # become more linear along the data.
 

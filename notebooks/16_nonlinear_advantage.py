@@ -25,7 +25,7 @@
 # activation, accuracy falls from {glue:text}`none-accuracy` to {glue:text}`contribution-accuracy`&nbsp;%, the mean of the three. With
 # random channels it falls {glue:text}`random-lead` points further. {bdg-success}`robust`
 #
-# **Of a mini ResNet nine tenths can go while it is trained on**, for about three points of accuracy or fewer, on each of five
+# **Of a trained mini ResNet nine tenths can go while it is trained on**, for about three points of accuracy or fewer, on each of five
 # tasks. {bdg-warning}`depends`
 # :::
 

@@ -77,7 +77,8 @@ accuracy_by_score(outcome.reset_index())
 
 # %% [markdown]
 # Means in per cent, also under noise of one standard deviation. Low lies below free, but the interval of that difference
-# includes 0 (fold). **Only mini ResNets that were pulled high are ahead, and only under noise.**
+# includes 0 (fold). Of these two
+# accuracies only that of mini ResNets under noise is ahead beyond chance, where they were pulled high.
 
 # %%
 means = outcome.groupby("target").mean().loc[["low", "free", "high"]]
@@ -183,7 +184,7 @@ table(steps[steps["step"] % 60 == 0].set_index(["way", "step"]))
 # %% [markdown]
 # ## One training
 #
-# **The penalty moves nearly the whole signature.** `affscore.AffinityPenalty` computes it over all activations. A network
+# **The penalty lowers the whole signature.** `affscore.AffinityPenalty` computes it over all activations. A network
 # learns the digits twice from the same weights, without it and with it.
 
 # %%
