@@ -52,8 +52,8 @@ check_parameters(globals())
 # %% [markdown]
 # ## Sixty trainings
 #
-# **Pulled high, a network names fewer digits.** The loss gets a penalty $\omega\,(\text{mean score} - t)^2$ with a weight $\omega$ and
-# a target $t$: 0.6 (*low*), 0.95 (*high*), or none (*free*).
+# **Pulled high, a network names fewer digits.** The loss gets a penalty $\omega\,(\text{mean score} - t)^2$ with a weight
+# $\omega$ and a target $t$: 0.6 (*low*), 0.95 (*high*), or none (*free*).
 #
 # A mini VGG and a mini ResNet learn two tasks in equally many epochs: *digits* (1,200 images, moved at random) and *hard*
 # (200 images, turned, scaled, moved and noisy), with five seeds. Networks of one seed begin alike and see the same images.
@@ -109,9 +109,9 @@ say(sure.apply(lambda column: column.str.partition(" [")[0]))
 # %% [markdown]
 # ## A control without the score
 #
-# **A disturbance that does not look at the score costs accuracy, too**, on average. A penalty disturbs a training, whatever it penalises. So
-# eight designs (VGGs, networks with shortcuts or batch norm, a transformer; two seeds each) were pulled low and high, and each
-# pull has a *yoked control* (`low-random`).
+# **A disturbance that does not look at the score costs accuracy, too**, on average. A penalty disturbs a training,
+# whatever it penalises. So eight designs (VGGs, networks with shortcuts or batch norm, a transformer; two seeds each) were
+# pulled low and high, and each pull has a *yoked control* (`low-random`).
 #
 # The control begins at the same weights. At every step it gets a push in a random direction, as long as the gradient of the
 # penalty was at that step of its twin. Comparisons and margins were fixed before the run.
