@@ -22,8 +22,8 @@
 # :::{admonition} What we found
 # :class: findings
 # **Channels that contribute least to the diagonal score can become linear first.** If 25, 50 or 75 % of them do in each
-# activation, accuracy falls from {glue:text}`none-accuracy` to {glue:text}`contribution-accuracy`&nbsp;%, the mean of the three. With
-# random channels it falls {glue:text}`random-lead` points further. {bdg-success}`robust`
+# activation, accuracy falls from {glue:text}`none-accuracy` to {glue:text}`contribution-accuracy`&nbsp;%, the mean of the three.
+# With random channels it falls {glue:text}`random-lead` points further. {bdg-success}`robust`
 #
 # **Of a trained mini ResNet nine tenths can go while it is trained on**, for about three points of accuracy or fewer, on each of five
 # tasks. {bdg-warning}`depends`

@@ -23,8 +23,8 @@
 # :class: findings
 # **A network can be trained towards a score, but on clean digits that made it no more accurate, on average.** In sixty small
 # networks mean scores of {glue:text}`free-mean score` became {glue:text}`low-mean score` or {glue:text}`high-mean score`. A
-# high pull changed accuracy by {glue:text}`high, all-accuracy` points; for a low one it is {bdg-secondary}`open`. In a second
-# study a disturbance as strong, which does not look at the score, cost accuracy, too, on average. {bdg-warning}`depends`
+# high pull changed accuracy by {glue:text}`high, all-accuracy` points; what a low one does is {bdg-secondary}`open`. In a
+# second study an equally strong disturbance without the score cost accuracy, too, on average. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -52,8 +52,8 @@ check_parameters(globals())
 # %% [markdown]
 # ## Sixty trainings
 #
-# **Pulled high, a network names fewer digits.** The loss gets a penalty $\omega\,(\text{mean score} - t)^2$ with a weight $\omega$ and
-# a target $t$: 0.6 (*low*), 0.95 (*high*), or none (*free*).
+# **Pulled high, a network names fewer digits.** The loss gets a penalty $\omega\,(\text{mean score} - t)^2$ with a weight
+# $\omega$ and a target $t$: 0.6 (*low*), 0.95 (*high*), or none (*free*).
 #
 # A mini VGG and a mini ResNet learn two tasks in equally many epochs: *digits* (1,200 images, moved at random) and *hard*
 # (200 images, turned, scaled, moved and noisy), with five seeds. Networks of one seed begin alike and see the same images.
@@ -110,9 +110,9 @@ say(sure.apply(lambda column: column.str.partition(" [")[0]))
 # %% [markdown]
 # ## A control without the score
 #
-# **A disturbance that does not look at the score costs accuracy, too**, on average. A penalty disturbs a training, whatever it penalises. So
-# eight designs (VGGs, networks with shortcuts or batch norm, a transformer; two seeds each) were pulled low and high, and each
-# pull has a *yoked control* (`low-random`).
+# **A disturbance that does not look at the score costs accuracy, too**, on average. A penalty disturbs a training,
+# whatever it penalises. So eight designs (VGGs, networks with shortcuts or batch norm, a transformer; two seeds each) were
+# pulled low and high, and each pull has a *yoked control* (`low-random`).
 #
 # The control begins at the same weights. At every step it gets a push in a random direction, as long as the gradient of the
 # penalty was at that step of its twin. Comparisons and margins were fixed before the run.
@@ -145,8 +145,8 @@ say(pd.DataFrame({"high": 100 * more["test_accuracy"]}, ["more"]), "{:.0f}")
 # control**, at 5 % but not with all comparisons judged at once. The control of the low pull is even behind the pull; whether
 # that is chance is {bdg-secondary}`open`.
 #
-# **The mini ResNet's gain under noise needs no pull on the score:** its control gains nearly as much. A mini VGG that is pulled
-# high loses under noise, and its control does not; over designs the difference is {bdg-secondary}`open`.
+# **The mini ResNet's gain under noise needs no pull on the score:** its control gains nearly as much. A mini VGG pulled high loses
+# under noise, and its control does not; over designs the difference is {bdg-secondary}`open`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? All planned comparisons at once", "code_prompt_hide": "How sure? All planned comparisons at once"}
 # an effect stands where p, corrected for all by Holm, is below 0.05

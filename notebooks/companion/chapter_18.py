@@ -1,0 +1,103 @@
+"""Chapter 18: what is reproduced. The tests of claims in the words of its page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+from pandas.io.formats.style import Styler
+
+from affscore.plots.style import house_style
+from companion.claims import all_claims
+
+SHORT = {"holds": "holds", "does not hold": "fails", "depends on a choice": "depends", "cannot be decided": "open"}
+"""The page's word for each verdict, in the order of a row."""
+
+_ON = {
+    "^$": "nothing at hand", "^the small networks.*": "mini networks", ".*figures 6 and 7$": "the paper's inputs",
+    ".*other inputs$": "other inputs", "^the printed.*": "printed numbers",
+}  # fmt: skip
+
+_ITEMS = {"R2": "R\u00b2", "num_params": "parameters", "vgg": "VGG-", "googlenet": "GoogLeNet", "alexnet": "AlexNet"}
+
+_CAVEATS = {
+    "modern-functions-lower": "hardly, where functions rise",
+    "batch-size-keeps-the-signature": "where it holds, two errors cancel",
+    "seeds-change-little": "but more than other images do; single scores by up to 0.3",
+    "resnets-bimodal": "pooled; alone, by some choices, none of four",
+    "wide-networks-are-locally-linear": "relative deviation: open",
+    "noise-is-further-than-cifar": "three on photographs",
+    "no-criterion-says-the-same": "each is below 0.5 somewhere; yet CKA rises with the score in nearly all of ours",
+    "training-bends": "no rise; yet training lowers the mean score",
+}
+
+_PAGES = {"after-sums-more-linear": "05", "training-bends": "11"}
+
+_ON_NO_PAGE = ("inception-widens", "average-of-table-2", "better-than-widened-plain-networks")
+
+
+def readable(item: str) -> str:
+    """A printed number's name with the usual spelling of what it is about.
+
+    >>> readable("alexnet: layers with a ReLU")
+    'AlexNet: layers with a ReLU'
+    """
+    for raw, word in _ITEMS.items():
+        item = item.replace(raw, word)
+    return item
+
+
+def material(claims: pd.DataFrame) -> pd.Series:
+    """What each claim was tested on, in a word or two.
+
+    >>> material(pd.DataFrame({"on": ["the small networks on digits", "six"], "material": "other networks"})).tolist()
+    ['mini networks', 'other networks']
+    """
+    named = claims["on"].replace(_ON, regex=True)
+    return named.where(named.isin(_ON.values()), claims["material"]).rename("tested on")
+
+
+def results(claims: pd.DataFrame, *verdicts: str) -> Styler:
+    """Claims with what they were tested on, those that hold somewhere first; each links to the page about it.
+
+    Args:
+        claims: A row for each test: ``name``, ``claim``, ``verdict``, ``on`` and ``material``.
+        verdicts: Of the claims that are shown. One that fails or depends in any test is not one that holds.
+    """
+    tests = claims.assign(on=material(claims), verdict=claims["verdict"].map(SHORT))
+    by = tests.drop_duplicates(["name", "on", "verdict"]).pivot_table("on", ["name", "claim"], "verdict", ", ".join)
+    by = by.reindex(columns=[*SHORT.values()])
+    by["worst"] = by.notna()[["fails", "depends", "holds", "open"]].idxmax(axis=1)
+    by = by[by["worst"].isin(verdicts)].reset_index()
+    page = {one.name: one.test_on.__module__[18:20] for one in all_claims()} | _PAGES | dict.fromkeys(_ON_NO_PAGE, "")
+    by["page"] = by["name"].map(page).replace(["", "13"], "no")  # page 13 is about none
+    by = by.sort_values(["worst", "page"], ascending=[False, True])  # those that fail before one that depends
+    said = by[[*SHORT.values()]].radd([f"<b>{word}:</b> " for word in SHORT.values()])
+    by["result"] = ["; ".join(row.dropna()) for _, row in said.iterrows()]
+    by["result"] += [f" ({_CAVEATS[name]})" if name in _CAVEATS else "" for name in by["name"]]
+    paths = {path.name[:2]: path.stem for path in Path().glob("[0-9][0-9]_*.ipynb")}
+    links = {number: f' (<a href="{stem}.html">{int(number)}</a>)' for number, stem in paths.items()}
+    by["claim"] += [links.get(page, "") for page in by["page"]]
+    return by[["claim", "result"]].style.hide().set_table_attributes('class="dataframe words"')
+
+
+@house_style()
+def by_material(counts: pd.DataFrame) -> Figure:
+    """Draw how many tests of claims ended how, a bar for each material.
+
+    Args:
+        counts: Of tests, by material and verdict.
+    """
+    shown = counts.loc[counts.sum(axis=1).sort_values().index, [*SHORT]].rename(columns=SHORT)
+    figure, axes = plt.subplots(figsize=(5, 3))
+    shown.plot.barh(ax=axes, stacked=True, color=["C2", "C1", "C4", "0.8"])
+    every: Any = axes.containers
+    for bars in every:
+        labels = [f"{k:.0f}" if k else "" for k in bars.datavalues]
+        axes.bar_label(bars, labels, label_type="center", fontsize=9)
+    axes.set(xlabel="tests of claims", ylabel="")
+    axes.legend(loc="lower right")
+    return figure
