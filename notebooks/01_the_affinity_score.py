@@ -206,16 +206,16 @@ say(table)
 
 # %% [markdown]
 # * **A rotation, a sign or a general matrix scores low**, the lower the more channels: an optimal plan does not turn a cloud
-#   round. For an activation, which acts on each coordinate, this is the right comparison, with one exception. Where it
-#   falls, it acts like $-x$ and scores low, however straight it is ({doc}`02_activation_functions`).
+#   round. For an activation, which acts on each coordinate, this is right, with one exception. Where it falls, it acts
+#   like $-x$ and scores low ({doc}`02_activation_functions`).
 # * **The score compares distributions, not pairs.** A shuffled copy scores 1, though nothing predicts $y_i$ from $x_i$.
 # * **It depends on the number of samples.** With infinitely many normal ones $-x$ scores 1, and so does an independent copy:
 #   compare scores at the same $n$ ({doc}`03_estimating_it_well`).
 # * **It depends on the number of channels.** In the plane 512 samples show that $-x$ is distributed as $x$, in 300 dimensions
 #   they do not. Independent $T X$ and $\sigma(X)$ score 0, as the paper says, only in the limit ({prf:ref}`proof <prop-range>`).
 # * **The default covariance lowers the score of an affine map** (last row). Networks wider than $n$ need this estimate of
-#   {cite:t}`ledoit2004well`, which mixes the covariance of each cloud with a multiple of the identity. It raises the
-#   mean scores of the real networks of {doc}`10_every_choice_at_once`.
+#   {cite:t}`ledoit2004well`, which mixes the covariance of each cloud with a multiple of the identity. It raises
+#   mean scores of real networks ({doc}`10_every_choice_at_once`).
 #
 # ## A closed form
 #
