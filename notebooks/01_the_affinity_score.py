@@ -212,7 +212,7 @@ say(table)
 # * **It depends on the number of samples.** With infinitely many normal ones $-x$ scores 1, and so does an independent copy:
 #   compare scores at the same $n$ ({doc}`03_estimating_it_well`).
 # * **It depends on the number of channels.** In the plane 512 samples show that $-x$ is distributed as $x$, in 300 dimensions
-#   they do not. Independent $T X$ and $\sigma(X)$ score 0, as the paper says, only in the limit ({prf:ref}`proof <prop-range>`).
+#   they do not. Independent clouds score 0 in the limit alone ({prf:ref}`proof <prop-range>`).
 # * **The default covariance lowers the score of an affine map** (last row). Networks wider than $n$ need this estimate of
 #   {cite:t}`ledoit2004well`, which mixes the covariance of each cloud with a multiple of the identity. It raises
 #   mean scores of real networks ({doc}`10_every_choice_at_once`).
