@@ -206,13 +206,13 @@ say(table)
 
 # %% [markdown]
 # * **A rotation, a sign or a general matrix scores low**, the lower the more channels: an optimal plan does not turn a cloud
-#   round. For an activation, which acts on each coordinate, this is right, with one exception. Where it falls, it acts
-#   like $-x$ and scores low ({doc}`02_activation_functions`).
+#   round. That suits activations, which act on each coordinate, but where one falls, as $-x$ does
+#   ({doc}`02_activation_functions`).
 # * **The score compares distributions, not pairs.** A shuffled copy scores 1, though nothing predicts $y_i$ from $x_i$.
 # * **It depends on the number of samples.** With infinitely many normal ones $-x$ scores 1, and so does an independent copy:
 #   compare scores at the same $n$ ({doc}`03_estimating_it_well`).
 # * **It depends on the number of channels.** In the plane 512 samples show that $-x$ is distributed as $x$, in 300 dimensions
-#   they do not. Independent clouds score 0 in the limit alone ({prf:ref}`proof <prop-range>`).
+#   they do not ({prf:ref}`proof <prop-range>`).
 # * **The default covariance lowers the score of an affine map** (last row). Networks wider than $n$ need this estimate of
 #   {cite:t}`ledoit2004well`, which mixes the covariance of each cloud with a multiple of the identity. It raises
 #   mean scores of real networks ({doc}`10_every_choice_at_once`).
