@@ -21,8 +21,8 @@
 # :::{admonition} What we found
 # :class: findings
 # **Three lines give a score for each activation of a network, on its own images.** In the small residual network of this
-# page, on digits, the scores run from {glue:text}`score-min` to {glue:text}`score-max`. On others they differ:
-# {bdg-warning}`depends`.
+# page, on digits, the scores run from {glue:text}`score-min` to {glue:text}`score-max`. Other images
+# give other scores. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]

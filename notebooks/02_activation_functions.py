@@ -194,7 +194,7 @@ say(turned)
 # %% [markdown]
 # So the low left halves of SiLU and GELU in {numref}`fig-2-others` are no strong bends. The paper concludes from its figure
 # that modern functions are more non-linear than ReLU over large parts of the axis. Leave out the inputs on which a function
-# falls or its output is constant, and the difference is gone:
+# falls or its output is constant, and ReLU is the most non-linear:
 
 # %%
 averages = pd.DataFrame(

@@ -90,7 +90,7 @@ signatures(pd.concat(both))
 # (reading-one)=
 # ## Reading one
 #
-# **Whether 0.62 is much depends on the place.** The middle nine tenths of the scores in 26 networks that others trained:
+# **What counts as a low score depends on the place.** The middle nine tenths of the scores in 26 networks that others trained:
 
 # %%
 measured = {"ImageNet": photographs, "CIFAR-10": real_scores("CIFAR-10")}
@@ -134,7 +134,7 @@ table(scale.rename_axis("score"), headings, {"correlation": 3, "lower": 0})
 #
 # ## By zeros
 #
-# **The more of its data a ReLU cuts off, the lower it scores** within a place, as in {doc}`02_activation_functions`. The
+# **The more of its data a ReLU cuts off, the lower it scores** within a network, as in {doc}`02_activation_functions`. The
 # {term}`rank correlation` of score and zeros is {glue:text}`correlation-ResNet-18` in ResNet-18, and negative in
 # {glue:text}`correlation-negative` networks.
 

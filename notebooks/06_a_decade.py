@@ -191,7 +191,7 @@ table(every.agg(["min", "max"]))  # of the twelve
 # ## Twelve networks on CIFAR-10
 #
 # **Within a family the deeper network has the higher mean score**, among plain and among residual networks
-# {cite}`he2016deep`, as between ResNet-18 and ResNet-50 above. So a design's mean also depends on the depth that one picks.
+# {cite}`he2016deep`, as between ResNet-18 and ResNet-50. So a design's mean also depends on the depth that one picks.
 # (The others are a SqueezeNet {cite}`iandola2016squeezenet`, a DenseNet {cite}`huang2017densely` and two VGG-like networks.)
 #
 # All were measured on *JPEG copies* of the test images, which cost 6 to 13 points of accuracy. The scores hardly change:

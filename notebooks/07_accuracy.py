@@ -126,7 +126,7 @@ say(explained, "{:.0%}")
 # %% [markdown]
 # ## The best of seven, by chance
 #
-# **Within families the best of seven statistics does not beat chance.** The best of seven explains something even of noise
+# **Within families the best of seven statistics is not shown to beat chance.** The best of seven explains something even of noise
 # {cite}`freedman1983note`. A permutation test shows how much: permute the accuracies, take the best of seven again, and count
 # how often it does as well as with the true ones.
 

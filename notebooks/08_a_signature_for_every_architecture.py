@@ -26,8 +26,8 @@
 # choices of the measure find 70 to 100 %. On photographs signatures find {glue:text}`photographs-by signature`, numbers of activations
 # {glue:text}`photographs-by length`. {bdg-warning}`depends`
 #
-# **One part was seen to matter: with the identity in place of attention, GELUs of small transformers are more non-linear.**
-# {bdg-warning}`depends` What shortcuts and small filters do is {bdg-secondary}`open`.
+# **One part was seen to matter: with the identity in place of attention, GELUs of small transformers are more non-linear**, with
+# averages over positions. {bdg-warning}`depends` What shortcuts and small filters do is {bdg-secondary}`open`.
 # :::
 
 # %% tags=["remove-cell", "setup"]

@@ -243,10 +243,11 @@ say(means[["score"]])
 say(exact)
 
 # %% [markdown]
-# **The scores fall while the network learns, and then stand still.** From step 57 to step 247 the mean score goes from
+# **The scores fall while the network learns most, and then stand still.** From step 57 to step 247 the mean score goes from
 # {glue:text}`57-score` to {glue:text}`247-score`, and the accuracy from {glue:text}`57-accuracy` to
-# {glue:text}`247-accuracy`. Then neither moves much. The exact score falls less over the whole
-# training: from {glue:text}`exact-before` to {glue:text}`exact-after`. {bdg-warning}`depends`: this is one architecture on one
+# {glue:text}`247-accuracy`. Then neither moves much. Over the whole training the paired score falls from
+# {glue:text}`0-score` to {glue:text}`570-score`, and the exact one less, from {glue:text}`exact-before` to
+# {glue:text}`exact-after`. {bdg-warning}`depends`: this is one architecture on one
 # small data set.
 #
 # ## Your own training
@@ -266,7 +267,7 @@ prepare = affscore.models.card_of(network).preprocessing
 pictures = torch.stack([prepare(image) for image in digits[:480]])
 optimiser = torch.optim.AdamW(network.parameters(), lr=2e-3)
 
-# %% mystnb={"figure": {"name": "fig-own", "caption": "The scores of a small network with batch norms fall with its first steps. A line for each activation, and below the accuracy on the measured digits."}, "image": {"alt": "Affinity scores of nine activations over sixty optimisation steps, coloured by depth, with their mean, which falls, and the accuracy below, which rises."}}
+# %% mystnb={"figure": {"name": "fig-own", "caption": "The mean score of a small network with batch norms falls with its first steps. A line for each activation, and below the accuracy on the measured digits."}, "image": {"alt": "Affinity scores of nine activations over sixty optimisation steps, coloured by depth, with their mean, which falls, and the accuracy below, which rises."}}
 with affscore.track(network, "digits", every=20, n=256) as tracker:
     for _ in range(60):
         some = torch.randint(len(pictures), (64,))

@@ -23,7 +23,8 @@
 # :::{admonition} What we found
 # :class: findings
 # **Other data move the signature of a trained network {glue:text}`least-times` to {glue:text}`most-times` times as far as other
-# images of the same data do**, in eleven networks trained on ImageNet or CIFAR-10. {bdg-success}`robust`
+# images of the same data do**, in eleven networks trained on ImageNet or CIFAR-10; under other choices at least
+# {glue:text}`min-every choice` times. {bdg-success}`robust`
 #
 # **A small distance need not mean a near meaning**: digits that nobody can read are about as near as inverted ones. {bdg-warning}`depends`
 # :::

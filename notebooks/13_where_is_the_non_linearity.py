@@ -24,8 +24,8 @@
 # **The score cannot compare blocks of different kinds: a random *linear* layer of 64 channels scores
 # {glue:text}`linear-64`, a ReLU {glue:text}`ReLU-64`.** {bdg-success}`robust`
 #
-# A least-squares fit can compare them. Which kind of block it explains least depends on whether one measures means over
-# positions or one position. {bdg-warning}`depends`
+# A least-squares fit can compare them, on means over positions: there it explains activations least. At one position it explains
+# other blocks less. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]

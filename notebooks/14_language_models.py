@@ -119,7 +119,8 @@ table(sure.agg(**of, most=("lead", "max")), digits=3)
 #
 # **A GELU is nearer to affine where it knows few characters.** In these networks the first position of a window knows one
 # character, the second two, the last one all of them. The default averages over all positions;
-# `companion.language.scores_by_position` scores one position at a time.
+# `companion.language.scores_by_position` scores one position at a time. (One character has few values, and few different inputs
+# of many channels score too high, {doc}`03_estimating_it_well`: part of this may be bias.)
 
 # %% mystnb={"figure": {"name": "fig-14-positions", "caption": "At the first position the GELUs of trained networks are nearest to affine; from the fifth on their scores hardly change. Lines: means over three seeds; bands: from the lowest to the highest."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
 positions = load_study("language-positions").replace({"network": NAMES})

@@ -27,8 +27,8 @@
 # correlations {glue:text}`VGG-deviation-within` and {glue:text}`ResNet-deviation-within`). Divided by how far the output
 # moves up and down, it hardly does ({glue:text}`VGG-relative-within` and {glue:text}`ResNet-relative-within`).
 #
-# Wrong labels make this divided bend {glue:text}`ResNet-relative` to {glue:text}`VGG-relative` times as large, and the number
-# of regions {glue:text}`VGG-regions` to {glue:text}`ResNet-regions` times.
+# Wrong labels make this divided bend {glue:text}`ResNet-relative` to {glue:text}`VGG-relative` times as large, as moved digits
+# with right labels do, and the number of regions {glue:text}`VGG-regions` to {glue:text}`ResNet-regions` times.
 # :::
 
 # %% tags=["remove-cell", "setup"]

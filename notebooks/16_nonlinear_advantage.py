@@ -21,8 +21,8 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Channels that contribute least to the diagonal score can become linear first.** If 25, 50 or 75 % of them do in each
-# activation, accuracy falls from {glue:text}`none-accuracy` to {glue:text}`contribution-accuracy`&nbsp;%, the mean of the three.
+# **Channels that contribute least to the diagonal score cost least when they become linear.** If 25, 50 or 75 % of them do in each
+# activation, mean accuracy falls from {glue:text}`none-accuracy` to {glue:text}`contribution-accuracy`&nbsp;%.
 # With random channels it falls {glue:text}`random-lead` points further. {bdg-success}`robust`
 #
 # **Of a trained mini ResNet nine tenths can go while it is trained on**, for about three points of accuracy or fewer, on each of five
@@ -253,8 +253,8 @@ core_network(core)
 # %% [markdown]
 # ## Does the affinity score know?
 #
-# Do activations with a low score keep their channels? **Hardly: the early ones keep theirs.** With place and kind held fixed
-# nothing clear is left of the score (fold).
+# Do activations with a low score keep their channels? **Yes, as early activations score low.** With place and kind held
+# fixed nothing clear is left of the score (fold).
 
 # %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The place says almost all about the share of channels that stays non-linear (left), the affinity score before little (right). Thirteen activations, means over trainings."}, "image": {"alt": "Two panels. On the left the share that stays falls with the place in the network. On the right it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
 from companion.chapter_16 import by_kind
@@ -279,7 +279,7 @@ table(rho[["score", "partial"]].mean())
 # %% [markdown]
 # ## A third measure
 #
-# **Wrong labels make a network more non-linear by this one, too** (others: {doc}`15_linear_regions`). It is the share of decisions
+# **Wrong labels make a network more non-linear by this one, too** ({doc}`15_linear_regions` has others). It is the share of decisions
 # that change when one activation becomes linear, on average. Two mini VGGs:
 
 # %%

@@ -21,7 +21,7 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **A network can be trained towards a score, but on clean digits that made it no more accurate, on average.** In sixty small
+# **A network can be trained towards a score, but on held-out images that made it no more accurate, on average.** In sixty small
 # networks mean scores of {glue:text}`free-mean score` became {glue:text}`low-mean score` or {glue:text}`high-mean score`. A
 # high pull changed accuracy by {glue:text}`high, all-accuracy` points; what a low one does is {bdg-secondary}`open`. In a
 # second study an equally strong disturbance without the score cost accuracy, too, on average. {bdg-warning}`depends`
@@ -52,7 +52,7 @@ check_parameters(globals())
 # %% [markdown]
 # ## Sixty trainings
 #
-# **Pulled high, a network names fewer digits.** The loss gets a penalty $\omega\,(\text{mean score} - t)^2$ with a weight
+# **Pulled high, a network gets fewer digits right.** The loss gets a penalty $\omega\,(\text{mean score} - t)^2$ with a weight
 # $\omega$ and a target $t$: 0.6 (*low*), 0.95 (*high*), or none (*free*).
 #
 # A mini VGG and a mini ResNet learn two tasks in equally many epochs: *digits* (1,200 images, moved at random) and *hard*
@@ -77,8 +77,8 @@ accuracy_by_score(outcome.reset_index())
 
 # %% [markdown]
 # Means in per cent, also under noise of one standard deviation. Low lies below free, but the interval of that difference
-# includes 0 (fold). Of these two
-# accuracies only that of mini ResNets under noise is ahead beyond chance, where they were pulled high.
+# includes 0 (fold). Only under noise is a network
+# that was pulled high ahead beyond chance, and that by the mini ResNets.
 
 # %%
 means = outcome.groupby("target").mean().loc[["low", "free", "high"]]

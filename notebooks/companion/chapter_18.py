@@ -24,14 +24,14 @@ _ON = {
 _ITEMS = {"R2": "R\u00b2", "num_params": "parameters", "vgg": "VGG-", "googlenet": "GoogLeNet", "alexnet": "AlexNet"}
 
 _CAVEATS = {
-    "modern-functions-lower": "hardly, where functions rise",
+    "modern-functions-lower": "not where functions rise",
     "batch-size-keeps-the-signature": "where it holds, two errors cancel",
     "seeds-change-little": "but more than other images do; single scores by up to 0.3",
     "resnets-bimodal": "pooled; alone, by some choices, none of four",
     "wide-networks-are-locally-linear": "relative deviation: open",
-    "noise-is-further-than-cifar": "three on photographs",
+    "noise-is-further-than-cifar": "open on three networks on photographs",
     "no-criterion-says-the-same": "each is below 0.5 somewhere; yet CKA rises with the score in nearly all of ours",
-    "training-bends": "no rise; yet training lowers the mean score",
+    "training-bends": "no rise of averages over positions; yet training lowers the mean score",
 }
 
 _PAGES = {"after-sums-more-linear": "05", "training-bends": "11"}

@@ -148,8 +148,7 @@ def say(numbers: pd.DataFrame, form: str = "{:.2f}") -> None:
 
     for row, values in numbers.iterrows():
         for column, value in values.items():
-            text = value if isinstance(value, str) else form.format(value)
-            glue(f"{row}-{column}", text.replace(" %", "\N{NO-BREAK SPACE}%"), display=False)
+            glue(f"{row}-{column}", value if isinstance(value, str) else form.format(value), display=False)
 
 
 def _of_words(cells: Iterable[str]) -> bool:
