@@ -34,8 +34,8 @@ _CAVEATS = {
     "training-bends": "no rise of averages over positions; yet training lowers the mean score",
 }
 
+# pages that are not those of the module of a claim, and claims that no page treats
 _PAGES = {"after-sums-more-linear": "05", "training-bends": "11"}
-
 _ON_NO_PAGE = ("inception-widens", "average-of-table-2", "better-than-widened-plain-networks")
 
 
@@ -66,13 +66,17 @@ def results(claims: pd.DataFrame, *verdicts: str) -> Styler:
     Args:
         claims: A row for each test: ``name``, ``claim``, ``verdict``, ``on`` and ``material``.
         verdicts: Of the claims that are shown. One that fails or depends in any test is not one that holds.
+
+    Returns:
+        A table of two columns, ``claim`` and ``result``, whose cells are HTML.
     """
     tests = claims.assign(on=material(claims), verdict=claims["verdict"].map(SHORT))
     by = tests.drop_duplicates(["name", "on", "verdict"]).pivot_table("on", ["name", "claim"], "verdict", ", ".join)
     by = by.reindex(columns=[*SHORT.values()])
     by["worst"] = by.notna()[["fails", "depends", "holds", "open"]].idxmax(axis=1)
     by = by[by["worst"].isin(verdicts)].reset_index()
-    page = {one.name: one.test_on.__module__[18:20] for one in all_claims()} | _PAGES | dict.fromkeys(_ON_NO_PAGE, "")
+    page = {one.name: one.test_on.__module__.partition(".chapter_")[2][:2] for one in all_claims()}
+    page |= _PAGES | dict.fromkeys(_ON_NO_PAGE, "")
     by["page"] = by["name"].map(page).replace(["", "13"], "no")  # page 13 is about none
     by = by.sort_values(["worst", "page"], ascending=[False, True])  # those that fail before one that depends
     said = by[[*SHORT.values()]].radd([f"<b>{word}:</b> " for word in SHORT.values()])
