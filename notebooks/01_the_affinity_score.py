@@ -49,14 +49,18 @@ from companion.style import say
 
 check_parameters(globals())
 
-# %% mystnb={"figure": {"name": "fig-1-ranges", "caption": "Of four windows of inputs a ReLU scores lowest on the one where only a tenth is positive (paper Fig.\u00a02 A)."}, "image": {"alt": "Four panels, each with its own vertical axis, with the graph of ReLU and a window of inputs of width 20 that lies at [-20, 0], [-18, 2], [-10, 10] and [0, 20]. The scores are 1.00, 0.27, 0.68 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine map misses them."}}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
+import torch
 
 from affscore import affinity_score, transport
-from companion.chapter_01 import activation_panels
+from companion.chapter_01 import activation_panels, steps_of_a_score
 
 
+# %% mystnb={"figure": {"name": "fig-1-ranges", "caption": "Of four windows of inputs a ReLU scores lowest on the one where only a tenth is positive (paper Fig.\u00a02 A)."}, "image": {"alt": "Four panels, each with its own vertical axis, with the graph of ReLU and a window of inputs of width 20 that lies at [-20, 0], [-18, 2], [-10, 10] and [0, 20]. The scores are 1.00, 0.27, 0.68 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine map misses them."}}
 def relu(x):
     return np.maximum(x, 0)
 
@@ -103,8 +107,6 @@ say(pd.DataFrame({"score": scores}))
 # $6! = 720$ plans; with 512 the library solves this *assignment problem* exactly in a fraction of a second.
 
 # %%
-from itertools import permutations
-
 rng = np.random.default_rng(seed)
 six_x, six_y = rng.standard_normal((2, 6, 2))
 costs = [
@@ -162,10 +164,6 @@ print(f"largest error of an entry of A: {error:.0e}")
 # Step by step, for a ReLU in the plane:
 
 # %% mystnb={"figure": {"name": "fig-1-steps", "caption": "Most of the distance comes from points of $T(X)$ outside the corner, which move back to its edges. The score in four steps; arrows: the standard deviations along the output's principal axes, whose squares sum to its variance (paper Fig. 1)."}, "image": {"alt": "Four panels. A round grey cloud and its orange image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to orange triangles; the orange cloud with two arrows along its principal axes."}}
-import torch
-
-from companion.chapter_01 import steps_of_a_score
-
 x = rng.standard_normal((100, 2))
 y = relu(x)
 fit = transport.affine_map(x, y, covariance="empirical")

@@ -52,12 +52,26 @@ from companion.style import say, table
 
 check_parameters(globals())
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "The ReLUs, and those of a network of your own", "code_prompt_hide": "The ReLUs, and those of a network of your own"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+import numpy as np
 import pandas as pd
+import torch
+from scipy.optimize import brentq
+from scipy.stats import norm
 
 import affscore
+from affscore import affinity_score
+from companion.activations import (
+    ACTIVATIONS,
+    NAMES,
+    activation_graphs,
+    limit_score,
+)
+from companion.chapter_02 import activation_domain, activity
 from companion.real_networks import real_scores
+from companion.sweeps import sweep
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "The ReLUs, and those of a network of your own", "code_prompt_hide": "The ReLUs, and those of a network of your own"}
 measured = [
     real_scores(name, reduction="sample")
     for name in ("CIFAR-10", "photographs")
@@ -72,11 +86,6 @@ relus = pd.concat(measured).query("activation == 'relu'")
 relus = relus.rename(columns={"sparsity_after": "zeros"})
 
 # %% mystnb={"figure": {"name": "fig-2-activity", "caption": "The more outputs are zero, the lower ReLUs score; most lie on or above a normal input with as many zeros (dashed). Ten trained networks, at one random position of each image. Plain and residual: {term}`JPEG copies` of the CIFAR-10 test images. SqueezeNets: ImageNet weights, those of 1.0 quantised; 512 photographs."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; the points of plain networks spread furthest above it."}}
-import numpy as np
-from scipy.stats import norm
-
-from companion.chapter_02 import activity
-
 # a normal input with mean m and standard deviation 1
 m = np.linspace(-2, 2.5, 100)
 mean = m * norm.cdf(m) + norm.pdf(m)  # of its ReLU
@@ -112,11 +121,6 @@ say(related)
 # standard deviations come with the book (`python -m companion.sweeps domain` computes them again, in minutes). One of them:
 
 # %%
-import torch
-
-from affscore import affinity_score
-from companion.sweeps import sweep
-
 rng = np.random.default_rng(seed)
 noise = torch.from_numpy(rng.standard_normal((1000, 300)))
 domain = sweep("domain").query("draw == 0")
@@ -126,9 +130,6 @@ again = affinity_score(m + noise, torch.relu(m + noise)).value
 print(f"ReLU at {m:.2f}: {again:.3f}, stored {here['score'].iloc[9]:.3f}")
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "How it is drawn", "code_prompt_hide": "How it is drawn", "figure": {"name": "fig-2-domain", "caption": "ReLU scores below 1 only near its kink, Sigmoid at every mean. The functions (above), and their scores over the mean of the input (below), with a line for each of three standard deviations. At the far left ReLU returns 0 alone: constant, and so affine."}, "image": {"width": "540px", "alt": "Two panels with three curves each. Those of ReLU are at 1 except in a dip left of 0, the broader the wider the input. Those of Sigmoid lie at different heights at nearly every mean, the lower the wider the input."}}
-from companion.activations import activation_graphs
-from companion.chapter_02 import activation_domain
-
 few = domain[domain["std"].isin([0.1, 0.5, 2])]
 two = few[few["activation"].isin(["relu", "sigmoid"])]
 activation_domain(two, activation_graphs(["relu", "sigmoid"]), columns=1)
@@ -175,8 +176,6 @@ table(rare[["score", "of infinitely many samples", "constant"]], digits=3)
 # $-X$ against $\sigma(X)$, and the straight piece comes out straight:
 
 # %%
-from companion.activations import ACTIVATIONS, NAMES
-
 places = {"SiLU at -10": ("silu", -10, 0.01), "GELU at -3": ("gelu", -3, 0.1)}
 places["HardSwish at -2.5"] = ("hardswish", -2.5, 0.1)
 rows = {}
@@ -258,10 +257,6 @@ answer = None  # your answer here: a number
 # correlation is 3/4, and not quite a third of the inputs is positive there.
 
 # %%
-from scipy.optimize import brentq
-
-from companion.activations import limit_score
-
 answer = brentq(
     lambda ratio: limit_score(torch.relu, ratio, 1.0) - 0.5, -3, 3
 )

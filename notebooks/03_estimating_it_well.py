@@ -58,6 +58,20 @@ from companion.style import say, table, window
 check_parameters(globals())
 warnings.simplefilter("ignore", UserWarning)  # small n is the point
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+import numpy as np
+import pandas as pd
+
+import affscore
+from affscore import affinity_score
+from affscore.transport import first_order_bias, points_needed
+from companion.chapter_03 import bias_against_points, drift, estimation_sweep
+from companion.figures import repeated_signatures
+from companion.networks import network_title
+from companion.printed import printed_table
+from companion.studies import load_study, under
+from companion.sweeps import sweep
+
 # %% [markdown]
 # ## The bias
 #
@@ -66,12 +80,6 @@ warnings.simplefilter("ignore", UserWarning)  # small n is the point
 # most of the variance. Four samples.
 
 # %%
-import numpy as np
-import pandas as pd
-
-from affscore.transport import first_order_bias
-from companion.chapter_03 import bias_against_points, estimation_sweep
-
 d, ratios = 128, np.array([0.25, 0.5, 1, 2, 4, 8])
 sizes = (ratios * d).astype(int).tolist()
 of = {"exponents": [0, 1.5], "repeats": 4, "seed": seed}
@@ -164,16 +172,11 @@ window("bias-window", curves.set_axis(biases.columns).T)
 # **With shrinkage scores of independent channels stay, whatever the width.** Nine activations (ReLU lies below ReLU6):
 
 # %%
-from companion.printed import printed_table
-from companion.sweeps import sweep
-
 printed = printed_table("figure7_activation_scores")
 printed = printed.rename(columns={"shrinkage": "ledoit-wolf"})
 drawn = sweep("drift").query("repeat == 0")
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-drift", "caption": "With the empirical covariance every activation looks more linear the fewer images each channel has; with shrinkage the scores of independent channels stay, at the values that the paper prints (ticks)."}, "image": {"width": "540px", "alt": "Two panels with nine curves each. With the empirical covariance all curves fall as n/d grows, ReLU from 0.86 to 0.66. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
-from companion.chapter_03 import drift
-
 drift(drawn, printed[["ledoit-wolf"]])
 
 # %% [markdown]
@@ -189,9 +192,6 @@ drift(drawn, printed[["ledoit-wolf"]])
 # images to 1024 by so much, under the optimal coupling (`exact`) and with each input kept with its own output (`paired`):
 
 # %%
-from companion.networks import network_title
-from companion.studies import load_study, under
-
 study = load_study("batch-size-cifar")
 study["network"] = study["model"].map(network_title)
 words = ["reduction", "order", "covariance", "bias"]
@@ -213,8 +213,6 @@ table(changes.rename_axis(None), digits=3)
 trainings = under(load_study("seeds"))
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-seeds", "caption": "Nine trainings of one architecture have the same shape, and single activations differ by up to 0.3."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
-from companion.figures import repeated_signatures
-
 repeated_signatures({"mini VGG-16": trainings}, "seed")
 
 # %% [markdown]
@@ -247,8 +245,6 @@ say(moved, "{:.3f}")
 # difference counts only if it is larger than another seed's. (Means over a network move less: {doc}`18_what_is_reproduced`.)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
-import affscore
-
 if model:
     options = {"images": images or None, "device": device, "seed": seed}
     options["criteria"] = False
@@ -263,8 +259,6 @@ if model:
 # themselves. In this cloud most coordinates are small, and each point is multiplied by a Student t variable.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Such a cloud", "code_prompt_hide": "Such a cloud"}
-from affscore import affinity_score
-
 rng = np.random.default_rng(seed)
 size = np.abs(rng.standard_t(1, size=(256, 1)))
 scale = np.where(np.arange(1024) < 100, 1.0, 1e-3)
@@ -309,8 +303,6 @@ answer = None  # your answer here: a number
 # The constant of ReLU is 0.075, so that $n \ge 0.075 \cdot 256 / 0.01$: nearly two thousand images, four of the usual batches *in one*.
 
 # %%
-from affscore.transport import points_needed
-
 answer = points_needed(256, 0.01, c)
 print(answer, "points")
 

@@ -56,13 +56,18 @@ from companion.style import say, table
 
 check_parameters(globals())
 
-# %%
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
 import pandas as pd
+import torch
 
 import affscore
+from companion.chapter_04 import scores_and_zeros
+from companion.figures import signatures
 from companion.networks import network_title
-from companion.real_networks import real_scores
+from companion.real_networks import real_multiverses, real_scores
+from companion.shipped import shipped_signature
 
+# %%
 photographs = real_scores("photographs")
 resnet = photographs.query("network == 'ResNet-18'")
 spec = model if "@" in model or not weights else f"{model}@{weights}"
@@ -74,8 +79,6 @@ if model != "mini:digitsnet":
     both.reverse()  # a network of your own comes first
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-resnet18", "caption": "After a sum ResNet-18's ReLUs score higher than inside the blocks, but for one at depth 15. Signatures, from the image to the classes: its seventeen ReLUs (quantised ImageNet weights, 512 photographs), and the network of this page (parameter `model`). 1 is where the transport map is exact."}, "image": {"width": "540px", "alt": "Affinity score over depth for the activations of two networks. In ResNet-18 those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
-from companion.figures import signatures
-
 signatures(pd.concat(both))
 
 # %% [markdown]
@@ -151,8 +154,6 @@ about = {"ResNet-18": f"{falls['ResNet-18']:.2f}"}
 about["negative"] = f"{(falls < 0).sum()} of {len(falls)}"
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-zeros", "caption": "The score falls with the share of zeros in the output. Each point is an activation of 26 trained networks; the ReLU at the upper right has hardly an output left. Left: quantised ImageNet weights, 512 photographs. Right: measured on {term}`JPEG copies` of test images."}, "image": {"alt": "Two scatter plots of the affinity score over the share of zero outputs. In both, points fall from near 0.95 at a share of 0.2 to about 0.55 at a share of 0.8; those after a sum are at the upper left. One point lies at a share of 1 and a score of 0.99."}}
-from companion.chapter_04 import scores_and_zeros
-
 scores_and_zeros(activations)
 
 # %% tags=["remove-cell"]
@@ -192,8 +193,6 @@ table(rows[["call", "kind", "depth", "score"]].head(3))
 # **The choice moves the scores of ResNet-18**, single ones by more than 0.2:
 
 # %%
-from companion.real_networks import real_multiverses
-
 choices = real_multiverses("photographs").query("network == 'ResNet-18'")
 choices = choices.query("covariance == 'ledoit-wolf' and coupling == 'exact'")
 three = choices.groupby(["reduction", "order"])["score"]
@@ -207,8 +206,6 @@ table(three.assign(moved=moved))
 # and order**, which the library stores with every result.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Other images, and zeros under other choices", "code_prompt_hide": "How sure? Other images, and zeros under other choices"}
-from companion.shipped import shipped_signature
-
 for name, shown in {
     "resnet56": "ResNet-56",
     "plainnet56": "plain-56",
@@ -290,9 +287,6 @@ answer = None  # your answer here
 
 
 # %%
-import torch
-
-
 class Inception(torch.nn.Module):
     def __init__(self):
         super().__init__()

@@ -52,6 +52,21 @@ from companion.style import say, table
 
 check_parameters(globals())
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+import numpy as np
+import pandas as pd
+
+from companion.chapter_05 import score_histograms, unimodality_test
+from companion.figures import signatures, two_measures
+from companion.predicted import predicted_beside_measured
+from companion.real_networks import (
+    real_multiverses,
+    real_networks,
+    real_scores,
+)
+from companion.statistics import mean_of
+from companion.studies import load_study, under
+
 # %% [markdown]
 # ## Twins with and without shortcuts
 #
@@ -60,12 +75,6 @@ check_parameters(globals())
 # first of a block; the last one is `after-sum` with a shortcut and `second` without.
 
 # %% mystnb={"figure": {"name": "fig-twins", "caption": "With shortcuts the ReLUs after a sum lie near 1 and those inside a block far below; without them both places overlap. Scores of two networks with 56 layers, measured on {term}`JPEG copies` of test images."}, "image": {"alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
-import numpy as np
-import pandas as pd
-
-from companion.chapter_05 import score_histograms
-from companion.real_networks import real_networks, real_scores
-
 scores = real_scores("CIFAR-10").query("kind != 'hidden'")  # in blocks
 two = scores[scores["network"].isin(["plain-56", "ResNet-56"])]
 groups = {
@@ -104,8 +113,6 @@ table(pairs.rename_axis(None), digits={"accuracy": 1})
 # (`examples/matched_networks.py`, `python -m companion.studies --only shortcuts`).
 
 # %%
-from companion.studies import load_study, under
-
 digits = under(load_study("shortcuts")).query("kind != 'hidden'")
 on_digits = digits.groupby(["network", "seed"])[["kind", "score"]]
 on_digits = on_digits.apply(separation).unstack()
@@ -135,9 +142,6 @@ say(100 * both, "{:.0f} %")
 # image, which is what a norm describes.
 
 # %%
-from companion.figures import two_measures
-from companion.predicted import predicted_beside_measured
-
 noise = predicted_beside_measured().query("kind != 'hidden'")
 noise = noise.merge(real_networks().reset_index(), on="model")
 
@@ -187,7 +191,6 @@ table(steps[[1, 3, 9, 27]].add_prefix("block "))
 # ReLUs (with an interval over the families of real networks), of those inside
 # a block, and with scores of averages over positions; means by family.
 # spread: the deviation of the predictions.
-from companion.statistics import mean_of
 
 columns = ["predicted", "score", "score_of_means"]
 every = predicted_beside_measured().query("stage == 'trained'")
@@ -211,8 +214,6 @@ table(fails.set_axis(fails.index.str.replace(":", " ")))
 # ResNet-50 has three ReLUs, two of them inside.)
 
 # %% mystnb={"figure": {"name": "fig-imagenet", "caption": "On photographs, too, the ReLUs after a sum are the upper edge of a zigzag. Weights trained on ImageNet and quantised; 512 photographs."}, "image": {"width": "540px", "alt": "Affinity score over depth for ResNet-18 and ResNet-50. In both the activations after a sum score higher than their neighbours inside of a block."}}
-from companion.figures import signatures
-
 photographs = real_scores("photographs").query("family == 'ResNet'")
 signatures(photographs)
 
@@ -240,8 +241,6 @@ if model:
 # is left, and how often scores from that smooth density would need as much:
 
 # %%
-from companion.chapter_05 import unimodality_test
-
 humps = scores.groupby("network")["score"].agg(unimodality_test)
 humps = humps.map(lambda test: test.p_value).loc[pairs.index]
 table(humps.to_frame("p for one mode").rename_axis(None), digits=3)
@@ -251,8 +250,6 @@ table(humps.to_frame("p for one mode").rename_axis(None), digits=3)
 # ({doc}`18_what_is_reproduced`).
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
-from companion.real_networks import real_multiverses
-
 words = ["reduction", "order", "covariance", "coupling", "family"]
 every = real_multiverses("CIFAR-10").query("kind != 'hidden'")
 every = every[every["family"].isin(["plain", "residual"])]

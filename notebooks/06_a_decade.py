@@ -54,10 +54,24 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
-# %%
-from companion.chapter_06 import PUBLISHED, timeline
-from companion.real_networks import real_scores
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+import pandas as pd
 
+from affscore import load_results
+from affscore.transport import expected_bias
+from companion.chapter_06 import PUBLISHED, timeline
+from companion.figures import signatures
+from companion.networks import network_table, study_models
+from companion.permutation import trend
+from companion.real_networks import (
+    real_multiverses,
+    real_networks,
+    real_scores,
+)
+from companion.shipped import RESULTS
+from companion.style import say, table
+
+# %%
 statistics = ["count", "mean", "std", "min", "median", "max"]
 scores = real_scores("photographs")
 decade = scores.groupby(["family", "network"])["score"].agg(statistics)
@@ -89,11 +103,6 @@ timeline(decade)
 # ({doc}`03_estimating_it_well`); with shrinkage it is up to twice that, and for SqueezeNets unknown.
 
 # %%
-import pandas as pd
-
-from affscore.transport import expected_bias
-from companion.style import table
-
 known = scores.dropna(subset="effective_width")
 points = zip(known["raw"], 512 / known["effective_width"], strict=True)
 bias = known.assign(bias=[expected_bias(*one) for one in points])
@@ -129,8 +138,6 @@ share = pd.DataFrame({"share": between / (between + within)}, ["variance"])
 table(pd.DataFrame(variance, ["standard deviation"]) ** 0.5, digits=3)
 
 # %% tags=["remove-cell"]
-from companion.style import say
-
 say(share, "{:.0%}")
 say(order.loc[["year"]])
 
@@ -151,16 +158,11 @@ groups = pd.Series(ways).map(explained).to_frame("explained")
 table(groups, {"explained": "explained (%)"}, digits=0)
 
 # %% mystnb={"figure": {"name": "fig-within", "caption": "Two designs have two patterns. In SqueezeNet the first ReLU of a block, which squeezes, is nearly linear and the two that expand are not. MobileNetV1 has no such pattern. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"width": "540px", "alt": "Affinity score over depth. In SqueezeNet 1.1 the first activations of blocks lie near 0.92 and the second ones between 0.46 and 0.89. In MobileNetV1 all lie between 0.73 and 0.92."}}
-from companion.figures import signatures
-
 two = ["SqueezeNet 1.1", "MobileNetV1"]
 signatures(scores[scores["network"].isin(two)])
 
+
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
-from companion.permutation import trend
-from companion.real_networks import real_multiverses
-
-
 def over_the_years(rows):
     each = rows.groupby(["family", "network"])["score"]
     each = each.agg(["mean", "var", "count"])
@@ -207,8 +209,6 @@ cifar["raised by JPEG"] = jpeg - lossless
 table(cifar, digits={"raised by JPEG": 3})
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Whose weights are these? All 26 networks", "code_prompt_hide": "Whose weights are these? All 26 networks"}
-from companion.real_networks import real_networks
-
 # Published accuracy, on images that no training saw, where one is known.
 columns = {"accuracy": "accuracy in per cent", "weights_are": "weights"}
 table(real_networks(), columns, digits=1)
@@ -221,10 +221,6 @@ table(real_networks(), columns, digits=1)
 # parameters it shows what follows from a design, and nothing about ImageNet.
 
 # %%
-from affscore import load_results
-from companion.networks import network_table, study_models
-from companion.shipped import RESULTS
-
 mini = load_results(RESULTS).query("dataset == 'digits'")
 mini = mini[
     mini["model"].isin(study_models()) & (mini["weights"] != "random")

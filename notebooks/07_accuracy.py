@@ -54,17 +54,29 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
-# %%
-from affscore.comparison import signature_statistics
-from companion.real_networks import real_networks, real_scores
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+from itertools import permutations as orders
 
+import numpy as np
+import pandas as pd
+
+from affscore.comparison import STATISTICS, signature_statistics
+from companion.figures import repeated_signatures, two_measures
+from companion.mini_zoo import hard_task
+from companion.networks import network_table
+from companion.real_networks import (
+    real_multiverses,
+    real_networks,
+    real_scores,
+)
+from companion.style import say, table
+
+# %%
 scores = real_scores("CIFAR-10").groupby("network")["score"]
 networks = signature_statistics(dict(list(scores)))
 networks = networks.join(real_networks()[["family", "accuracy"]])
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Accuracy falls with the mean score over twelve networks of five families, and rises over the residual ones (two of their four points nearly coincide). Published accuracies; scores measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two scatter plots of accuracy from 87 to 96 per cent, over the mean and over the lowest score. Over the mean, four plain networks fall from 90.5 to 87, four residual ones rise from 92 to 92.7, and the two VGG-like networks and the DenseNet lie at the upper left. Over the lowest score both families fall."}}
-from companion.figures import two_measures
-
 shown = {"mean": "mean score", "min": "smallest score"}
 points = networks.rename(columns=shown)
 points = points.melt(["family", "accuracy"], shown.values(), "statistic")
@@ -81,11 +93,6 @@ two_measures(points, *axes, ("", "accuracy (%)"), columns=1)
 # other two of the seven statistics are the largest score over the mean and over the median.)
 
 # %%
-import pandas as pd
-
-from affscore.comparison import STATISTICS
-from companion.style import table
-
 statistics = list(STATISTICS)  # mean, std, min, median, max and two ratios
 
 
@@ -118,8 +125,6 @@ explained = pd.DataFrame(
 table(explained, {"family": "family (%)", "mean": "mean score (%)"}, digits=0)
 
 # %% tags=["remove-cell"]
-from companion.style import say
-
 say(correlations)
 say(explained, "{:.0%}")
 
@@ -131,8 +136,6 @@ say(explained, "{:.0%}")
 # how often it does as well as with the true ones.
 
 # %%
-import numpy as np
-
 rng = np.random.default_rng(seed)
 z = networks[statistics] - networks[statistics].mean()
 z = (z / np.linalg.norm(z, axis=0)).to_numpy()
@@ -144,7 +147,6 @@ def best(accuracies):
 
 
 print(f"best of seven: R\u00b2 = {best(y):.2f}")
-
 
 # %% [markdown]
 # Permute once over all networks, and once within families only, so that differences between families are no evidence.
@@ -175,8 +177,6 @@ table(pd.DataFrame({"R\u00b2 by chance": chance.median(), "p": p}), digits=3)
 # so does the mean score, as in the residual family.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
-from companion.real_networks import real_multiverses
-
 words = ["reduction", "order", "covariance", "coupling"]
 every = real_multiverses("CIFAR-10")
 about = ["family", "network", "accuracy"]
@@ -206,11 +206,8 @@ series = photographs.assign(
 ).dropna(subset="design")
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-width", "caption": "From its ninth activation on MobileNetV1 has nearly the same scores at all widths. Signatures of MobileNets of three widths each, as multiples of the full one. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"width": "540px", "alt": "Two panels of overlaid lines, affinity score over the activations in order. For MobileNetV1 three lines coincide but for the first activations; for MobileNetV2 the full width lies above the two others, which coincide."}}
-from companion.figures import repeated_signatures
-
 panels = dict(list(series.groupby("design")))
 repeated_signatures(panels, "width", label="× ")
-
 
 # %% [markdown]
 # ```{admonition} Which $R^2$ does the paper print?
@@ -245,9 +242,6 @@ if models:
 # networks, the mini zoo, trained on few and distorted digits with five seeds:
 
 # %%
-from companion.mini_zoo import hard_task
-from companion.networks import network_table
-
 mini = hard_task().drop(columns="seed").groupby("name", sort=False).mean()
 mini = mini.join(network_table(mini.index)[["group", "family"]])
 groups = mini.dropna(subset="group").groupby("group", sort=False)
@@ -292,10 +286,8 @@ answer = None  # your answer here
 #
 # The observed order is one of all orders, and a falling line explains as well as a rising one.
 
+
 # %%
-from itertools import permutations as orders
-
-
 def p_value(x, accuracy):
     def r2(y):
         return np.corrcoef(x, y)[0, 1] ** 2

@@ -56,23 +56,31 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+import numpy as np
+import pandas as pd
+from dtaidistance import dtw
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
+
+from affscore import load_results
+from affscore.options import DEFAULT
+from companion.figures import dendrogram, forest
+from companion.networks import network_table, study_models
+from companion.real_networks import real_multiverses, real_scores
+from companion.shipped import RESULTS
+from companion.studies import load_study, under
+from companion.studies.interventions import judged, outcomes
+from companion.style import say, table
+
 # %% [markdown]
 # ## Twelve networks on CIFAR-10
 #
 # The distance of two signatures is that of dynamic time warping (below). The tree joins the two nearest clusters first, by the
 # average distance of their members.
 
+
 # %%
-import pandas as pd
-from dtaidistance import dtw
-from scipy.cluster.hierarchy import linkage
-from scipy.spatial.distance import squareform
-
-from companion.figures import dendrogram
-from companion.real_networks import real_scores
-from companion.style import table
-
-
 def compared(rows):  # signatures, their distances, and the families
     networks = rows.dropna(subset="score").groupby("network", sort=False)
     signatures = networks["score"].agg(lambda some: some.to_numpy())
@@ -120,9 +128,6 @@ table(distances.loc[["plain-20"], ["plain-32", "plain-56", "ResNet-20"]])
 
 
 # %%
-import numpy as np
-
-
 def nearest_is_relative(distances, family):
     """The share of networks, and how often permuted families reach it."""
     away = np.where(np.eye(len(family)), np.inf, distances)
@@ -155,8 +160,6 @@ found = pd.DataFrame(
 table(found, digits={"p": 4})
 
 # %% tags=["remove-cell"]
-from companion.style import say
-
 say(100 * found, "{:.0f} %")
 
 # %% [markdown]
@@ -182,8 +185,6 @@ if models:
 clustered(photographs)
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
-from companion.real_networks import real_multiverses
-
 words = ["reduction", "order", "covariance", "coupling"]
 shares = {
     name: [
@@ -205,10 +206,6 @@ table(pd.concat(ends), digits={"p": 4})  # of twelve choices
 # weights, on noise, and the mini zoo, small members of the paper's 36 networks that were trained on digits ({ref}`mini-zoo`).
 
 # %%
-from affscore import load_results
-from companion.networks import network_table, study_models
-from companion.shipped import RESULTS
-
 rows = load_results(RESULTS).query("reduction == 'mean'")
 rows = rows[rows["order"] == "activate-first"].assign(network=rows["model"])
 untrained = rows[(rows["dataset"] == "random") & (rows["batch"] == 0)]
@@ -235,14 +232,10 @@ table(found.loc[[*more]], digits={"p": 4})
 #   `3x2` has the depth of `7x2`.
 
 # %%
-from companion.studies.interventions import judged
-
 studied = ["attention", "shortcut-strength", "filters"]
 causes = judged(*studied)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-08-interventions", "caption": "With the identity in place of attention, GELUs are more non-linear; no other difference stands once all comparisons are judged at once. Points: mean score of the first version less that of the second, over five designs, with intervals of 95 % for each alone. Grey: the margin of equivalence."}, "image": {"alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the ReLU after a sum right."}}
-from companion.figures import forest
-
 forest(causes, "difference of scores")
 
 # %% [markdown]
@@ -251,9 +244,6 @@ forest(causes, "difference of scores")
 # (fold). The inputs of the GELUs spread wider and lie lower:
 
 # %%
-from companion.studies import load_study, under
-from companion.studies.interventions import outcomes
-
 shown = {"score": "score", "test_accuracy": "accuracy (%)"}
 shown |= {"gelu_mean": "mean input", "gelu_std": "deviation"}
 levels = outcomes(under(load_study("attention")))
@@ -271,7 +261,6 @@ table(levels.rename_axis("attention"), shown, digits={"test_accuracy": 0})
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Holm's p, and other reductions", "code_prompt_hide": "How sure? Holm's p, and other reductions"}
 # an effect stands where p, corrected for all comparisons, is below 0.05;
 # p is of averages after; differences of scores, with intervals of 95 %
-from affscore.options import DEFAULT
 
 sure = causes[["holm"]].rename(columns={"holm": "p"}).rename_axis(None)
 choices = {"average after": {}, "one position": {"reduction": "sample"}}

@@ -54,6 +54,23 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from myst_nb import glue
+
+from affscore import affinity_score
+from affscore.plots import house_style
+from affscore.transport import diagonal_affinity
+from companion.chapter_09.decomposition import FILE
+from companion.networks import study_models
+from companion.printed import printed_table
+from companion.real_networks import real_networks, real_scores
+from companion.regression import criterion_correlations
+from companion.shipped import shipped_signature
+from companion.style import say, table
+
 # %% [markdown]
 # ## Without a transport
 #
@@ -68,10 +85,6 @@ check_parameters(globals())
 # *diagonal score*, `affscore.transport.diagonal_affinity`. How close is it to the score in trained networks?
 
 # %%
-import pandas as pd
-
-from companion.chapter_09.decomposition import FILE
-
 layers = pd.read_parquet(FILE)  # a row for each activation
 of = {"cifar10-test": "CIFAR-10", "imagenet-sample": "ImageNet"}
 layers["of"] = layers["dataset"].map(of).fillna("mini networks")
@@ -82,10 +95,6 @@ layers["rest"] = layers["score"] - layers["diagonal"]
 whole = layers[layers["n"] == 512]
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-diagonal", "caption": "At one position the score without a transport nearly agrees with the score; with averages after the activation the score is higher, by a different amount in each layer. A point for each activation of 26 networks, 512 images. CIFAR-10: JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of points with the diagonal score on the horizontal and the score on the vertical axis. At one position the points lie close to the diagonal; with averages after the activation they lie above it and scatter, most by up to 0.3."}}
-import seaborn as sns
-
-from affscore.plots import house_style
-
 shown = whole.query("of != 'mini networks' and way != 'average before'")
 shown = shown.sort_values(["of", "way"], ascending=[True, False])
 with house_style():
@@ -104,8 +113,6 @@ with house_style():
 # transport add? Its *map* moves all channels together; its *pairing* may give an input another output. Medians over networks:
 
 # %%
-from companion.style import table
-
 parts = whole.assign(map=whole["paired"] - whole["diagonal"])
 parts["pairing"] = whole["score"] - whole["paired"]
 of_network = parts.groupby(["way", "of", "model"])
@@ -118,8 +125,6 @@ real = agreement.filter(regex="( after|one).*(ImageNet|CIFAR)", axis="index")
 table(real, {"r2": "R²", "map": "map adds", "pairing": "pairing adds"})
 
 # %% tags=["remove-cell"]
-from companion.style import say
-
 say(agreement, "{:.2f}")
 
 # %% [markdown]
@@ -131,11 +136,6 @@ say(agreement, "{:.2f}")
 # Five clouds through a ReLU show where each part helps. `paired` has the whole map, and each input with its own output:
 
 # %%
-import numpy as np
-
-from affscore import affinity_score
-from affscore.transport import diagonal_affinity
-
 draw = np.random.default_rng(seed)
 z = draw.standard_normal((16, 1024, 4))
 clouds = {"independent": z[:1], "16 positions": z}
@@ -163,8 +163,6 @@ table(pd.DataFrame(rows).T)
 # third as much (standard deviations, after averages):
 
 # %%
-from companion.real_networks import real_networks, real_scores
-
 spread = of_network[["score", "rest"]].std().join(fits["r2"])
 after = spread.loc["average after", "ImageNet"].sort_values("r2")
 called = real_networks().reset_index().set_index("model")["network"]
@@ -227,8 +225,6 @@ say(by_n.filter(like="8192").T, "{:.3f}")
 # networks, beside the 32 that the paper prints.
 
 # %%
-from companion.printed import printed_table
-
 sets = {"CIFAR-10": "12 CIFAR-10", "photographs": "14 ImageNet"}
 scores = [real_scores(one).assign(of=sets[one]) for one in sets]
 scores += [mine.assign(of=model, network=model)] if model else []
@@ -261,10 +257,6 @@ with house_style():
 # small networks of the paper's families, trained on digits.)
 
 # %%
-from companion.networks import study_models
-from companion.regression import criterion_correlations
-from companion.shipped import shipped_signature
-
 mini = {name: shipped_signature(name).summary for name in study_models()}
 mini = criterion_correlations(mini).dropna().replace({"criterion": names})
 mini = mini.set_index(["model", "criterion"])["correlation"].unstack()
@@ -284,8 +276,6 @@ counts.loc[five]
 # intervals leave the answer open.
 
 # %% tags=["remove-cell"]
-from myst_nb import glue
-
 say(counts.loc[["CKA"]], "{:.0f}")
 ours = counts.drop(columns="32 printed")
 glue("cka-measured", int(ours.loc["CKA"].sum()), display=False)

@@ -54,17 +54,28 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+import itertools
+
+import numpy as np
+import pandas as pd
+import torch
+
+import affscore
+from affscore.options import DEFAULT
+from affscore.plots.style import house_style, page
+from affscore.survey import stored_multiverses
+from companion.figures import score_dots
+from companion.real_networks import real_multiverses
+from companion.shipped import MULTIVERSES
+from companion.style import say, table, window
+
 # %% [markdown]
 # ## Four choices
 #
 # **Switch one choice, and the signature of ResNet-56 moves**:
 
 # %%
-import pandas as pd
-
-from companion.real_networks import real_multiverses
-from companion.style import window
-
 words = ["reduction", "order", "covariance", "coupling"]
 sets = ["photographs", "CIFAR-10"]
 every = pd.concat([real_multiverses(one).assign(images=one) for one in sets])
@@ -91,8 +102,6 @@ if model:
     every = pd.concat([every, mine.assign(network=model, images=dataset)])
 
 # %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Every change of one choice lowers the mean score of every network. Fourteen ImageNet networks under the choices of the published code, and with one of them changed. Most weights quantised; 512 photographs."}, "image": {"alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, reduce first further left, and one position leftmost in all."}}
-from companion.figures import score_dots
-
 changes = {
     "published code": ("mean", "activate-first", "ledoit-wolf", "exact"),
     "reduce first": ("mean", "reduce-first", "ledoit-wolf", "exact"),
@@ -114,13 +123,6 @@ score_dots(shown.sort_values("published code"))
 
 
 # %%
-import itertools
-
-import numpy as np
-
-from companion.style import table
-
-
 def kept(scores):
     pairs = itertools.combinations(scores.to_numpy(), 2)
     signs = [set(np.sign(one - other)) for one, other in pairs]
@@ -139,8 +141,6 @@ headings = {name: name for name in of_sets} | {"kept": "kept (%)"}
 table(of_sets, headings, {"kept": 0})
 
 # %% tags=["remove-cell"]
-from companion.style import say
-
 say(of_sets[["range"]], "{:.2f}")
 say(of_sets[["networks"]], "{:.0f}")
 say(100 * of_sets[["kept"]], "{:.0f} %")
@@ -176,8 +176,6 @@ say(agree)
 # by 1 around its level, the levels by $s$ around 0, where a ReLU bends. `paired` is the paired score of activate-first.
 
 # %%
-import affscore
-
 rng = np.random.default_rng(seed)
 scores = {}
 for s in (0.05, 0.5, 2.0):
@@ -233,8 +231,6 @@ table(far.to_frame("far"), {"far": "fall above 0.1 (%)"}, digits=1)
 # input and output go together most and least.
 
 # %%
-import torch
-
 network = affscore.load_model("mini:vgg19").eval()
 to_network = affscore.models.card_of(network).preprocessing
 data = affscore.load_data("digits", to_network)
@@ -248,8 +244,6 @@ score = affscore.affinity_score(x, y)
 print(f"exact {score.value:.2f}, paired {score.paired:.2f}")
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-falling", "caption": "Left, the mean output rises with the mean input, as one expects of a ReLU; right, it falls. 512 images before and after a ReLU of the mini VGG-19, along two directions."}, "image": {"alt": "Two scatter plots of 512 points each. In the left one the mean output rises with the mean input; in the right one it falls."}, "code_prompt_show": "How it is drawn", "code_prompt_hide": "How it is drawn"}
-from affscore.plots.style import house_style, page
-
 with house_style():
     figure, panels = page(2, 2.6)
     for axes, direction in zip(panels, directions.T, strict=True):
@@ -270,10 +264,6 @@ with house_style():
 #    does so with the paper's claims.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Averages over channels are another measurement", "code_prompt_hide": "How sure? Averages over channels are another measurement"}
-from affscore.options import DEFAULT
-from affscore.survey import stored_multiverses
-from companion.shipped import MULTIVERSES
-
 axes_of_code = DEFAULT._replace(reduction="published")
 small = [
     one.scores[DEFAULT].corr(one.scores[axes_of_code], method="spearman")

@@ -51,6 +51,24 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+import json
+
+import numpy as np
+import pandas as pd
+import torch
+from IPython.display import HTML
+from scipy.stats import norm
+from torch.nn.functional import cross_entropy
+
+import affscore
+from companion.figures import bundles_of_signatures
+from companion.networks import network_title
+from companion.predicted import predicted_beside_measured
+from companion.real_networks import real_multiverses, real_scores
+from companion.studies import load_study, under
+from companion.style import say, table
+
 # %% [markdown]
 # ## Eight networks before and after
 #
@@ -61,12 +79,6 @@ check_parameters(globals())
 # the images, as they do while a network trains. *Norms off*: as built, they subtract 0 and divide by 1.
 
 # %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores; with shortcuts, those inside the blocks. With norms off the scores rise to nearly 1 within a few layers. Measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, three lines each. With norms off the lines rise from 0.7 to above 0.9. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
-import pandas as pd
-
-from companion.figures import bundles_of_signatures
-from companion.real_networks import real_scores
-from companion.studies import load_study, under
-
 trained = real_scores("CIFAR-10").assign(stage="trained")
 untrained = under(load_study("untrained-cifar"))
 as_built = untrained["weights"] == "as built"
@@ -84,8 +96,6 @@ bundles_of_signatures(two, panels="network", columns=1)
 # Which activations change? Means by their place (the stem comes before all blocks):
 
 # %%
-from companion.style import table
-
 places = scores.replace({"kind": {"hidden": "stem"}})
 places = places.pivot_table("score", ["family", "kind"], "stage")
 places = places[["norms off", "untrained", "trained"]]
@@ -93,8 +103,6 @@ places.index = places.index.map(" ".join)
 table(places)
 
 # %% tags=["remove-cell"]
-from companion.style import say
-
 say(places)
 
 # %% [markdown]
@@ -131,9 +139,6 @@ if before and after:
 # and independent Gaussian noise for the output of each layer.
 
 # %%
-from companion.networks import network_title
-from companion.predicted import predicted_beside_measured
-
 noise = predicted_beside_measured().query("stage != 'trained'")
 noise = noise.assign(network=noise["model"].map(network_title))
 noise = noise.rename(columns={"score_unshrunk": "measured"})
@@ -213,10 +218,6 @@ shown = {
 }
 
 # %% tags=["hide-input"]
-import json
-
-from IPython.display import HTML
-
 HTML(
     "<div id='training-window'>This window needs the site's JavaScript.</div>"
     f"<script type='application/json'>{json.dumps(shown)}</script>"
@@ -255,11 +256,6 @@ say(exact)
 # `affscore.track` measures a network while it trains. One line makes the tracker, one line a step feeds it:
 
 # %%
-import torch
-from torch.nn.functional import cross_entropy
-
-import affscore
-
 torch.manual_seed(seed)
 digits, labels = affscore.models.digits("train")
 network = affscore.load_model("mini:digitsnet@random", seed)
@@ -283,8 +279,6 @@ tracker.plot()
 # weights. There are callbacks for Lightning and Hugging Face's Trainer: {doc}`../book/how_to_run_with_your_model`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
-from companion.real_networks import real_multiverses
-
 # What training adds to the mean score of a place, under every choice.
 words = ["reduction", "order", "covariance", "coupling", "family", "kind"]
 fresh = load_study("untrained-cifar").query("weights != 'as built'")
@@ -327,9 +321,6 @@ answer = None  # your answer here: a number
 # Try biases on a grid of quantiles of the normal distribution.
 
 # %%
-import numpy as np
-from scipy.stats import norm
-
 x = norm.ppf((np.arange(200) + 0.5) / 200)[:, None]
 biases = np.arange(0, 3, 0.05)
 enough = [

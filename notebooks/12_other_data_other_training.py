@@ -53,6 +53,21 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+from math import factorial
+
+import numpy as np
+import pandas as pd
+
+from affscore.comparison import distance_matrix
+from companion.chapter_12 import class_effects, deviation_panels
+from companion.clustering import nearest_neighbour_accuracy
+from companion.figures import bundles_of_signatures
+from companion.networks import network_title
+from companion.real_networks import real_networks
+from companion.studies import load_study, under
+from companion.style import say, table
+
 # %% [markdown]
 # ## From photographs to CIFAR-10, and back
 #
@@ -60,12 +75,8 @@ check_parameters(globals())
 # the activations $l$ is $D = \sqrt{\sum_l (s'_l - s_l)^2}$. Other images of the same data alone give a distance of about
 # $\sqrt{\sum_l \sigma_l^2}$. Here $\sigma_l$ is the standard deviation of the scores of two halves of the images.
 
+
 # %%
-import pandas as pd
-
-from companion.studies import load_study, under
-
-
 def distances(study):
     """Of each network, to the data in the first row; and by chance."""
     reference = study["dataset"].iloc[0]
@@ -81,9 +92,6 @@ names = ["other-data-photographs", "other-data-cifar"]
 real = pd.concat([distances(under(load_study(name))) for name in names])
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars). Distance from the signature on the data of the training; dotted lines are means. Three networks trained on ImageNet, then eight on CIFAR-10; 512 images each, as JPEG."}, "image": {"alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
-from companion.chapter_12 import deviation_panels
-from companion.real_networks import real_networks
-
 called = {"folder:cifar10-test": "CIFAR-10", "random": "noise"}
 called["folder:imagenet-sample"] = "ImageNet"
 titles = {model: name for name, model in real_networks()["model"].items()}
@@ -96,15 +104,11 @@ deviation_panels(shown, ["euclidean"], chance="other images of the same data")
 # As multiples of the bars:
 
 # %%
-from companion.style import table
-
 times = real.drop(columns="chance").div(real["chance"], axis=0)
 times = times.agg(["min", "median", "max"]).astype(float)
 table(times, digits=1)
 
 # %% tags=["remove-cell"]
-from companion.style import say
-
 extremes = {"least": times.loc["min"].min(), "most": times.loc["max"].max()}
 say(pd.DataFrame({"times": extremes}), "{:.2g}")
 
@@ -188,11 +192,6 @@ if model:
 
 
 # %%
-import numpy as np
-
-from companion.networks import network_title
-
-
 def ratio(rows):
     table = rows.pivot_table("score", ["draw", "dataset"], "index")
     classes, subsets = table.loc[0], table.loc[1:]
@@ -227,8 +226,6 @@ usual = ways[ways["way"] == "supervised"].groupby("depth")["score"].mean()
 apart = ways.assign(score=ways["score"] - ways["depth"].map(usual))
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-ways", "caption": "Contrastive training leaves the network most linear on average, but not at its end. Scores less those of supervised training; thin lines are seeds, thick ones their means."}, "image": {"width": "540px", "alt": "Difference of affinity scores over depth, five thick lines with markers, one for each way of training, and thin lines for the seeds around each."}}
-from companion.figures import bundles_of_signatures
-
 figure = bundles_of_signatures(apart, columns=1)
 figure.axes[0].yaxis.label.set_text("score less supervised")
 
@@ -243,8 +240,6 @@ table(means.groupby("way").agg(["mean", "min", "max"]))
 # For most the nearest signature is one of the same way; by chance about two would have such a neighbour.
 
 # %%
-from affscore.comparison import distance_matrix
-
 by_training = dict(list(ways.groupby(["way", "seed"])["score"]))
 scores = {f"{way} {k}": s.to_numpy() for (way, k), s in by_training.items()}
 apart = distance_matrix(scores).to_numpy(copy=True)
@@ -257,9 +252,6 @@ print(f"{same.sum()} of {len(same)} have a nearest neighbour of their way")
 # {bdg-warning}`depends`: this is one small architecture.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Permutation tests, and other choices", "code_prompt_hide": "How sure? Permutation tests, and other choices"}
-from companion.chapter_12 import class_effects
-from companion.clustering import nearest_neighbour_accuracy
-
 effects = class_effects(under(pd.concat(classes)))
 p = max(effect.p_value for effect in effects.values())
 print(f"one class, permuted with the subsets: p = {p:.3f} at most")
@@ -342,8 +334,6 @@ companion.exercises.check("12.1", (below, above))
 # (c) With $k = 1$ the bound is $m!/m! = 1$: no result could have rejected. A clustering of one training each cannot show that it finds methods.
 
 # %%
-from math import factorial
-
 for m, k in [(2, 2), (2, 3), (2, 4), (5, 2), (17, 1)]:
     least = factorial(m) * factorial(k) ** m / factorial(m * k)
     print(f"{m} methods, {k} seeds: p ≥ {least:.3g}")

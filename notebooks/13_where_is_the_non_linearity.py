@@ -50,6 +50,16 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+import numpy as np
+import pandas as pd
+
+import affscore
+import companion
+from companion.chapter_13 import criteria_over_width, unexplained_shares
+from companion.studies import load_study
+from companion.style import say, table
+
 # %% [markdown]
 # ## A linear layer has a low score
 #
@@ -64,16 +74,8 @@ check_parameters(globals())
 #
 # with the rank $r$ of the inputs: a fit of many coefficients explains something by chance, and this corrects for it.
 
+
 # %%
-import numpy as np
-import pandas as pd
-
-import affscore
-import companion
-from companion.chapter_13 import criteria_over_width, unexplained_shares
-from companion.style import say, table
-
-
 def unexplained(x, y):
     """Of the variance of y, what no affine map of x explains."""
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
@@ -112,8 +114,6 @@ say(scores)
 # output ({doc}`10_every_choice_at_once`).
 
 # %%
-from companion.studies import load_study
-
 study = [load_study(name) for name in ("blocks-cifar", "blocks")]
 study = pd.concat(study, ignore_index=True)
 study["unexplained share"] = 2 * (1 - study["affine_fit"]) ** 2

@@ -45,6 +45,16 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+import pandas as pd
+import torch
+
+import companion
+from affscore.transport import expected_bias
+from companion.chapter_14 import scores_along
+from companion.studies import load_study, under
+from companion.style import say, table
+
 # %% [markdown]
 # ## Two architectures, three seeds
 #
@@ -58,14 +68,6 @@ check_parameters(globals())
 # `examples/language_networks.py`, with the tracker of {doc}`11_what_training_does`.)
 
 # %% mystnb={"figure": {"name": "fig-14-course", "caption": "Training lowers the score of every GELU, after a short rise. Lines: means over three seeds; bands: from the lowest to the highest."}, "image": {"alt": "Two panels, without and with gates, each with four curves that begin near 0.95 and fall while the network trains, to between 0.7 and 0.85. The first two blocks end lowest."}}
-import pandas as pd
-
-import companion
-from affscore.transport import expected_bias
-from companion.chapter_14 import scores_along
-from companion.studies import load_study, under
-from companion.style import say, table
-
 NAMES = {"char_gpt": "GELU", "gated_char_gpt": "gated"}
 # paired scores, here within 0.001 of the exact ones
 course = load_study("language-course").replace({"network": NAMES})
@@ -204,9 +206,6 @@ answer = None  # your answer here: a function average(features, mask)
 
 
 # %%
-import torch
-
-
 def average_of_text(features, mask):
     real = mask.bool()[:, :, None]
     total = torch.where(real, features, 0).sum(dim=1)

@@ -52,6 +52,26 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+import numpy as np
+import pandas as pd
+import torch
+
+import affscore
+import companion
+from affscore.linear_regions import along_segments
+from companion.chapter_15 import (
+    against_width,
+    logits_along_path,
+    mean_correlation,
+    mosaic,
+    times_as_large,
+    trend_over,
+)
+from companion.planes import closed_paths, on_plane
+from companion.studies import load_study, under, with_scores
+from companion.style import say, table
+
 # %% [markdown]
 # ## A path and its regions
 #
@@ -60,16 +80,6 @@ check_parameters(globals())
 # labels that are all wrong. (Both are ours.)
 
 # %%
-import numpy as np
-import pandas as pd
-import torch
-
-import affscore
-import companion
-from affscore.linear_regions import along_segments
-from companion.planes import closed_paths
-from companion.style import say, table
-
 weights = "../examples/region_networks.py:vgg8@../examples/weights/vgg8"
 names = {
     "right labels": f"{weights}-vanilla-1.safetensors",
@@ -91,8 +101,6 @@ followed = {
 digit = int(digits[image])
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords. Left: the output (black) along a closed path around a digit, its chord over each segment (dashed), and the area between. Right: the beginning of the first segment, with a tick for each point where the function bends. All panels of a column have the same scale."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
-from companion.chapter_15 import logits_along_path
-
 logits_along_path(followed, digit)
 
 # %% [markdown]
@@ -137,8 +145,6 @@ table(pd.DataFrame(of_path).T, digits={"density": 0})
 # tiles. The gradient of an output is the same all over a tile; its norm is the colour.
 
 # %%
-from companion.planes import on_plane
-
 corner, right, up = path[0], path[2] - path[0], path[6] - path[0]
 planes = {}
 for name, model in models.items():
@@ -148,8 +154,6 @@ for name, model in models.items():
         planes.setdefault(name, []).append(plane)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-plane", "caption": "With right labels gradients of regions have nearly the same norm, with wrong labels their norms differ. Regions in a plane through three points of the path, all panels on one scale; white lines part regions. Left: nearly every point of the grid has its own region. Right: a corner, 3 % of each side, with about as many regions in both networks."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
-from companion.chapter_15 import mosaic
-
 mosaic(planes, digit)
 
 # %% [markdown]
@@ -161,8 +165,6 @@ mosaic(planes, digit)
 # 100 % of wrong labels, from three seeds each. All were followed around the same 16 test images.
 
 # %%
-from companion.studies import load_study, under
-
 MEASURES = {"crossings": "regions", "absolute_deviation": "deviation"}
 MEASURES["relative"] = "relative"
 called = {"vgg8": "VGG", "resnet8": "ResNet"}
@@ -177,8 +179,6 @@ headings = {"regions": "density", "deviation": "absolute deviation"}
 headings |= {"relative": "relative deviation"}
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the absolute deviation grows several times over, density and relative deviation little. The relative deviation grows as much with right labels on moved digits. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the absolute deviation rises from 1 to about 6; those of density and relative deviation stay between 1 and 1.8."}}
-from companion.chapter_15 import times_as_large
-
 times_as_large(times.rename(columns=headings))
 
 # %% [markdown]
@@ -222,8 +222,6 @@ say(within.add_suffix("-within"))
 # become more linear along the data.
 
 # %%
-from companion.studies import with_scores
-
 scores = under(load_study("regions-width"))
 wide = with_scores(scores, load_study("regions-width-paths"))
 wide["width"] = wide["network"].str.rpartition("_")[2].astype(int)
@@ -238,8 +236,6 @@ shown = {
 }
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-width", "caption": "Test error and absolute deviation peak near the dashed line and fall, as the poster says; the affinity score falls throughout. Mini VGGs of nine widths, three seeds each (thin) and their mean (thick), a fifth of the labels wrong. From the dashed line on 99 % of the training labels are fitted."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
-from companion.chapter_15 import against_width
-
 against_width(wide, shown, threshold)
 
 # %% [markdown]
@@ -250,7 +246,6 @@ against_width(wide, shown, threshold)
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals and p-values", "code_prompt_hide": "How sure? Intervals and p-values"}
 # Intervals of 95 % are over seeds and images, p-values by permutations
 # of the means over seeds.
-from companion.chapter_15 import mean_correlation, trend_over
 
 for what in ("deviation", "relative"):
     rho = mean_correlation(paths, "regions", what)

@@ -51,6 +51,31 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+import numpy as np
+import pandas as pd
+import torch
+
+import affscore
+import companion
+from affscore.nonlinear_advantage import to_prelu
+from companion.chapter_16 import (
+    accuracy_curves,
+    by_kind,
+    core_network,
+    decisions_changed,
+    gap,
+    survival,
+    survival_correlations,
+    trainings,
+)
+from companion.chapter_16.linear_channels import FILE
+from companion.slope_training import train
+from companion.statistics import mean_of
+from companion.studies import load_study, under
+from companion.studies.tasks import TASKS
+from companion.style import say, table
+
 # %% [markdown]
 # ## Which channels can go?
 #
@@ -65,15 +90,6 @@ check_parameters(globals())
 # with the largest contribution (*reversed*). `lead` is that of the contribution:
 
 # %%
-import numpy as np
-import pandas as pd
-
-import companion
-from companion.chapter_16.linear_channels import FILE
-from companion.statistics import mean_of
-from companion.studies import load_study, under
-from companion.style import say, table
-
 runs = pd.read_parquet(FILE).query("scope == 'layer'")
 kept = runs.groupby(["dataset", "model", "by"])["accuracy"].mean()
 kept = 100 * kept.unstack().drop("digits")
@@ -147,13 +163,6 @@ table(half.rename_axis("criterion"), digits=0)
 # with the penalty:
 
 # %%
-import torch
-
-import affscore
-from affscore.nonlinear_advantage import to_prelu
-from companion.slope_training import train
-from companion.studies.tasks import TASKS
-
 scans, labels, *test = TASKS["digits"].samples()
 name = "../examples/matched_networks.py:residual8"
 small = to_prelu(affscore.load_model(name, seed), scans[:2])
@@ -177,8 +186,6 @@ table(record.loc[9::5])
 # have no penalty. All are trained equally long.
 
 # %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "The sum of two digits breaks down below a path length of three if channels go early, below one if they go late. On the larger digit both fall together. Lines: means of one weight."}, "image": {"alt": "Two panels with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below three units, the late one only below one. On the larger of two digits both fall a little below one unit."}}
-from companion.chapter_16 import accuracy_curves
-
 study = load_study("advantage")
 when = {0.0: "early", 1.0: "late"}
 study["when"] = study["start"].map(when).fillna("untouched")
@@ -220,7 +227,6 @@ say(left, "{:.0f} %")
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Late less early, in points", "code_prompt_hide": "How sure? Late less early, in points"}
 # 95 % over five seeds; with a tenth left they leave the sum open;
 # path lengths are those up to half of the untouched network's
-from companion.chapter_16 import gap, trainings
 
 runs, sure = trainings(load_study("advantage")), {}
 for task in left.index:
@@ -240,8 +246,6 @@ say(pd.DataFrame(losses, ["loss"]), "{:.1f}")
 # ## What stays
 
 # %% mystnb={"figure": {"name": "fig-advantage-core", "caption": "Digits keep their early activations; the sum keeps half of the last but one, too. Blue, with their number: channels that stay non-linear, late, at a path length of about three. Grey: all channels."}, "image": {"alt": "Two panels with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels."}}
-from companion.chapter_16 import core_network
-
 late = study[study["when"] == "late"]
 late = late[late["task"].isin(["digits", "sum"])]
 lengths = late.groupby(["task", "omega"])["napl"].mean()
@@ -257,8 +261,6 @@ core_network(core)
 # fixed nothing clear is left of the score (fold).
 
 # %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The place says almost all about the share of channels that stays non-linear (left), the affinity score before little (right). Thirteen activations, means over trainings."}, "image": {"alt": "Two panels. On the left the share that stays falls with the place in the network. On the right it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
-from companion.chapter_16 import by_kind
-
 key = ["task", "seed", "layer", "call"]
 stays = study[study["when"] == "late"]
 stays = stays.assign(stays=stays["active"] / stays["channels"])
@@ -269,8 +271,6 @@ stays["place"] = stays["index"] + 1
 by_kind(stays, {"place": "activation, in order", "score": "affinity score"})
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Rank correlations of score and share that stays", "code_prompt_hide": "How sure? Rank correlations of score and share that stays"}
-from companion.chapter_16 import survival, survival_correlations
-
 every = under(load_study("advantage-scores"))
 rho = survival_correlations(survival(study, every)).groupby("task")
 # partial: with place and kind held fixed
@@ -283,8 +283,6 @@ table(rho[["score", "partial"]].mean())
 # that change when one activation becomes linear, on average. Two mini VGGs:
 
 # %%
-from companion.chapter_16 import decisions_changed
-
 labels_of = {"right labels": "vanilla", "wrong labels": "noise-1.0"}
 file = "../examples/region_networks.py:vgg8@../examples/weights/vgg8-{}-1"
 scans, share = affscore.models.digits("test")[0][:200], {}

@@ -49,6 +49,23 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
+import pandas as pd
+import torch
+import torch.nn.functional as F
+
+import affscore
+import companion
+from affscore.network import resampled
+from affscore.transport import differentiable_affinity
+from companion.chapter_17 import accuracy_by_score, towards
+from companion.figures import forest, signatures
+from companion.shipped import shipped_signature
+from companion.statistics import mean_of
+from companion.studies import load_study, under
+from companion.studies.interventions import judged, outcomes
+from companion.style import say, table
+
 # %% [markdown]
 # ## Sixty trainings
 #
@@ -59,13 +76,6 @@ check_parameters(globals())
 # (200 images, turned, scaled, moved and noisy), with five seeds. Networks of one seed begin alike and see the same images.
 
 # %% mystnb={"figure": {"name": "fig-17-accuracy", "caption": "Free networks are about as accurate as pulled ones, or more. Mini ResNets that are pulled low lose most. Held-out digits, a point for each training."}, "image": {"alt": "Four panels, one for each network and task, with accuracy over the mean score in three groups of points: pulled low, free and pulled high. Free ones are as high as the others or higher."}}
-import pandas as pd
-
-import companion
-from companion.chapter_17 import accuracy_by_score
-from companion.studies import load_study, under
-from companion.style import say, table
-
 MEASURES = {"test_accuracy": "accuracy", "accuracy_noise_1": "under noise"}
 study = under(load_study("steered")).drop(columns="accuracy")
 study = study.rename(columns=MEASURES)
@@ -86,7 +96,6 @@ table(means, digits=dict.fromkeys(MEASURES.values(), 1))
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Differences from free training", "code_prompt_hide": "How sure? Differences from free training"}
 # in points, with intervals of 95 % over five seeds; tasks share their images
-from companion.statistics import mean_of
 
 free = outcome.xs("free", level="target")
 sure = {}
@@ -118,9 +127,6 @@ say(sure.apply(lambda column: column.str.partition(" [")[0]))
 # penalty was at that step of its twin. Comparisons and margins were fixed before the run.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "The planned comparisons, drawn", "code_prompt_hide": "The planned comparisons, drawn", "figure": {"name": "fig-17-control", "caption": "A pull moves the score, a disturbance as strong does not. A high pull costs 3 points more accuracy than its control (at 5 %, not with all comparisons judged at once); for low it is open. Differences between pull and control, with 95 % intervals over eight designs; grey: the margin of equivalence."}, "image": {"alt": "Six rows, each with a point and its interval over a grey band around zero. Mean scores lie far from zero, to the left for low and to the right for high; accuracies lie nearer to zero, below it for high, those under noise with wide intervals."}}
-from companion.figures import forest, signatures
-from companion.studies.interventions import judged, outcomes
-
 against, words = judged("control"), ("score", "accuracy", "under noise")
 against.index = [f"{one}, {way}" for one in words for way in ("low", "high")]
 forest(against, "pull less control (of accuracy 0.1 is 10 points)")
@@ -161,12 +167,6 @@ table(against.rename_axis(None), ours, digits=3)
 # inputs, follows the gradient from a bias of zero:
 
 # %%
-import torch
-import torch.nn.functional as F
-
-import affscore
-from affscore.transport import differentiable_affinity
-
 draw = torch.Generator().manual_seed(seed)
 inputs = torch.randn(512, 1, generator=draw, dtype=torch.float64)
 steps = []
@@ -265,10 +265,6 @@ table(both)
 # from the target.
 
 # %% mystnb={"figure": {"name": "fig-17-signatures", "caption": "Trained towards the signature of another network (black), a mini VGG and a mini ResNet come close to it. Thin lines: five seeds; thick lines: their means. Held-out digits."}, "image": {"alt": "Two panels, towards a mini ViT and towards a mini ResNet-18, over seven depths, with the target in black and two bundles of lines near it."}}
-from affscore.network import resampled
-from companion.chapter_17 import towards
-from companion.shipped import shipped_signature
-
 LENT = {"as-vit": "mini:vit_b_16", "as-resnet": "mini:resnet18"}
 shaped = under(load_study("steered-targets"))
 shaped = shaped.pivot_table("score", ["target", "network", "seed"], "index")

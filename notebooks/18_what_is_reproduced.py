@@ -56,7 +56,7 @@ from companion.parameters import check_parameters
 
 check_parameters(globals())
 
-# %%
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
 from pathlib import Path
 
 import pandas as pd
@@ -67,6 +67,7 @@ from companion.chapter_18 import by_material, material, readable, results
 from companion.ledger import Ledger
 from companion.style import download, say, table
 
+# %%
 if models:
     options = {"n": n, "images": images or None, "device": device}
     options |= {"seed": seed, "progress": False}

@@ -1,4 +1,5 @@
-// What style sheets cannot do: a reader without a mouse reaches what scrolls, paper shows what is folded, a phone folds code.
+// What style sheets cannot do: a reader without a mouse reaches what scrolls, paper shows what is folded, a phone folds code,
+// a figure comes before the cells that prepare it, and asides are folded.
 "use strict";
 
 function letKeysScroll() {
@@ -30,6 +31,27 @@ function markWideFormulas() {
   }
 }
 
+// Cells without an output that stand right before a figure compute what it shows: they follow it. The last goes first.
+function figuresFirst() {
+  for (const cell of [...document.querySelectorAll("article .cell:not(:has(.cell_output))")].reverse()) {
+    const next = cell.nextElementSibling;
+    if (next?.matches(".cell:has(> .cell_output > figure)")) next.after(cell);
+  }
+}
+
+// A section that is called an aside shows its first paragraph.
+function foldAsides() {
+  for (const heading of document.querySelectorAll("article section > h2")) {
+    if (!/^[\d.\s]*Aside:/.test(heading.textContent)) continue;
+    const fold = document.createElement("details");
+    fold.className = "admonition hide";
+    fold.innerHTML = "<summary><p class='admonition-title'>More</p></summary>";
+    const first = heading.nextElementSibling;
+    while (first.nextElementSibling) fold.append(first.nextElementSibling);
+    first.after(fold);
+  }
+}
+
 // On a phone, where lines of code are cut, cells of more than a few lines begin folded.
 function foldCode() {
   if (!matchMedia("(max-width: 576px)").matches) return;
@@ -49,6 +71,8 @@ window.addEventListener("resize", markWideFormulas);
 window.addEventListener("DOMContentLoaded", nameArrows);
 window.addEventListener("DOMContentLoaded", freeBibliography);
 window.addEventListener("DOMContentLoaded", foldCode);
+window.addEventListener("DOMContentLoaded", figuresFirst);
+window.addEventListener("DOMContentLoaded", foldAsides);
 window.addEventListener("load", letKeysScroll);
 window.addEventListener("resize", letKeysScroll);
 document.addEventListener("toggle", letKeysScroll, true);
