@@ -148,7 +148,8 @@ def say(numbers: pd.DataFrame, form: str = "{:.2f}") -> None:
 
     for row, values in numbers.iterrows():
         for column, value in values.items():
-            glue(f"{row}-{column}", value if isinstance(value, str) else form.format(value), display=False)
+            shown = value if isinstance(value, str) else form.format(value).replace("-", "\N{MINUS SIGN}")
+            glue(f"{row}-{column}", shown, display=False)
 
 
 def _of_words(cells: Iterable[str]) -> bool:

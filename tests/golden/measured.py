@@ -72,7 +72,8 @@ def numbers():
         ran = nbformat.read(file, as_version=4)
         said = source.read_text(encoding="utf-8")
         named = {name: shown for name, shown in glued(ran).items() if f"{{glue:text}}`{name}`" in said}
-        rows += [{"chapter": source.stem, "name": name, "shown": shown} for name, shown in named.items()]
+        plain = {name: shown.replace("\N{MINUS SIGN}", "-") for name, shown in named.items()}
+        rows += [{"chapter": source.stem, "name": name, "shown": shown} for name, shown in plain.items()]
     return pd.DataFrame(rows)
 
 
