@@ -124,7 +124,8 @@ table(change.set_axis(ways, axis=1))
 # ## Is an untrained network nearly linear?
 #
 # Scores fall from where they began. The paper says of its untrained VGG-16 that "the signature is increasing, reaching almost a
-# perfectly linear pattern in the last layers". **Theory says why it should rise: random weights make inputs alike.** If two inputs of a ReLU have correlation $c$, a layer takes it to {cite}`cho2009kernel`
+# perfectly linear pattern in the last layers". **Theory says why it should rise: random weights make inputs alike.** If two
+# inputs of a ReLU have correlation $c$, a layer takes it to {cite}`cho2009kernel`
 #
 # $$
 # c' = \frac{\sqrt{1 - c^2} + c\,(\pi - \arccos c)}{\pi} \ge c .
