@@ -167,12 +167,9 @@ table(three.assign(moved=moved).set_axis(ways))
 # and order**, which the library stores with every result.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Other images", "code_prompt_hide": "How sure? Other images"}
-for name, shown in {
-    "resnet56": "ResNet-56",
-    "plainnet56": "plain-56",
-}.items():
+for name in ("resnet56", "plainnet56"):
     deviation = shipped_signature(name).summary["score_std"].mean()
-    print(f"{shown}: a score's deviation over 19 batches is {deviation:.3f}")
+    print(f"{name}: a score's deviation over 19 batches is {deviation:.3f}")
 
 # %% [markdown]
 # ## Aside: By zeros
