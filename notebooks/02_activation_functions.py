@@ -134,7 +134,7 @@ few = domain[domain["std"].isin([0.1, 0.5, 2])]
 two = few[few["activation"].isin(["relu", "sigmoid"])]
 activation_domain(two, activation_graphs(["relu", "sigmoid"]), columns=1)
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "Four more functions", "code_prompt_hide": "Four more functions", "figure": {"name": "fig-2-others", "caption": "GELU, SiLU and HardSwish score near 0 left of their bend, Tanh is like Sigmoid. Where it jumps to 1 its outputs round to one constant. The paper's Fig.\u00a06 has nine functions."}, "image": {"alt": "Four panels with three curves each. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends they are at 1."}}
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "Four more functions", "code_prompt_hide": "Four more functions", "figure": {"name": "fig-2-others", "caption": "GELU, SiLU and HardSwish score near 0 left of their bend, Tanh is like Sigmoid. Where a line jumps to 1 at an end (Tanh near \u00b120, GELU and HardSwish far left), all outputs round to one constant. The paper's Fig.\u00a06 has nine functions."}, "image": {"alt": "Four panels with three curves each. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends they are at 1."}}
 names = ["gelu", "silu", "hardswish", "tanh"]
 others = few.set_index("activation").loc[names].reset_index()
 activation_domain(others, activation_graphs(names), columns=2)

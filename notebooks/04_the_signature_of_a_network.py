@@ -135,7 +135,44 @@ table(scale.rename_axis("score"), headings, {"correlation": 3, "lower": 0})
 #
 # `signature.notes` says what is wrong with a number; {ref}`comparing` compares two networks.
 #
-# ## By zeros
+# ## From a feature map to a vector
+#
+# A convolution hands its activation a tensor of shape $(n, c, h, w)$, and a score needs $n$ vectors. A **reduction** makes them,
+# and if it is an average, the **order** says whether the activation comes before or after it:
+#
+# | way | reduction, order | output vector of an image |
+# |---|---|---|
+# | average after | `mean`, `activate-first` | the average of the outputs over all positions, per channel: the default, as the published code |
+# | average before | `mean`, `reduce-first` | the activation of the averaged input: Definition 3.1 as printed |
+# | one position | `sample` | the channels at one random position: a true output of the activation |
+# | all positions | `flatten` | all $c\,h\,w$ numbers: expensive |
+#
+# An average of ReLU's outputs varies almost in proportion to the average of its inputs, and so looks more linear than the
+# activation is. (Some scores rise only because the optimal coupling pairs averages anew: {doc}`10_every_choice_at_once`.)
+#
+# **The choice moves the scores of ResNet-18**, single ones by more than 0.2:
+
+# %%
+choices = real_multiverses("photographs").query("network == 'ResNet-18'")
+choices = choices.query("covariance == 'ledoit-wolf' and coupling == 'exact'")
+three = choices.groupby(["reduction", "order"])["score"]
+three = three.agg(["mean", "min", "max"])
+single = choices.pivot_table("score", "index", ["reduction", "order"])
+moved = single.sub(single["mean", "activate-first"], axis=0).abs().max()
+ways = ["average after", "average before", "one position"]
+table(three.assign(moved=moved).set_axis(ways))
+
+# %% [markdown]
+# (*Moved*: how far a single score moves against the default at most.) **Signatures compare only under the same reduction
+# and order**, which the library stores with every result.
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Other images", "code_prompt_hide": "How sure? Other images"}
+for name in ("resnet56", "plainnet56"):
+    deviation = shipped_signature(name).summary["score_std"].mean()
+    print(f"{name}: a score's deviation over 19 batches is {deviation:.3f}")
+
+# %% [markdown]
+# ## Aside: By zeros
 #
 # **The more of its data a ReLU cuts off, the lower it scores** within a network, as in {doc}`02_activation_functions`. The
 # {term}`rank correlation` of score and zeros is {glue:text}`correlation-ResNet-18` in ResNet-18, and negative in
@@ -150,17 +187,30 @@ def with_zeros(rows):
 
 
 falls = activations.groupby("network")[["score", "zeros"]].apply(with_zeros)
-about = {"ResNet-18": f"{falls['ResNet-18']:.2f}"}
+about = falls.to_frame("correlation").T[["ResNet-18"]].astype(object)
 about["negative"] = f"{(falls < 0).sum()} of {len(falls)}"
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-zeros", "caption": "The score falls with the share of zeros in the output. Each point is an activation of 26 trained networks; the ReLU at the upper right has hardly an output left. Left: quantised ImageNet weights, 512 photographs. Right: measured on {term}`JPEG copies` of test images."}, "image": {"alt": "Two scatter plots of the affinity score over the share of zero outputs. In both, points fall from near 0.95 at a share of 0.2 to about 0.55 at a share of 0.8; those after a sum are at the upper left. One point lies at a share of 1 and a score of 0.99."}}
 scores_and_zeros(activations)
 
 # %% tags=["remove-cell"]
-say(pd.DataFrame(about, ["correlation"]))
+say(about)
 
 # %% [markdown]
-# ## One call
+# Under all choices of the measure:
+
+# %%
+chosen = pd.concat(map(real_multiverses, ["photographs", "CIFAR-10"]))
+zeros = activations[["network", "index", "zeros"]]
+chosen = chosen.merge(zeros, on=["network", "index"])
+words = ["reduction", "order", "covariance", "coupling"]
+rho = chosen.groupby([*words, "network"])[["score", "zeros"]]
+rho = rho.apply(with_zeros)
+negative = (rho < 0).groupby(words).sum()
+print(f"negative in {negative.min()} to {negative.max()} networks")
+
+# %% [markdown]
+# ## Aside: One call
 #
 # `affscore.signature` above measures any network. `mini:digitsnet` is a small residual network of the package, here on 8 x 8
 # digits {cite}`alpaydin1998optical` that it was not trained on:
@@ -173,54 +223,6 @@ table(rows[["call", "kind", "depth", "score"]].head(3))
 # Every elementwise activation that **runs** counts, once for each call. A module that is called twice, as the ReLU of a
 # ResNet's block, counts twice. Depth is the number of activations on the longest path from the input. `hidden` is outside of
 # blocks. ({doc}`../book/activations` has the whole list.)
-#
-# ## From a feature map to a vector
-#
-# A convolution hands its activation a tensor of shape $(n, c, h, w)$, and a score needs $n$ vectors. A **reduction** makes
-# them:
-#
-# | reduction | vector of an image | remark |
-# |---|---|---|
-# | `mean` | the average over all positions, per channel | the default, as in the paper |
-# | `sample` | the channels at one random position | a true input and output of the activation |
-# | `flatten` | all $c\,h\,w$ numbers | expensive |
-#
-# The **order** is a second choice. The published code averages the activation's output (*activate first*). Definition 3.1 as
-# printed applies the activation to the averaged input (*reduce first*). An average of ReLU's outputs varies almost in
-# proportion to the average of its inputs, and so looks more linear than the activation is. (Some scores rise only because the
-# optimal coupling pairs averages anew: {doc}`10_every_choice_at_once`.)
-#
-# **The choice moves the scores of ResNet-18**, single ones by more than 0.2:
-
-# %%
-choices = real_multiverses("photographs").query("network == 'ResNet-18'")
-choices = choices.query("covariance == 'ledoit-wolf' and coupling == 'exact'")
-three = choices.groupby(["reduction", "order"])["score"]
-three = three.agg(["mean", "min", "max"])
-single = choices.pivot_table("score", "index", ["reduction", "order"])
-moved = single.sub(single["mean", "activate-first"], axis=0).abs().max()
-table(three.assign(moved=moved))
-
-# %% [markdown]
-# (*Moved*: how far a single score moves against the default at most.) **Signatures compare only under the same reduction
-# and order**, which the library stores with every result.
-
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Other images, and zeros under other choices", "code_prompt_hide": "How sure? Other images, and zeros under other choices"}
-for name, shown in {
-    "resnet56": "ResNet-56",
-    "plainnet56": "plain-56",
-}.items():
-    deviation = shipped_signature(name).summary["score_std"].mean()
-    print(f"{shown}: a score's deviation over 19 batches is {deviation:.3f}")
-
-chosen = pd.concat(map(real_multiverses, ["photographs", "CIFAR-10"]))
-zeros = activations[["network", "index", "zeros"]]
-chosen = chosen.merge(zeros, on=["network", "index"])
-words = ["reduction", "order", "covariance", "coupling"]
-rho = chosen.groupby([*words, "network"])[["score", "zeros"]]
-rho = rho.apply(with_zeros)
-negative = (rho < 0).groupby(words).sum()
-print(f"negative in {negative.min()} to {negative.max()} networks")
 
 # %% [markdown]
 # ## Exercises

@@ -71,8 +71,8 @@ from companion.studies import load_study, under
 # ## Twins with and without shortcuts
 #
 # A plain network is its residual *twin* without the additions: the same layers, number of weights and training. Others trained
-# eight such networks on CIFAR-10 ({doc}`06_a_decade` says who). `scores` has a row for each ReLU. Its `kind` is `first` for the
-# first of a block; the last one is `after-sum` with a shortcut and `second` without.
+# eight such networks on CIFAR-10 ({doc}`06_a_decade` says who). A block has two ReLUs. The first is inside it; the last one
+# comes after the sum or, without a shortcut, is the second inside.
 
 # %% mystnb={"figure": {"name": "fig-twins", "caption": "With shortcuts the ReLUs after a sum lie near 1 and those inside a block far below; without them both places overlap. Scores of two networks with 56 layers, measured on {term}`JPEG copies` of test images."}, "image": {"alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
 scores = real_scores("CIFAR-10").query("kind != 'hidden'")  # in blocks
@@ -85,7 +85,9 @@ score_histograms(groups)
 
 # %% [markdown]
 # How far apart are the groups? Take one ReLU of each. Their *separation* is the share of all such pairs in which the last one of
-# a block scores higher: 1/2 where the groups are alike, 1 where they do not overlap.
+# a block scores higher: 1/2 where the groups are alike, 1 where they do not overlap. One training is one sample, so we trained
+# fifteen more pairs, small ones on handwritten digits: five depths, three seeds each (`examples/matched_networks.py`,
+# `python -m companion.studies --only shortcuts`). Over all nineteen pairs:
 
 
 # %%
@@ -99,31 +101,11 @@ twins = scores[scores["family"].isin(["plain", "residual"])]
 shares = twins.groupby("network")[["kind", "score"]].apply(separation)
 pairs = real_networks()[["family", "accuracy"]]
 pairs = pairs.join(shares.rename("separation"), how="right")
-table(pairs.rename_axis(None), digits={"accuracy": 1})
-
-# %% [markdown]
-# (`accuracy` is the published one in per cent, on the lossless test images.)
-#
-# **Why?** The input of a block came out of a ReLU. Its sum with a small change is mostly positive, and there the next ReLU has
-# nothing to do. Exercise 5.1 shows that the change need not be small.
-#
-# ## The same on digits, from three seeds
-#
-# One training is one sample. So we trained fifteen more pairs, small ones on handwritten digits: five depths, three seeds each
-# (`examples/matched_networks.py`, `python -m companion.studies --only shortcuts`).
 
 # %%
 digits = under(load_study("shortcuts")).query("kind != 'hidden'")
 on_digits = digits.groupby(["network", "seed"])[["kind", "score"]]
 on_digits = on_digits.apply(separation).unstack()
-
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Each network and seed", "code_prompt_hide": "How sure? Each network and seed"}
-table(on_digits.add_prefix("seed ").rename_axis(None))
-
-# %% [markdown]
-# Over all nineteen:
-
-# %%
 both = pd.concat([pairs["separation"], on_digits.stack()]).reset_index()
 both["shortcuts"] = both["index"].astype(str).str.contains("[rR]es")
 both = both.groupby("shortcuts")[0].agg(["mean", "min", "max"])
@@ -132,6 +114,17 @@ table(both)
 
 # %% tags=["remove-cell"]
 say(100 * both, "{:.0f} %")
+
+# %% [markdown]
+# **Why?** The input of a block came out of a ReLU. Its sum with a small change is mostly positive, and there the next ReLU has
+# nothing to do. Exercise 5.1 shows that the change need not be small.
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Each network on CIFAR-10", "code_prompt_hide": "How sure? Each network on CIFAR-10"}
+# Accuracy: as published, in per cent, on the lossless test images.
+table(pairs.rename_axis(None), digits={"accuracy": 1})
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Each network and seed on digits", "code_prompt_hide": "How sure? Each network and seed on digits"}
+table(on_digits.add_prefix("seed ").rename_axis(None))
 
 # %% [markdown]
 # ## Predicted without an image
@@ -152,18 +145,20 @@ deepest = deepest.query("stage == 'trained'")
 look = {"labels": ("predicted", "measured"), "columns": 2, "diagonal": True}
 two_measures(deepest, "predicted", "score", "network", "kind", **look)
 
+# %% [markdown]
+# Means over four ResNets. Only *measured* scores use images; untrained norms normalise by these.
+
 # %%
 split = noise.query("family == 'residual'").groupby(["stage", "kind"])
 split = split[["predicted", "score"]].mean().loc[["untrained", "trained"]]
-split.index = split.index.map("-".join)
-table(split, {"predicted": "predicted", "score": "measured"})
+shown = split.rename({"after-sum": "after a sum", "first": "inside a block"})
+shown.index = shown.index.map(", ".join)
+table(shown, {"predicted": "predicted", "score": "measured"})
 
 # %% tags=["remove-cell"]
-say(split)
+say(split.set_axis(split.index.map("-".join)))
 
 # %% [markdown]
-# (Means over four ResNets. Only *measured* scores use images; untrained norms normalise by these.)
-#
 # **Before training a ReLU scores {glue:text}`untrained-first-predicted` inside a block, as on any centred Gaussian, and
 # {glue:text}`untrained-after-sum-predicted` after the sum.** What a block adds has mean zero and the same size in every block.
 # The stream, which the ReLUs keep positive, grows like the root of the number of blocks. So sums fall below 0 ever more rarely, as in
@@ -213,7 +208,7 @@ table(fails.set_axis(fails.index.str.replace(":", " ")))
 # **The split is the same in networks of photographs.** ResNet-18 and ResNet-50 have no twins, but the same places. (A block of
 # ResNet-50 has three ReLUs, two of them inside.)
 
-# %% mystnb={"figure": {"name": "fig-imagenet", "caption": "On photographs, too, the ReLUs after a sum are the upper edge of a zigzag. Weights trained on ImageNet and quantised; 512 photographs."}, "image": {"width": "540px", "alt": "Affinity score over depth for ResNet-18 and ResNet-50. In both the activations after a sum score higher than their neighbours inside of a block."}}
+# %% mystnb={"figure": {"name": "fig-imagenet", "caption": "On photographs, too, most ReLUs after a sum lie above those inside the blocks; ResNet-18's at depth 15 lies among them. Weights trained on ImageNet and quantised; 512 photographs."}, "image": {"width": "540px", "alt": "Affinity score over depth for ResNet-18 and ResNet-50. In both most activations after a sum score higher than their neighbours inside a block."}}
 photographs = real_scores("photographs").query("family == 'ResNet'")
 signatures(photographs)
 
@@ -234,10 +229,11 @@ if model:
     print(f"{model} on {dataset}: {separation(mine):.2f}")
 
 # %% [markdown]
-# ## Two groups are not yet two modes
+# ## Aside: Two groups are not yet two modes
 #
-# **The groups are apart; whether they make two humps depends on how wide they are.** {bdg-warning}`depends` The paper calls the
-# distribution *bimodal*. Silverman's test {cite}`silverman1981using` asks how much the scores must be smoothed until one hump
+# **The groups are apart; whether they make two humps depends on how wide they are.** {bdg-warning}`depends`
+#
+# The paper calls the distribution *bimodal*. Silverman's test {cite}`silverman1981using` asks how much the scores must be smoothed until one hump
 # is left, and how often scores from that smooth density would need as much:
 
 # %%
@@ -247,9 +243,9 @@ table(humps.to_frame("p for one mode").rename_axis(None), digits=3)
 
 # %% [markdown]
 # Pooled, residual networks reject one mode under every choice of the measure. But under some so do plain ones
-# ({doc}`18_what_is_reproduced`).
+# ({doc}`18_what_is_reproduced`). Separation and modes under every choice:
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
+# %%
 words = ["reduction", "order", "covariance", "coupling", "family"]
 every = real_multiverses("CIFAR-10").query("kind != 'hidden'")
 every = every[every["family"].isin(["plain", "residual"])]
@@ -258,15 +254,17 @@ apart = by_choice[["kind", "score"]].apply(separation)
 p = by_choice["score"].agg(lambda some: unimodality_test(some, 99).p_value)
 modes = (p < 0.05).groupby(words).sum()
 # Four choices of covariance and coupling each; two modes: p < 0.05 in how many
-# of four networks, by some choices in none. Averages over positions are taken
-# after the activation (activate-first) or before it; sample: one position
-# instead. (The text pools p-values by scipy.stats.combine_pvalues.)
+# of four networks. (The text pools p-values by scipy.stats.combine_pvalues.)
 ways = ["reduction", "order", "family"]
 sure = {"separation": apart, "two modes": modes}
 sure = {k: v.groupby(ways).agg(["min", "max"]) for k, v in sure.items()}
 sure = pd.concat(sure, axis=1)
 sure.columns = sure.columns.map(" ".join)
-table(sure.set_axis(sure.index.map(", ".join)))
+three = ["average after", "average before", "one position"]
+each = [
+    f"{one}, {family}" for one in three for family in ("plain", "residual")
+]
+table(sure.set_axis(each))
 
 # %% [markdown]
 # ## Exercises

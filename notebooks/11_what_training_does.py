@@ -16,13 +16,14 @@
 # %% [markdown]
 # # What training does
 #
-# *Does training make a network more non-linear, where, and when?* The paper says so of a VGG-16 (paper Fig. 9).
+# *Does training make a network more non-linear, where, and when?* The paper says that it does, of a VGG-16 (paper Fig. 9).
 #
 # :::{admonition} What we found
 # :class: findings
-# **Training lowers the scores inside residual blocks, and hardly those after a sum.** In four ResNets on CIFAR-10 the first
-# ReLU of a block falls from {glue:text}`residual first-untrained` to {glue:text}`residual first-trained`, the one after the sum
-# from {glue:text}`residual after-sum-untrained` to {glue:text}`residual after-sum-trained` (averages over positions).
+# **Training lowers the scores inside residual blocks, and hardly those after a sum.** In four ResNets on CIFAR-10 the ReLU
+# inside a block falls from {glue:text}`residual, inside a block-untrained` to
+# {glue:text}`residual, inside a block-trained`, the one after the sum with the shortcut from
+# {glue:text}`residual, after a sum-untrained` to {glue:text}`residual, after a sum-trained` (averages over positions).
 # {bdg-success}`robust`
 # :::
 
@@ -70,121 +71,176 @@ from companion.studies import load_study, under
 from companion.style import say, table
 
 # %% [markdown]
-# ## Eight networks before and after
+# ## Where do the scores change?
 #
-# Four networks without shortcuts and four with them {cite}`he2016deep` were trained on CIFAR-10 ({doc}`06_a_decade` says by
-# whom). We measured them, and the same architectures with one draw of initial weights each.
-#
-# Initial weights are measured in two ways. *Untrained*: the batch norms centre and scale each channel by the statistics of
-# the images, as they do while a network trains. *Norms off*: as built, they subtract 0 and divide by 1.
+# Others trained four networks without shortcuts (*plain*) and four with them {cite}`he2016deep` on CIFAR-10
+# ({doc}`06_a_decade` says who). We measured these eight, and the same architectures with initial weights. (The batch norms of an
+# *untrained* network centre and scale each channel by the statistics of the images, as they do while it trains.)
 
-# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores; with shortcuts, those inside the blocks. With norms off the scores rise to nearly 1 within a few layers. Measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, three lines each. With norms off the lines rise from 0.7 to above 0.9. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
+# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores; with shortcuts, the lower ends of the zigzag, which are inside the blocks. Measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, two lines each. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
 trained = real_scores("CIFAR-10").assign(stage="trained")
-untrained = under(load_study("untrained-cifar"))
-as_built = untrained["weights"] == "as built"
-untrained["stage"] = as_built.map({True: "norms off", False: "untrained"})
 names = trained[["model", "network", "family"]].drop_duplicates()
-untrained = untrained.merge(names, on="model")
+initial = under(load_study("untrained-cifar")).merge(names, on="model")
+untrained = initial.query("weights != 'as built'").assign(stage="untrained")
 trained = trained[trained["network"].isin(untrained["network"])]
-scores = pd.concat([untrained, trained])
+scores = pd.concat([untrained, trained]).sort_values("family", kind="stable")
 two = scores[scores["network"].isin(["plain-20", "ResNet-20"])]
 two = two.assign(group=two["stage"], line=0)
-two = two.sort_values("family", kind="stable")
 bundles_of_signatures(two, panels="network", columns=1)
 
 # %% [markdown]
-# Which activations change? Means by their place (the stem comes before all blocks):
+# Means over four networks each, by place:
 
 # %%
-places = scores.replace({"kind": {"hidden": "stem"}})
-places = places.pivot_table("score", ["family", "kind"], "stage")
-places = places[["norms off", "untrained", "trained"]]
-places.index = places.index.map(" ".join)
-table(places)
+where = {"first": "inside a block", "second": "inside a block"}
+where |= {"after-sum": "after a sum", "hidden": "outside of blocks"}
+scores["place"] = scores["family"] + ", " + scores["kind"].map(where)
+places = scores.pivot_table("score", "place", "stage")
+places = places[["untrained", "trained"]]
+table(places.rename_axis(None))
 
 # %% tags=["remove-cell"]
 say(places)
 
 # %% [markdown]
-# **In residual blocks the first ReLU falls most.** {doc}`05_residual_connections` says why a ReLU after a sum has little to do. Without
-# shortcuts both ReLUs of a block fall in this table. But where positions are not averaged after the activation, training makes
-# plain networks *more* linear (last fold of this page). {bdg-warning}`depends`
+# **Inside residual blocks the scores fall most**, as a ReLU after a sum has little to do at any time
+# ({doc}`05_residual_connections`). In plain networks they fall in this table, too; but where positions are not averaged after the
+# activation, training makes these *more* linear. {bdg-warning}`depends`
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "A pair of your own", "code_prompt_hide": "A pair of your own"}
-if before and after:
-    from affscore import signature
-
-    options = {"n": n, "images": images or None, "device": device}
-    options |= {"seed": seed, "criteria": False}
-    for name in (before, after):
-        own = signature(name, dataset, **options).summary
-        print(name, *own.groupby("kind")["score"].mean().round(2).items())
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
+# What training adds to the mean score of a place, under every choice.
+words = ["reduction", "order", "covariance", "coupling", "family", "kind"]
+fresh = load_study("untrained-cifar").query("weights != 'as built'")
+fresh = fresh.merge(names, on="model").replace({"kind": where})
+done = real_multiverses("CIFAR-10").replace({"kind": where})
+change = [one.groupby(words)["score"].mean() for one in (done, fresh)]
+change = (change[0] - change[1]).dropna().unstack(["family", "kind"])
+change = change.drop(columns="outside of blocks", level="kind")
+change = change.groupby(["reduction", "order"]).agg(["min", "max"]).T
+ways = ["average after", "average before", "one position"]
+table(change.set_axis(ways, axis=1))
 
 # %% [markdown]
 # ## Is an untrained network nearly linear?
 #
-# The paper says of its untrained VGG-16 that "the signature is increasing, reaching almost a perfectly linear pattern in the
-# last layers". **Theory says why it should rise: random weights make inputs alike.** If two inputs of a ReLU have correlation
-# $c$, they take it to {cite}`cho2009kernel`
+# Scores fall from where they began. The paper says of its untrained VGG-16 that "the signature is increasing, reaching almost a
+# perfectly linear pattern in the last layers". **Theory says why it should rise: random weights make inputs alike.** If two
+# inputs of a ReLU have correlation $c$, a layer takes it to {cite}`cho2009kernel`
 #
 # $$
 # c' = \frac{\sqrt{1 - c^2} + c\,(\pi - \arccos c)}{\pi} \ge c .
 # $$
 #
-# Where inputs are alike, the mean of a channel is large beside its deviation: their squared ratio is $c / (1 - c)$, on average
-# over channels. So more and more ReLUs are on for all inputs, or off for all. A batch norm sets the mean back to 0, and a ReLU
-# then stays at 0.62, unless a shortcut comes before it.
+# Where inputs are alike, the mean of a channel is large beside its deviation. So more and more ReLUs are on for all inputs, or
+# off for all, and their scores rise. But a batch norm sets the mean back to 0, where a ReLU scores 0.62 at every depth, unless a
+# shortcut comes before it.
 #
-# How close is this to real weights? `companion.predicted` follows means and variances through them. It takes noise for images,
-# and independent Gaussian noise for the output of each layer.
+# Do real weights behave so? `companion.predicted` follows means and variances through them. It takes noise for images, and
+# independent Gaussian noise for the output of each layer. Such a prediction is for one position of an image, so we measure
+# there.
 
-# %%
+# %% mystnb={"figure": {"name": "fig-predicted-rise", "caption": "The weights alone predict the rise of VGG-11, which has no norms, and the jumps of ResNet-20 after sums. Both untrained; empirical covariance. VGG-11 on images of noise, ResNet-20 on JPEG copies of CIFAR-10."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth. In VGG-11 predicted and measured lines rise together from 0.62 to above 0.9. In ResNet-20 they jump together between 0.62 and above 0.8."}}
 noise = predicted_beside_measured().query("stage != 'trained'")
+noise = noise[~noise["layer"].str.startswith("classifier")]
 noise = noise.assign(network=noise["model"].map(network_title))
 noise = noise.rename(columns={"score_unshrunk": "measured"})
-noise = noise.replace({"network": {"VGG-16": "mini VGG-16"}})
-noise.loc[noise["network"].str.contains("VGG"), "stage"] = "no norms"
-vgg = noise["model"].isin(["vgg11", "vgg13"])
-noise = noise[~(vgg & noise["layer"].str.startswith("classifier"))]
-
-# %% mystnb={"figure": {"name": "fig-predicted-rise", "caption": "The rise of VGG-11, which has no norms, is predicted closely from the weights alone. So are ResNet-20's jumps after sums; with its norms off only the mean level is. Dashed: predicted. Measured at one position, with the empirical covariance; VGG-11 on images of noise, ResNet-20 on JPEG copies of CIFAR-10."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth. In VGG-11 predicted and measured lines rise together from 0.62 to above 0.9. In ResNet-20 the untrained lines jump between 0.62 and 0.8 together; those with norms off rise to between 0.8 and 0.9 and differ by up to 0.1."}}
-lines = noise.drop(columns="score").melt(
-    ["network", "stage", "index"], ["measured", "predicted"], "which", "score"
-)
-lines["group"] = lines["stage"] + ", " + lines["which"]
-lines["depth"], lines["line"] = lines["index"] + 1, 0
-two = lines[lines["network"].isin(["ResNet-20", "VGG-11"])]
-two = two.sort_values(["network", "stage", "which"], kind="stable")
+two = noise[(noise["model"] == "vgg11") | (noise["stage"] == "untrained")]
+two = two[two["network"].isin(["VGG-11", "ResNet-20"])][::-1]
+two = two.assign(depth=two["index"] + 1, line=0).drop(columns="score")
+keys = ["network", "depth", "line"]
+two = two.melt(keys, ["measured", "predicted"], "group", "score")
 bundles_of_signatures(two, "network", columns=1, dashed="predicted")
 
 # %% [markdown]
-# Means over the last three activations, of four plain and four residual networks, and of three VGGs.
-# `predicted` and `measured` are at one position; `averaged` is over positions, as in the papers:
+# **At one position VGG-11 rises as predicted.** Its last three convolutions have a mean of {glue:text}`VGG-11, no norms-measured`,
+# predicted {glue:text}`VGG-11, no norms-predicted`. In ResNet-20, which has norms, only the ReLUs after a sum rise. But averages
+# over positions, as the paper takes them, lower the scores of VGG-11 to {glue:text}`VGG-11, no norms-averaged` and raise those of
+# the ResNets; we cannot say why. And the paper's case, an untrained VGG-16 on photographs, we did not measure.
+# {bdg-warning}`depends`
+#
+# ## When do the scores fall?
+#
+# Nine trainings of a mini VGG-16 (34,000 parameters) were measured every 19 steps, on 512 held-out digits. So many
+# measurements need the *paired* score, in which each input keeps its own output: it is faster than the exact score, and never
+# above it. Slide through the first training:
 
+# %% tags=["hide-input"]
+course = load_study("seeds-course")
+one = course.query("seed == 1").round(3)
+shown = {
+    "steps": one["step"].unique().tolist(),
+    "accuracy": one.groupby("step")["accuracy"].first().tolist(),
+    "scores": one.pivot_table("score", "step", "index").to_numpy().tolist(),
+}
+HTML(
+    "<div id='training-window'>This window needs the site's JavaScript.</div>"
+    f"<script type='application/json'>{json.dumps(shown)}</script>"
+)
+
+# %% [markdown]
+# Means over all nine:
 
 # %%
-columns = ["predicted", "measured", "score_of_means"]
+means = course.groupby("step")[["accuracy", "score"]].mean()
+means = means.loc[[0, 19, 57, 95, 152, 247, 399, 570]]
+columns = {"accuracy": "accuracy (%)", "score": "score"}
+table(means, columns, digits={"accuracy": 0}).T
+
+# %% tags=["remove-cell"]
+say(100 * means[["accuracy"]], "{:.0f} %")
+say(means[["score"]])
+
+# %% [markdown]
+# **The scores fall while the network learns most, and then stand still.** From step 57 to step 247 the accuracy goes from
+# {glue:text}`57-accuracy` to {glue:text}`247-accuracy`, and the mean score from {glue:text}`57-score` to
+# {glue:text}`247-score`; then neither moves much. Over the whole training the score falls from {glue:text}`0-score` to
+# {glue:text}`570-score`, the exact one by less. {bdg-warning}`depends`: this is one architecture on one small data set.
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The exact score before and after", "code_prompt_hide": "How sure? The exact score before and after"}
+nine = {"before": "untrained", "after": "seeds"}
+exact = {k: [under(load_study(nine[k]))["score"].mean()] for k in nine}
+table(pd.DataFrame(exact, ["exact"]))
+
+# %% [markdown]
+# ## Aside: With the norms off
+#
+# As a network is built, its norms subtract 0 and divide by 1. Then averages over positions score
+# {glue:text}`inside a block-score` inside a block and {glue:text}`after a sum-score` after a sum; at one position the weights predict
+# the mean level, but not which layer scores higher.
+
+# %%
+off = initial.query("weights == 'as built'")
+off = off.groupby(off["kind"].map(where))[["score"]].mean()
+table(off.rename_axis(None))
+
+# %% tags=["remove-cell"]
+say(off)
+
+# %% [markdown]
+# Means over the last three activations (VGGs: convolutions). `predicted` and `measured` are at one position; `averaged` is over
+# positions:
+
+# %%
+vggs = noise["network"].str.contains("VGG")
+noise.loc[vggs, "stage"] = "no norms"
+noise = noise.replace({"network": {"VGG-16": "mini VGG-16"}})
 ends = noise.groupby(["network", "stage"]).tail(3)
 kind = ends["network"].replace(r"(plain|ResNet)-\d+", r"\1", regex=True)
+columns = ["predicted", "measured", "score_of_means"]
 ends = ends.groupby([kind, "stage"])[columns].mean()
-ends.index = ends.index.map(", ".join)
 ends = ends.rename(columns={"score_of_means": "averaged"})
+ends.index = ends.index.map(", ".join)
 table(ends)
 
 # %% tags=["remove-cell"]
 say(ends)
 
 # %% [markdown]
-# **At one position VGG-11 and VGG-13 rise as predicted. Elsewhere, with norms off, only the mean level is predicted.** The
-# convolutions of VGG-11 end at {glue:text}`VGG-11, no norms-measured`, predicted {glue:text}`VGG-11, no norms-predicted`.
-# Its averages over positions score lower, {glue:text}`VGG-11, no norms-averaged`; those of ResNets score higher. We cannot say
-# why.
-#
-# The last two layers of VGG-11 and VGG-13 are left out, as 512 images say nothing of 4,096 channels
-# ({ref}`theory-closed-form`). The paper's case, an untrained VGG-16 on photographs, we did not measure. {bdg-warning}`depends`
+# The linear layers of VGG-11 and VGG-13 are left out, as 512 images say nothing of 4,096 channels ({ref}`theory-closed-form`).
+# Network by network:
 
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The prediction, network by network", "code_prompt_hide": "How sure? The prediction, network by network"}
+# %%
 # Error: mean difference over activations, without sign. Rank: correlation.
 # With norms on and no shortcut the prediction is constant, so that a rank
 # means nothing. With norms off the 16 to 64 channels of a layer leave much to
@@ -200,60 +256,10 @@ sure = sure.groupby(["network", "stage"]).apply(agreement).unstack()
 sure.columns = sure.columns.map(", ".join)
 table(sure)
 
-
 # %% [markdown]
-# ## On the way
+# ## Aside: Your own training
 #
-# When do the scores fall? Nine trainings of a mini VGG-16 (34,000 parameters) were measured every 19 steps, on 512 held-out
-# digits. During a training we use the *paired* score, where each input is kept with its own output. It is faster, and never
-# above the exact score, which takes the cheapest pairing. Slide through the first training:
-
-# %%
-course = load_study("seeds-course")
-one = course.query("seed == 1").round(3)
-shown = {
-    "steps": one["step"].unique().tolist(),
-    "accuracy": one.groupby("step")["accuracy"].first().tolist(),
-    "scores": one.pivot_table("score", "step", "index").to_numpy().tolist(),
-}
-
-# %% tags=["hide-input"]
-HTML(
-    "<div id='training-window'>This window needs the site's JavaScript.</div>"
-    f"<script type='application/json'>{json.dumps(shown)}</script>"
-)
-
-# %% [markdown]
-# Means over all nine:
-
-# %%
-means = course.groupby("step")[["accuracy", "score"]].mean()
-means = means.loc[[0, 19, 57, 95, 152, 247, 399, 570]]
-columns = {"accuracy": "accuracy (%)", "score": "score"}
-table(means, columns, digits={"accuracy": 0}).T
-
-# %%
-nine = {"before": "untrained", "after": "seeds"}
-exact = {k: [under(load_study(nine[k]))["score"].mean()] for k in nine}
-exact = pd.DataFrame(exact, ["exact"])
-table(exact)
-
-# %% tags=["remove-cell"]
-say(100 * means[["accuracy"]], "{:.0f} %")
-say(means[["score"]])
-say(exact)
-
-# %% [markdown]
-# **The scores fall while the network learns most, and then stand still.** From step 57 to step 247 the mean score goes from
-# {glue:text}`57-score` to {glue:text}`247-score`, and the accuracy from {glue:text}`57-accuracy` to
-# {glue:text}`247-accuracy`. Then neither moves much. Over the whole training the paired score falls from
-# {glue:text}`0-score` to {glue:text}`570-score`, and the exact one less, from {glue:text}`exact-before` to
-# {glue:text}`exact-after`. {bdg-warning}`depends`: this is one architecture on one
-# small data set.
-#
-# ## Your own training
-#
-# `affscore.track` measures a network while it trains. One line makes the tracker, one line a step feeds it:
+# `affscore.track` measures a network while it trains: one line makes the tracker, one line a step feeds it.
 
 # %%
 torch.manual_seed(seed)
@@ -278,17 +284,15 @@ tracker.plot()
 # `tracker.table` has a row for each measured step and activation. The training is not changed, to the last bit of the
 # weights. There are callbacks for Lightning and Hugging Face's Trainer: {doc}`../book/how_to_run_with_your_model`.
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
-# What training adds to the mean score of a place, under every choice.
-words = ["reduction", "order", "covariance", "coupling", "family", "kind"]
-fresh = load_study("untrained-cifar").query("weights != 'as built'")
-fresh = fresh.merge(names, on="model").groupby(words)["score"].mean()
-done = real_multiverses("CIFAR-10").groupby(words)["score"].mean()
-change = (done - fresh).dropna().unstack(["family", "kind"])
-change = change.drop(columns="hidden", level="kind")
-change = change.groupby(["reduction", "order"]).agg(["min", "max"]).T
-ways = ["average after", "average before", "one position"]
-table(change.set_axis(ways, axis=1))
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "A pair of your own", "code_prompt_hide": "A pair of your own"}
+if before and after:
+    from affscore import signature
+
+    options = {"n": n, "images": images or None, "device": device}
+    options |= {"seed": seed, "criteria": False}
+    for name in (before, after):
+        own = signature(name, dataset, **options).summary
+        print(name, *own.groupby("kind")["score"].mean().round(2).items())
 
 # %% [markdown]
 # ## Exercises

@@ -69,11 +69,17 @@ from companion.studies import load_study, under
 from companion.style import say, table
 
 # %% [markdown]
-# ## From photographs to CIFAR-10, and back
+# ## Other data: from photographs to CIFAR-10, and back
 #
-# Let $s$ be the signature of a network on the data that it was trained for, and $s'$ that on other data. Their distance over
-# the activations $l$ is $D = \sqrt{\sum_l (s'_l - s_l)^2}$. Other images of the same data alone give a distance of about
-# $\sqrt{\sum_l \sigma_l^2}$. Here $\sigma_l$ is the standard deviation of the scores of two halves of the images.
+# A signature moves with every sample of images. How far do *other images of the same data* move it? We take that as the unit, and
+# ask how many times as far a network's signature moves on data for which it was not trained.
+#
+# ```{admonition} The distance and its unit exactly
+# :class: dropdown
+#
+# Let $s$ and $s'$ be two signatures. Their distance over the activations $l$ is $D = \sqrt{\sum_l (s'_l - s_l)^2}$. The unit is
+# $\sqrt{\sum_l \sigma_l^2}$, where $\sigma_l$ is the standard deviation of the scores of two halves of the images.
+# ```
 
 
 # %%
@@ -91,7 +97,7 @@ def distances(study):
 names = ["other-data-photographs", "other-data-cifar"]
 real = pd.concat([distances(under(load_study(name))) for name in names])
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars). Distance from the signature on the data of the training; dotted lines are means. Three networks trained on ImageNet, then eight on CIFAR-10; 512 images each, as JPEG."}, "image": {"alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars, the unit). Distance from the signature on the data of the training; dotted lines are means. Three networks trained on ImageNet, then eight on CIFAR-10; 512 images each, as JPEG."}, "image": {"alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
 called = {"folder:cifar10-test": "CIFAR-10", "random": "noise"}
 called["folder:imagenet-sample"] = "ImageNet"
 titles = {model: name for name, model in real_networks()["model"].items()}
@@ -101,7 +107,7 @@ shown = shown.dropna().reset_index()
 deviation_panels(shown, ["euclidean"], chance="other images of the same data")
 
 # %% [markdown]
-# As multiples of the bars:
+# In units of the bars:
 
 # %%
 times = real.drop(columns="chance").div(real["chance"], axis=0)
@@ -113,8 +119,8 @@ extremes = {"least": times.loc["min"].min(), "most": times.loc["max"].max()}
 say(pd.DataFrame({"times": extremes}), "{:.2g}")
 
 # %% [markdown]
-# Noise is further away than the other photographs for all networks but one. Under every choice of the measure
-# other data move a signature at least {glue:text}`min-every choice` times as far.
+# **So a signature belongs to the data, too.** Noise is further away than the other photographs for all networks but one. Under every
+# choice of the measure other data move a signature at least {glue:text}`min-every choice` times as far.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
@@ -131,11 +137,12 @@ table(ratios, digits=1)
 say(ratios.min(axis=1).to_frame("every choice"), "{:.1f}")
 
 # %% [markdown]
-# ## Is it semantics?
+# ## Is a small distance a near meaning?
 #
-# The paper takes a small distance for a near meaning: CIFAR is "semantically closer to Imagenet". Digits test this. *Inverted*
-# digits, black for white, can be read by everybody. *Shuffled* digits, with one permutation of the pixels for all images,
-# can be read by nobody. The 36 small networks of the mini zoo were trained on digits:
+# The paper reads it so: CIFAR is "semantically closer to Imagenet". Digits test this. *Inverted* digits, black for white, can be
+# read by everybody, but *shuffled* ones, with one permutation of the pixels for all images, by nobody. So if a small distance
+# means a near meaning, inverted digits must be much nearer. Distances in the 36 small networks of the mini zoo, which
+# were trained on digits:
 
 # %%
 mini = load_study("other-data")
@@ -148,71 +155,29 @@ table(on_digits, columns | {"chance": "other digits"})
 say(on_digits)
 
 # %% [markdown]
-# Shuffled digits are about as near as inverted ones: on average they are at {glue:text}`mean-digits-shuffled` and
-# {glue:text}`mean-digits-inverted`. If a small distance meant a near meaning, inverted digits would be much nearer. The
-# distance measures how much the distributions of the activations change, not what an image means.
-# {bdg-warning}`depends`: by eight of twelve choices the shuffled ones are nearer.
+# **They are not**: on average they are at {glue:text}`mean-digits-inverted`, and shuffled ones at
+# {glue:text}`mean-digits-shuffled`. The distance measures how much the distributions of the activations change, not what an
+# image means. {bdg-warning}`depends`: by eight of twelve choices the shuffled ones are even nearer.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Shuffled less inverted digits, under every choice", "code_prompt_hide": "How sure? Shuffled less inverted digits, under every choice"}
+# Least and most of four choices of covariance and coupling each, and the
+# largest standard error. Below 0 the shuffled ones are nearer.
 leads = {}
 for choice, rows in mini.groupby(words):
     apart = distances(rows)
     lead = apart["digits-shuffled"] - apart["digits-inverted"]
-    leads[choice] = {"mean": lead.mean(), "error": lead.sem()}
-table(pd.DataFrame(leads).T.rename_axis(words), digits=3)
+    leads[choice] = {"lead": lead.mean(), "error": lead.sem()}
+leads = pd.DataFrame(leads).T.rename_axis(words).groupby(words[:2])
+leads = leads.agg(["min", "max"]).drop(columns=("error", "min"))
+leads.columns = ["least", "most", "error"]
+leads.index = ["average after", "average before", "one position"]
+table(leads, digits=3)
 
 # %% [markdown]
-# A network of your own, with the parameters `model`, `dataset` and `others`:
-
-# %%
-if model:
-    from affscore import signature
-
-    options = {"n": n, "images": n, "criteria": False, "device": device}
-    on = [
-        signature(model, data, **options, seed=seed).scores
-        for data in (dataset, *others)
-    ]
-    for data, other in zip(others, on[1:], strict=True):
-        print(data, round(((other - on[0]) ** 2).sum() ** 0.5, 3))
-
-# %% [markdown]
-# ## One class at a time
+# ## Other training: five ways to the same architecture
 #
-# **One class has a signature of its own.** Under every choice of the measure, signatures of single classes lie further from the
-# mean of random subsets *of the same size* than these subsets do. {bdg-success}`robust` (Scores of few images are too high,
-# {doc}`03_estimating_it_well`.) How many times as far?
-#
-# ```{admonition} The ratio exactly
-# :class: dropdown
-#
-# Of 49 random subsets take the mean signature $m$ and the variances $v_l$. With the signatures $s_c$ of the ten classes the
-# ratio is $q = \sqrt{\operatorname{mean}_c \lVert s_c - m \rVert^2 / \sum_l v_l}$. It is 1 where the label says nothing.
-# ```
-
-
-# %%
-def ratio(rows):
-    table = rows.pivot_table("score", ["draw", "dataset"], "index")
-    classes, subsets = table.loc[0], table.loc[1:]
-    apart = ((classes - subsets.mean()) ** 2).sum(axis=1).mean()
-    return np.sqrt(apart / subsets.var().sum())
-
-
-classes = [load_study(name) for name in ("classes-cifar", "classes")]
-q = under(pd.concat(classes)).groupby("model", sort=False)
-q = q[["draw", "dataset", "index", "score"]].apply(ratio)
-q.index = [titles.get(k, f"mini {network_title(k)}") for k in q.index]
-table(q.to_frame("times as far"), digits=1)
-
-# %% [markdown]
-# An activation can even be affine on each class and bent on all together (exercise 12.1). So the score of
-# all images is no average over classes.
-#
-# ## Five ways to the same architecture
-#
-# **The way of training shows in the signature.** The paper has one training of each method, and cannot separate methods from
-# seeds. We trained a mini ResNet-18 on digits in five ways, from three seeds each:
+# The paper has one training of each method, and so cannot separate methods from seeds. We trained a mini ResNet-18 on digits in
+# five ways, from three seeds each:
 #
 # * *supervised*, and supervised with *label noise* (40 % of the labels drawn at random);
 # * without labels: by *rotation* (by how many quarters of a turn was the image rotated? {cite}`gidaris2018unsupervised`),
@@ -230,14 +195,15 @@ figure = bundles_of_signatures(apart, columns=1)
 figure.axes[0].yaxis.label.set_text("score less supervised")
 
 # %% [markdown]
-# The mean score shows contrastive training alone; the other four ways overlap with each other's seeds:
+# The mean score shows contrastive training alone, since the other four ways overlap with each other's seeds:
 
 # %%
 means = ways.groupby(["way", "seed"])["score"].mean()
 table(means.groupby("way").agg(["mean", "min", "max"]))
 
 # %% [markdown]
-# For most the nearest signature is one of the same way; by chance about two would have such a neighbour.
+# **But the way of training shows in the signature**: for most the nearest signature is one of the same way. By chance about two would
+# have such a neighbour.
 
 # %%
 by_training = dict(list(ways.groupby(["way", "seed"])["score"]))
@@ -251,15 +217,67 @@ print(f"{same.sum()} of {len(same)} have a nearest neighbour of their way")
 # %% [markdown]
 # {bdg-warning}`depends`: this is one small architecture.
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Permutation tests, and other choices", "code_prompt_hide": "How sure? Permutation tests, and other choices"}
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? A permutation test", "code_prompt_hide": "How sure? A permutation test"}
+near = nearest_neighbour_accuracy(distance_matrix(scores), labels, 4999)
+print(f"ways: {near.permuted:.0%} by chance, p = {near.p_value:.2g}")
+
+# %% [markdown]
+# ## Aside: One class at a time
+#
+# **One class has a signature of its own.** It lies {glue:text}`least-class` to {glue:text}`most-class` times as far from the mean of
+# random subsets *of the same size* as these subsets do, and further under every choice of the measure. {bdg-success}`robust`
+#
+# (Of the same size, as scores of few images are too high: {doc}`03_estimating_it_well`.) Of 49 random subsets take the mean signature
+# $m$ and the variances $v_l$. With the signatures $s_c$ of the ten classes the ratio is $q = \sqrt{\operatorname{mean}_c \lVert
+# s_c - m \rVert^2 / \sum_l v_l}$. It is 1 where the label says nothing.
+
+
+# %%
+def ratio(rows):
+    table = rows.pivot_table("score", ["draw", "dataset"], "index")
+    classes, subsets = table.loc[0], table.loc[1:]
+    apart = ((classes - subsets.mean()) ** 2).sum(axis=1).mean()
+    return np.sqrt(apart / subsets.var().sum())
+
+
+classes = [load_study(name) for name in ("classes-cifar", "classes")]
+q = under(pd.concat(classes)).groupby("model", sort=False)
+q = q[["draw", "dataset", "index", "score"]].apply(ratio)
+q.index = [titles.get(k, f"mini {network_title(k)}") for k in q.index]
+table(q.to_frame("times as far"), digits=1)
+
+# %% tags=["remove-cell"]
+of_class = {"least": q.min(), "most": q.max()}
+say(pd.DataFrame({"class": of_class}), "{:.1f}")
+
+# %% [markdown]
+# An activation can even be affine on each class and bent on all together (exercise 12.1). So the score of all images is no
+# average over classes.
+
+# %%
 effects = class_effects(under(pd.concat(classes)))
 p = max(effect.p_value for effect in effects.values())
 print(f"one class, permuted with the subsets: p = {p:.3f} at most")
 each = pd.concat(classes).groupby([*words, "model"])
 every = each[["draw", "dataset", "index", "score"]].apply(ratio)
 print(f"ratio by every choice: {every.min():.1f} to {every.max():.1f}")
-near = nearest_neighbour_accuracy(distance_matrix(scores), labels, 4999)
-print(f"ways: {near.permuted:.0%} by chance, p = {near.p_value:.2g}")
+
+# %% [markdown]
+# ## Aside: A network of your own
+#
+# Set the parameters `model`, `dataset` and `others`.
+
+# %%
+if model:
+    from affscore import signature
+
+    options = {"n": n, "images": n, "criteria": False, "device": device}
+    on = [
+        signature(model, data, **options, seed=seed).scores
+        for data in (dataset, *others)
+    ]
+    for data, other in zip(others, on[1:], strict=True):
+        print(data, round(((other - on[0]) ** 2).sum() ** 0.5, 3))
 
 # %% [markdown]
 # ## Exercises

@@ -41,7 +41,7 @@ _NAMES = {
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth")
 _KINDS = {
     "hidden": "", "after-sum": " after a sum", "gated-unit": " of a gated unit",
-    **{place: f", {place} of a block" for place in _PLACES},
+    **{place: f", {place} inside a block" for place in _PLACES},
 }  # fmt: skip
 
 _NAMED = {

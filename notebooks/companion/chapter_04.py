@@ -30,7 +30,7 @@ def scores_and_zeros(rows: pd.DataFrame) -> Figure:
 
     >>> rows = pd.DataFrame({"images": "", "kind": ["first", "hidden"], "zeros": [0.8, 0.2], "score": [0.6, 0.9]})
     >>> [text.get_text() for text in scores_and_zeros(rows).legends[0].get_texts()]
-    ['first of a block', 'outside of blocks']
+    ['first inside a block', 'outside of blocks']
     """
     panels = dict(list(rows.groupby("images", sort=False)))
     what = "share of zeros in the output"

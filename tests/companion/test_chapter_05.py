@@ -50,7 +50,7 @@ def test_histograms_count_every_score_once_in_the_look_of_its_kind():
     figure = score_histograms(panels)
     assert titles(figure) == list(panels)
     kinds = legend_entries(figure)
-    assert kinds == ["first of a block", "second of a block", "after a sum"]
+    assert kinds == ["first inside a block", "second inside a block", "after a sum"]
     of = dict(zip(("first", "second", "after-sum"), kinds, strict=True))
     for axes, panel in zip(figure.axes, panels.values(), strict=True):
         assert {bars.get_label(): sum(bar.get_height() for bar in bars) for bars in axes.containers} == {

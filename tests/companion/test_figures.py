@@ -76,7 +76,7 @@ def test_a_place_has_one_colour_and_marker_whatever_its_functions():
     one = synthetic([0.5, 0.6, 0.7], kinds=["hidden", "hidden", "first"])
     table = one.table.assign(activation=["relu", "gelu", "relu"] * 2)
     found = looks(raw_signature(Signature(table, one.metadata)))
-    assert list(found) == ["ReLU, GELU", "ReLU, first of a block"]
+    assert list(found) == ["ReLU, GELU", "ReLU, first inside a block"]
     assert len({colour for colour, _ in found.values()}) == len({marker for _, marker in found.values()}) == 2
 
 
