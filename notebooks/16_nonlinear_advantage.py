@@ -190,8 +190,7 @@ accuracy_curves(trained[trained["task"].isin(["sum", "larger"])])
 # early is slightly ahead above a length of about three. The other is *noise*, digits with 40 % wrong labels. We see no such
 # gap on *digits*, on *few* (a tenth of them), or on the *larger* of two digits. Accuracy in per cent with a tenth of the
 # channels left (`affine`: with the fewest, none or nearly so):
-#
-#
+
 
 # %%
 def read_off(rows, left=0.1):
