@@ -60,7 +60,6 @@ from companion.chapter_13 import criteria_over_width, unexplained_shares
 from companion.studies import load_study
 from companion.style import say, table
 
-
 # %% [markdown]
 # ## Can the score compare blocks?
 #
