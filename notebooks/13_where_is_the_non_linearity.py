@@ -63,9 +63,9 @@ from companion.style import say, table
 # %% [markdown]
 # ## Can the score compare blocks?
 #
-# A random linear layer tests that, as it is affine. The score compares the output with one affine map, the optimal
-# transport map. Its matrix is symmetric and has no negative
-# eigenvalue: it stretches and does not turn. That suits an elementwise activation, but a linear layer turns, too.
+# A random linear layer tests that, as it is affine. The score compares the output with one affine map, the optimal transport
+# map. Its matrix is symmetric and has no negative eigenvalue: it stretches and does not turn. That suits an elementwise
+# activation, but a linear layer turns, too.
 #
 # A **least-squares fit** $A x + b$ may use any matrix. The **unexplained share** is the part of the variance of the output
 # that it leaves, 0 for an affine block,
@@ -175,8 +175,9 @@ table(by_reduction.set_axis(["average after", "one position"], axis=1))
 #
 # A single affine map of the pixels explains most of a small network, {glue:text}`explained-mean` on average over the mini zoo.
 #
-# From all pixels to the logits there is no average over positions, so the choice above plays no part. (Digits have 8 x 8 pixels, so hundreds of images suffice. For CIFAR-10, with 3,072
-# numbers an image, they do not.) The explained share in per cent, over the 36 networks:
+# From all pixels to the logits there is no average over positions, so the choice above plays no part. (Digits have 8 x 8
+# pixels, so hundreds of images suffice. For CIFAR-10, with 3,072 numbers an image, they do not.) The explained share in per
+# cent, over the 36 networks:
 
 # %%
 networks = study[(study["kind"] == "network") & ~real]

@@ -58,14 +58,14 @@ from companion.style import say, table
 # %% [markdown]
 # ## What does training change?
 #
-# Two transformers with four blocks learn to predict the next character of a text that everybody has: the docstrings of
-# Python's standard library (`companion.docstrings`; other versions of Python have other ones). In `char_gpt` a block has two linear
+# Two transformers with four blocks learn to predict the next character of a text that everybody has: the docstrings of Python's
+# standard library (`companion.docstrings`; other versions of Python have other ones). In `char_gpt` a block has two linear
 # layers with a GELU between them, as in GPT-2 {cite}`radford2019language`; `gated_char_gpt` multiplies the GELU's output by a
 # third linear layer of the input {cite}`shazeer2020glu`, as most newer models do.
 #
 # We score the four GELUs, of 512 channels each, on 512 held-out windows of 128 characters, while the networks learn in 500
-# steps, from three seeds. (Smaller ones to train:
-# `examples/language_networks.py`, with the tracker of {doc}`11_what_training_does`.)
+# steps, from three seeds. (Smaller ones to train: `examples/language_networks.py`, with the tracker of
+# {doc}`11_what_training_does`.)
 
 # %% mystnb={"figure": {"name": "fig-14-course", "caption": "Training lowers the score of every GELU, after a short rise. Lines: means over three seeds; bands: from the lowest to the highest."}, "image": {"alt": "Two panels, without and with gates, each with four curves that begin near 0.95 and fall while the network trains, to between 0.7 and 0.85. The first two blocks end lowest."}}
 NAMES = {"char_gpt": "GELU", "gated_char_gpt": "gated"}

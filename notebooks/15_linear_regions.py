@@ -89,7 +89,7 @@ names |= {one.rpartition("/")[2]: one for one in networks}
 models = {name: affscore.load_model(one, seed) for name, one in names.items()}
 prepare = affscore.models.card_of(models["right labels"]).preprocessing
 
-# %%
+# %% mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords. Left: the output (black) along a closed path around a digit, its chord over each segment (dashed), and the area between. Right: the first 2&nbsp;% of the first segment, with a tick for each bend. There wrong labels have about twice as many, on the whole path a quarter more. All panels of a column have the same scale."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
 pictures, digits = affscore.models.digits("test")
 path = closed_paths(prepare(pictures[image])[None])[0].double()
 followed = {
@@ -99,8 +99,6 @@ followed = {
     for name, model in models.items()
 }
 digit = int(digits[image])
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords. Left: the output (black) along a closed path around a digit, its chord over each segment (dashed), and the area between. Right: the first 2&nbsp;% of the first segment, with a tick for each bend. There wrong labels have about twice as many, on the whole path a quarter more. All panels of a column have the same scale."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
 logits_along_path(followed, digit)
 
 # %% [markdown]
@@ -177,17 +175,15 @@ say(within.add_suffix("-within"))
 # %% [markdown]
 # **Absolute deviation rises with density, relative deviation hardly does.** So it is with wrong labels, too:
 
-# %%
+# %% mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the absolute deviation grows several times over, density and relative deviation little. The relative deviation grows as much with right labels on moved digits. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the absolute deviation rises from 1 to about 6; those of density and relative deviation stay between 1 and 1.8."}}
 by_labels = paths.groupby(["network", "way"], sort=False)
 means = by_labels[["regions", "deviation", "relative"]].mean()
 times = means.div(means.xs("vanilla", level="way"), level="network")
 wrong = times.xs("noise-1.0", level="way")
+times_as_large(times.rename(columns=headings))
 
 # %% tags=["remove-cell"]
 say(wrong, "{:.1f}")
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the absolute deviation grows several times over, density and relative deviation little. The relative deviation grows as much with right labels on moved digits. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the absolute deviation rises from 1 to about 6; those of density and relative deviation stay between 1 and 1.8."}}
-times_as_large(times.rename(columns=headings))
 
 # %% [markdown]
 # Only the absolute deviation grows several times over, to {glue:text}`ResNet-deviation` and
@@ -196,25 +192,20 @@ times_as_large(times.rename(columns=headings))
 #
 # ## Are wider networks more linear?
 #
-# Where a fifth of the labels is wrong, narrow networks cannot fit them, but wide ones can. Near the width at which they just can, the
-# test error is largest, and then it falls again: *double descent* {cite}`nakkiran2020deep`. The poster says that past this width networks
-# become more linear along the data.
+# Where a fifth of the labels is wrong, narrow networks cannot fit them, but wide ones can. Near the width at which they just
+# can, the test error is largest, and then it falls again: *double descent* {cite}`nakkiran2020deep`. The poster says that past
+# this width networks become more linear along the data.
 
-# %%
+# %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Test error and absolute deviation peak near the dashed line and fall, as the poster says; the affinity score falls throughout. Mini VGGs of nine widths, three seeds each (thin) and their mean (thick), a fifth of the labels wrong. From the dashed line on 99 % of the training labels are fitted."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
 scores = under(load_study("regions-width"))
 wide = with_scores(scores, load_study("regions-width-paths"))
 wide["width"] = wide["network"].str.rpartition("_")[2].astype(int)
 wide["test_error"] *= 100
 fitted = wide.groupby("width")["fitted"].min()
 threshold = fitted.index[fitted >= 0.99].min()
-shown = {
-    "test_error": "test error (%)",
-    "crossings": "density",
-    "absolute_deviation": "absolute deviation",
-    "score": "mean affinity score",
-}
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-width", "caption": "Test error and absolute deviation peak near the dashed line and fall, as the poster says; the affinity score falls throughout. Mini VGGs of nine widths, three seeds each (thin) and their mean (thick), a fifth of the labels wrong. From the dashed line on 99 % of the training labels are fitted."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
+shown = {"test_error": "test error (%)", "crossings": "density"}
+shown |= {"absolute_deviation": "absolute deviation"}
+shown["score"] = "mean affinity score"
 against_width(wide, shown, threshold)
 
 # %% [markdown]
@@ -245,9 +236,10 @@ for network, rows in ours.groupby("network"):
 #
 # With wrong labels the slopes of regions differ more.
 #
-# In a plane through three points of the path regions are tiles. The gradient of an output is the same all over a tile; its norm is the colour.
+# In a plane through three points of the path regions are tiles. The gradient of an output is the same all over a tile; its norm
+# is the colour.
 
-# %%
+# %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "With right labels gradients of regions have nearly the same norm, with wrong labels their norms differ. Regions in a plane through three points of the path, all panels on one scale; white lines part regions. Left: nearly every point of the grid has its own region. Right: a corner, 3&nbsp;% of each side, with about as many regions in both networks."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
 corner, right, up = path[0], path[2] - path[0], path[6] - path[0]
 planes = {}
 for name, model in models.items():
@@ -255,8 +247,6 @@ for name, model in models.items():
         ends = corner, corner + part * right, corner + part * up
         plane = on_plane(model, *ends, points=64, device=device)
         planes.setdefault(name, []).append(plane)
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-plane", "caption": "With right labels gradients of regions have nearly the same norm, with wrong labels their norms differ. Regions in a plane through three points of the path, all panels on one scale; white lines part regions. Left: nearly every point of the grid has its own region. Right: a corner, 3&nbsp;% of each side, with about as many regions in both networks."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
 mosaic(planes, digit)
 
 # %% [markdown]

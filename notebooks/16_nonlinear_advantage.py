@@ -84,10 +84,10 @@ from companion.style import say, table
 # to the diagonal score ({doc}`09_is_the_score_redundant`), $v_k (1 - c_k) / \sum_l v_l$: one with half of the variance and a
 # correlation of 0.9 contributes 0.05.
 #
-# Nine trained networks of eight designs see CIFAR-10 images or photographs. In each activation 25, 50 or 75 % of the
-# channels become their least-squares lines, without further training; half of the images give the lines, the others the
-# mean accuracy in per cent. Other orders start with the highest score (*affinity*), the least *variance*, at *random*, or with the
-# largest contribution (*reversed*); `lead` is that of the contribution:
+# Nine trained networks of eight designs see CIFAR-10 images or photographs. In each activation 25, 50 or 75 % of the channels
+# become their least-squares lines, without further training; half of the images give the lines, the others the mean accuracy in
+# per cent. Other orders start with the highest score (*affinity*), the least *variance*, at *random*, or with the largest
+# contribution (*reversed*); `lead` is that of the contribution:
 
 # %%
 runs = pd.read_parquet(FILE).query("scope == 'layer'")
@@ -149,10 +149,10 @@ table(half.rename_axis("criterion"), digits=0)
 #
 # $$\mathcal L = \text{task loss} + \omega \sum_c |1 - \alpha_c|^{1/2}.$$
 #
-# The power 1/2 sends some slopes all the way to 1, and such a channel stays linear for good.
-# (Whole layers can go, too {cite}`bendror2021layer`.) Two numbers tell what is left: the **share** of channels that
-# are not linear, and the **path length**, the mean number of non-linear units between input and output (NAPL in exercise
-# 16.1). A mini ResNet with 7 ReLUs learns digits for ten epochs as usual, then for ten with the penalty:
+# The power 1/2 sends some slopes all the way to 1, and such a channel stays linear for good. (Whole layers can go, too
+# {cite}`bendror2021layer`.) Two numbers tell what is left: the **share** of channels that are not linear, and the **path
+# length**, the mean number of non-linear units between input and output (NAPL in exercise 16.1). A mini ResNet with 7 ReLUs
+# learns digits for ten epochs as usual, then for ten with the penalty:
 
 # %%
 scans, labels, *test = TASKS["digits"].samples()
@@ -186,9 +186,9 @@ accuracy_curves(trained[trained["task"].isin(["sum", "larger"])])
 
 
 # %% [markdown]
-# **Where paths are short, early is worse than late on two of five tasks.** One is the last digit of the *sum* of two digits, though
-# early is slightly ahead above a length of about three. The other is *noise*, digits with 40 % wrong labels. We see no such
-# gap on *digits*, on *few* (a tenth of them), or on the *larger* of two digits. Accuracy in per cent with a tenth of the
+# **Where paths are short, early is worse than late on two of five tasks.** One is the last digit of the *sum* of two digits,
+# though early is slightly ahead above a length of about three. The other is *noise*, digits with 40 % wrong labels. We see no
+# such gap on *digits*, on *few* (a tenth of them), or on the *larger* of two digits. Accuracy in per cent with a tenth of the
 # channels left (`affine`: with the fewest, none or nearly so):
 
 
@@ -272,8 +272,8 @@ table(rho[["score", "partial"]].mean())
 # %% [markdown]
 # ## Aside: A third measure
 #
-# Wrong labels make a mini VGG more non-linear by this one, too: the mean share of decisions
-# that change when one activation becomes linear ({doc}`15_linear_regions` has others).
+# Wrong labels make a mini VGG more non-linear by this one, too: the mean share of decisions that change when one activation
+# becomes linear ({doc}`15_linear_regions` has others).
 
 # %%
 labels_of = {"right labels": "vanilla", "wrong labels": "noise-1.0"}

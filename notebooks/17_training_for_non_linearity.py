@@ -24,7 +24,7 @@
 # **A network can be trained towards a score, but on held-out images that made it no more accurate, on average.**
 # {bdg-warning}`depends` In sixty small networks the mean score went from {glue:text}`free-mean score` to
 # {glue:text}`low-mean score` or {glue:text}`high-mean score`. Training for high scores changed accuracy by
-# {glue:text}`high, all-accuracy` points; what that for low ones does is {bdg-secondary}`open`. In a second study an equally strong
+# {glue:text}`high, all-accuracy` points; what training for low ones does is {bdg-secondary}`open`. In a second study an equally strong
 # disturbance without the score cost accuracy, too, on average.
 # :::
 
@@ -120,7 +120,7 @@ say(sure.apply(lambda column: column.str.partition(" [")[0]))
 # *control* that begins at the same weights and at every step gets a push in a random direction, as long as the gradient of the
 # penalty was at that step of its twin. Comparisons and margins were fixed before the run.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "The planned comparisons, drawn", "code_prompt_hide": "The planned comparisons, drawn", "figure": {"name": "fig-17-control", "caption": "A pull moves the score, a disturbance as strong does not. A high pull costs 3 points more accuracy than its control (at 5 %, not with all comparisons judged at once); for low it is open. Differences between pull and control, with 95 % intervals over eight designs; grey: the margin of equivalence."}, "image": {"alt": "Six rows, each with a point and its interval over a grey band around zero. Mean scores lie far from zero, to the left for low and to the right for high; accuracies lie nearer to zero, below it for high, those under noise with wide intervals."}}
+# %% mystnb={"figure": {"name": "fig-17-control", "caption": "A pull moves the score, a disturbance as strong does not. A high pull costs 3 points more accuracy than its control (at 5 %, not with all comparisons judged at once); for low it is open. Differences between pull and control, with 95 % intervals over eight designs; grey: the margin of equivalence."}, "image": {"alt": "Six rows, each with a point and its interval over a grey band around zero. Mean scores lie far from zero, to the left for low and to the right for high; accuracies lie nearer to zero, below it for high, those under noise with wide intervals."}}
 against, words = judged("control"), ("score", "accuracy", "under noise")
 against.index = [f"{one}, {way}" for one in words for way in ("low", "high")]
 forest(against, "pull less control (of accuracy 0.1 is 10 points)")
@@ -149,8 +149,8 @@ say(pd.DataFrame({"high": 100 * more["test_accuracy"]}, ["more"]), "{:.0f}")
 # control**, at 5 % but not with all comparisons judged at once. The control of the low pull is even behind the pull; whether
 # that is chance is {bdg-secondary}`open`.
 #
-# The mini ResNet's gain under noise needs no pull on the score, because its control gains nearly as much. A mini VGG pulled high loses
-# under noise, and its control does not; over designs the difference is {bdg-secondary}`open`.
+# The mini ResNet's gain under noise needs no pull on the score, because its control gains nearly as much. A mini VGG pulled
+# high loses under noise, and its control does not; over designs the difference is {bdg-secondary}`open`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? All planned comparisons at once", "code_prompt_hide": "How sure? All planned comparisons at once"}
 # an effect stands where p, corrected for all by Holm, is below 0.05
@@ -239,9 +239,9 @@ table(pd.DataFrame(ends).loc[["mean score", "accuracy"]].astype(float))
 # Trained with the *paired* score, which takes each output with its own input, the exact one falls by a third of what the paired
 # one promises.
 #
-# The exact score looks for the best coupling of inputs and outputs; the paired one is a lower bound, quicker to compute.
-# A network can lower it alone, by taking samples to the places of others. So we pulled networks
-# to the same target by either, and measured both:
+# The exact score looks for the best coupling of inputs and outputs; the paired one is a lower bound, quicker to compute. A
+# network can lower it alone, by taking samples to the places of others. So we pulled networks to the same target by either, and
+# measured both:
 
 # %%
 targets = pd.concat([load_study("steered"), load_study("steered-targets")])
@@ -263,8 +263,8 @@ table(both)
 #
 # A network can also come close to the signature of another.
 #
-# The target is then a number for each activation. Two networks of the
-# mini zoo, small networks on digits, lend theirs, resampled to seven activations.
+# The target is then a number for each activation. Two networks of the mini zoo, small networks on digits, lend theirs,
+# resampled to seven activations.
 
 # %% mystnb={"figure": {"name": "fig-17-signatures", "caption": "Trained towards the signature of another network (black), a mini VGG and a mini ResNet come close to it. Thin lines: five seeds; thick lines: their means. Held-out digits."}, "image": {"alt": "Two panels, towards a mini ViT and towards a mini ResNet-18, over seven depths, with the target in black and two bundles of lines near it."}}
 LENT = {"as-vit": "mini:vit_b_16", "as-resnet": "mini:resnet18"}
