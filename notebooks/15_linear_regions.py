@@ -218,18 +218,21 @@ against_width(wide, shown, threshold)
 # Intervals of 95 % are over seeds and images, p-values by permutations
 # of the means over seeds.
 
+both, sure = ["absolute_deviation", "relative_deviation"], {}
 for what in ("deviation", "relative"):
     rho = mean_correlation(paths, "regions", what)
-    print(f"regions and {what} over segments: {rho:.2f}")
+    sure["regions", what, "segments"] = f"{rho:.2f}"
 past = wide[wide["width"] >= threshold]
-for what in ("absolute_deviation", "relative_deviation", "score"):
-    print(f"width and {what}: {trend_over(past, 'width', 'width', what)}")
-labels = load_study("regions-paths")
-ours = with_scores(under(load_study("regions")), labels)
-for network, rows in ours.groupby("network"):
-    for what in ("absolute_deviation", "relative_deviation"):
+for what in (*both, "score"):
+    sure["width", what, "widths"] = trend_over(past, "width", "width", what)
+ours = with_scores(under(load_study("regions")), load_study("regions-paths"))
+for network, rows in ours.replace({"network": called}).groupby("network"):
+    for what in both:
         rho = trend_over(rows, "way", what, "score")
-        print(f"score and {what} over labels, {network}: {rho}")
+        sure["score", what, f"labels, {network}"] = rho
+sure = pd.Series(sure).rename_axis(["of", "and", "over"])
+sure = sure.rename(lambda name: name.replace("_", " "))
+table(sure.to_frame("rank correlation"))
 
 # %% [markdown]
 # ## Aside: Regions of a plane
