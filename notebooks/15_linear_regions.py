@@ -143,8 +143,6 @@ table(pd.DataFrame(of_path).T, digits={"density": 0})
 #
 # One pair of networks is one sample. So two architectures, a mini VGG and a mini ResNet, learned the digits as they are, moved
 # at random, and with 20 to 100 % of wrong labels, from three seeds each, and all were followed around the same 16 test images.
-# Within a network the poster finds that density and deviation have little to do with each other: over its segments it
-# prints rank correlations from −0.15 to 0.27 for CIFAR-10. Ours with density, means over trainings:
 
 # %%
 MEASURES = {"crossings": "regions", "absolute_deviation": "deviation"}
@@ -156,6 +154,10 @@ paths["relative"] = paths["absolute_deviation"] / way
 paths = paths.rename(columns=MEASURES)
 headings = {"regions": "density", "deviation": "absolute deviation"}
 headings |= {"relative": "relative deviation"}
+
+# %% [markdown]
+# Within a network the poster finds that density and deviation have little to do with each other: over its segments it
+# prints rank correlations from −0.15 to 0.27 for CIFAR-10. Ours with density, means over trainings:
 
 
 # %%
