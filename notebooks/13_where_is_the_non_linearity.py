@@ -17,15 +17,15 @@
 # # Blocks and whole networks
 #
 # *How non-linear is a block, or a whole network?* Attention, layer norm and max pooling are not affine either. Does the
-# score work for them? Read {doc}`05_residual_connections` first.
+# score work for them, and if not, what does? Read {doc}`05_residual_connections` first.
 #
 # :::{admonition} What we found
 # :class: findings
-# **The score cannot compare blocks of different kinds: a random *linear* layer of 64 channels scores
-# {glue:text}`linear-64`, a ReLU {glue:text}`ReLU-64`.** {bdg-success}`robust`
+# **The score cannot compare blocks of different kinds.** {bdg-success}`robust` A random *linear* layer of 64 channels scores
+# {glue:text}`linear-64`, a ReLU {glue:text}`ReLU-64`.
 #
-# A least-squares fit can compare them, on means over positions: there it explains activations least. At one position it explains
-# other blocks less. {bdg-warning}`depends`
+# **The share of a block's variance that no affine map explains can, but it depends on where one measures.**
+# {bdg-warning}`depends` On averages over all positions of an image activations leave most of it, at one position other blocks do.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -61,14 +61,14 @@ from companion.studies import load_study
 from companion.style import say, table
 
 # %% [markdown]
-# ## A linear layer has a low score
+# ## Can the score compare blocks?
 #
-# The score compares the output with one affine map, the optimal transport map. Its matrix is symmetric and has no negative
-# eigenvalue: it stretches and does not turn. That suits an elementwise activation. A linear layer turns, too, and with 512
-# points in many channels a turn lowers the score.
+# A random linear layer tests that, as it is affine. The score compares the output with one affine map, the optimal transport
+# map. Its matrix is symmetric and has no negative eigenvalue: it stretches and does not turn. That suits an elementwise
+# activation, but a linear layer turns, too.
 #
 # A **least-squares fit** $A x + b$ may use any matrix. The **unexplained share** is the part of the variance of the output
-# that it leaves,
+# that it leaves, 0 for an affine block,
 #
 # $$ u = \frac{\min_{A, b} \sum_i \lVert A x_i + b - y_i \rVert^2 / (n - 1 - r)}{\sum_i \lVert y_i - \bar y \rVert^2 / (n - 1)} , $$
 #
@@ -95,23 +95,18 @@ for width in (2, 4, 16, 64, 256):
 layers = pd.DataFrame(rows, ["affinity score", "unexplained share"]).T
 criteria_over_width(layers)
 
-# %%
-scores = layers["affinity score"].unstack()
-table(scores)
-
 # %% tags=["remove-cell"]
-say(scores)
+say(layers["affinity score"].unstack())
 
 # %% [markdown]
-# With two channels the score hardly sees the turn: it compares clouds, and a normal cloud that is turned is a normal cloud
-# again. With 64 channels 512 points are too few to show that. {doc}`01_the_affinity_score` has the extreme case, $-x$.
+# **The more channels a linear layer has, the lower it scores.** With two the score hardly sees the turn: it
+# compares clouds, and a normal cloud that is turned is a normal cloud again. With 64 channels 512 points are too few to show that. {doc}`01_the_affinity_score` has the extreme case, $-x$.
 #
-# ## The blocks of real networks
+# ## Is it so in real networks?
 #
-# **Linear layers score lowest, though they are affine.** The table has means over the blocks of eight networks trained on
-# CIFAR-10 ({doc}`06_a_decade`; JPEG copies of test images). `affscore.signature(..., units="blocks", criteria="affine_fit")`
-# measures each block; its `affine_fit` is $1 - \sqrt{u / 2}$. The score of a block is *paired*: each input stays with its own
-# output ({doc}`10_every_choice_at_once`).
+# We measure each block of eight networks trained on CIFAR-10 ({doc}`06_a_decade`; JPEG copies of test images) by
+# `affscore.signature(..., units="blocks", criteria="affine_fit")`, whose `affine_fit` is $1 - \sqrt{u / 2}$. The score of a
+# block is *paired*: each input stays with its own output ({doc}`10_every_choice_at_once`). Means over blocks:
 
 # %%
 study = [load_study(name) for name in ("blocks-cifar", "blocks")]
@@ -128,21 +123,15 @@ table(blocks.rename(columns={"score": "paired score"}), digits=3)
 say(blocks)
 
 # %% [markdown]
-# Convolutions count as linear. The fit leaves little of them: blocks are measured on means over positions, and at borders
-# and strides the mean of a convolution's output is no function of the mean of its input.
-#
+# **Linear layers score lowest, though they are affine.** The fit leaves little of them. (Convolutions count as linear, and at
+# borders and strides the average of their output over positions is no function of that of the input.)
 # Batch normalisation is affine, too: it multiplies each channel by a number. Some of these numbers are negative, which no
-# transport map has, so it scores {glue:text}`normalisation-score`. The fit explains all of it.
+# transport map has, so it scores {glue:text}`normalisation-score`; the fit explains all of it.
 #
-# ## All kinds of blocks
+# ## Which blocks are least linear?
 #
-# **Which kind of block leaves most unexplained depends on where one measures.** {bdg-warning}`depends` With means over
-# positions, as in the figure, whole networks leave more than any kind of block, on average. With one sampled position of
-# each image, a block that looks at other positions (attention, convolution, pooling) leaves more. On CIFAR-10 linear
-# layers then leave 0.34 instead of 0.01, more than any other kind.
-#
-# Attention and layer normalisation come from the mini zoo: 36 small networks, after the architectures of the paper,
-# trained on digits.
+# So compare blocks by the unexplained share. Attention and layer normalisation come from the mini zoo: 36 small networks, after
+# the architectures of the paper, trained on digits.
 
 # %%
 KINDS = ["network", "residual", "mlp", "activation", "normalisation"]
@@ -157,7 +146,7 @@ if model:
     own["unexplained share"] = 2 * (1 - own["affine_fit"]) ** 2
     shown = pd.concat([shown, own])
 
-# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "With means over positions whole networks leave the most unexplained, on average about a fifth. Batch normalisation leaves nothing, layer normalisation little. Linear layers are the control. One point a network: the mean over its blocks."}, "image": {"width": "540px", "alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
+# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "With averages over positions whole networks leave the most unexplained, on average about a fifth. Batch normalisation leaves nothing, layer normalisation little. Linear layers are the control. One point a network: the mean over its blocks."}, "image": {"width": "540px", "alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
 shares = shown.pivot_table("unexplained share", "model", "kind")[KINDS]
 with_layer_norm = shares["attention"].notna()
 with_layer_norm |= shares.index.str.contains("convnext")
@@ -168,19 +157,27 @@ if model:
     groups[model] = model
 unexplained_shares(shares, groups)
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Means over positions against one sampled position", "code_prompt_hide": "How sure? Means over positions against one sampled position"}
+# %% [markdown]
+# **It depends on where one measures.** {bdg-warning}`depends` With averages over positions, as in the figure, whole networks
+# leave more than any kind of block, on average. With one sampled position of each image, blocks that look at other
+# positions (attention, convolution, pooling) leave more: on CIFAR-10 linear layers then 0.34 instead of 0.01, more than any
+# other kind.
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Averages over positions against one sampled position", "code_prompt_hide": "How sure? Averages over positions against one sampled position"}
 by_reduction = study[most].assign(group=study["model"].map(groups))
 by_reduction = by_reduction.pivot_table(
     "unexplained share", ["group", "kind"], "reduction"
 )
-table(by_reduction.set_axis(["means", "one position"], axis=1))
+table(by_reduction.set_axis(["average after", "one position"], axis=1))
 
 # %% [markdown]
-# ## The network as one map
+# ## Aside: The network as one map
 #
-# **A single affine map of the pixels explains most of a small network.** From all pixels to the logits there is no mean over
-# positions, so the choice above plays no part. (Digits have 8 x 8 pixels, so hundreds of images suffice. For CIFAR-10, with 3,072
-# numbers an image, they do not.) The explained share in per cent, over the 36 networks:
+# A single affine map of the pixels explains most of a small network, {glue:text}`explained-mean` on average over the mini zoo.
+#
+# From all pixels to the logits there is no average over positions, so the choice above plays no part. (Digits have 8 x 8
+# pixels, so hundreds of images suffice. For CIFAR-10, with 3,072 numbers an image, they do not.) The explained share in per
+# cent, over the 36 networks:
 
 # %%
 networks = study[(study["kind"] == "network") & ~real]
@@ -193,7 +190,7 @@ table(explained, digits=0)
 say(explained.tail(1).set_axis(["explained"]), "{:.0f} %")
 
 # %% [markdown]
-# The fit explains {glue:text}`explained-mean` on average, {glue:text}`explained-least` to {glue:text}`explained-most`, and half of the images give nearly the same.
+# The networks lie between {glue:text}`explained-least` and {glue:text}`explained-most`, and half of the images give nearly the same.
 # An activation leaves less than its network, on average. But the shares of parts do not add up to that of the whole.
 #
 # ## Exercises

@@ -17,8 +17,8 @@
 # # Language models
 #
 # *What does the score say about language models?* The paper measures image networks and names language models as future
-# work (section 5) {cite}`bouniot2025alexnet`. This page begins it, with small transformers and one pretrained encoder of
-# sentences.
+# work (section 5) {cite}`bouniot2025alexnet`. We begin it with small transformers: do training, gates and the position in a
+# text change their scores?
 #
 # :::{admonition} What we found
 # :class: findings
@@ -56,16 +56,16 @@ from companion.studies import load_study, under
 from companion.style import say, table
 
 # %% [markdown]
-# ## Two architectures, three seeds
+# ## What does training change?
 #
-# **Training lowers the score of every GELU.** Two transformers with four blocks learned in 500 steps to predict the next
-# character of a text that everybody has: the docstrings of Python's standard library (`companion.docstrings`; other versions of
-# Python have other ones).
+# Two transformers with four blocks learn to predict the next character of a text that everybody has: the docstrings of Python's
+# standard library (`companion.docstrings`; other versions of Python have other ones). In `char_gpt` a block has two linear
+# layers with a GELU between them, as in GPT-2 {cite}`radford2019language`; `gated_char_gpt` multiplies the GELU's output by a
+# third linear layer of the input {cite}`shazeer2020glu`, as most newer models do.
 #
-# Each block of `char_gpt` has two linear layers with a GELU between them, as in GPT-2 {cite}`radford2019language`.
-# `gated_char_gpt` multiplies the GELU's output by a third linear layer of the input {cite}`shazeer2020glu`, as most newer
-# models do. We score the four GELUs, of 512 channels each, on 512 held-out windows of 128 characters. (Smaller ones to train:
-# `examples/language_networks.py`, with the tracker of {doc}`11_what_training_does`.)
+# We score the four GELUs, of 512 channels each, on 512 held-out windows of 128 characters, while the networks learn in 500
+# steps, from three seeds. (Smaller ones to train: `examples/language_networks.py`, with the tracker of
+# {doc}`11_what_training_does`.)
 
 # %% mystnb={"figure": {"name": "fig-14-course", "caption": "Training lowers the score of every GELU, after a short rise. Lines: means over three seeds; bands: from the lowest to the highest."}, "image": {"alt": "Two panels, without and with gates, each with four curves that begin near 0.95 and fall while the network trains, to between 0.7 and 0.85. The first two blocks end lowest."}}
 NAMES = {"char_gpt": "GELU", "gated_char_gpt": "gated"}
@@ -73,6 +73,10 @@ NAMES = {"char_gpt": "GELU", "gated_char_gpt": "gated"}
 course = load_study("language-course").replace({"network": NAMES})
 panels = dict(list(course.groupby("network")))
 scores_along(panels, "step", "optimisation steps")
+
+# %% [markdown]
+# **Training lowers the score of every GELU.** Before it the weights are small, so a GELU sees inputs near 0, where it is almost
+# linear. Mean scores:
 
 # %%
 study = load_study("language").replace({"network": NAMES})
@@ -87,13 +91,14 @@ say(both)
 say(of_few.add_suffix(", bias"))
 
 # %% [markdown]
-# Before training the weights are small, so a GELU sees inputs near 0, where it is almost linear. As many windows as channels
+# As many windows as channels
 # are few: for independent channels {eq}`eq-3-bias` expects the GELU's scores to be {glue:text}`GELU-untrained, bias` too high
 # before and {glue:text}`GELU-trained, bias` after. That makes the fall too small, if anything.
 #
-# **The GELUs of gated units end slightly more linear**, in each seed, after as many steps and at equal loss. That is the step at
-# which a training first reaches the loss, in bits a character, that all reach. {bdg-secondary}`open`: gated networks have more
-# parameters here, and equal parameters are untested (exercise 14.2).
+# ## What do gates change?
+#
+# **Gated units end slightly more linear**, in each seed, after as many steps and at equal loss. That is the step at
+# which a training first reaches the loss, in bits a character, that all reach:
 
 # %%
 training = course.groupby(["network", "seed", "step"])
@@ -104,9 +109,16 @@ gates = {"after 500 steps": means.xs("trained", level="way")}
 gates[f"at {least:.2f} bits"] = reached["score"].first()
 table(pd.DataFrame(gates), digits=3)
 
+# %% [markdown]
+# Whether the gate is the reason is {bdg-secondary}`open`: gated networks have more
+# parameters here, and equal parameters are untested (exercise 14.2).
+
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 # Mean scores; exact and paired coupling agree, so one of them counts.
-words = ["reduction", "order", "covariance"]
+called = {"activate-first": "average after", "reduce-first": "average before"}
+one = study["reduction"] == "sample"
+study["features"] = study["order"].map(called).mask(one, "one position")
+words = ["features", "covariance"]
 every = study[study["coupling"] == "exact"]
 every = every.groupby([*words, "network", "way", "seed"])["score"].mean()
 ways = every.unstack(["way", "network"])
@@ -117,12 +129,10 @@ of = {"least fall": ("fall", "min"), "least lead of gates": ("lead", "min")}
 table(sure.agg(**of, most=("lead", "max")), digits=3)
 
 # %% [markdown]
-# ## By position
+# ## What does the position change?
 #
-# **A GELU is nearer to affine where it knows few characters.** In these networks the first position of a window knows one
-# character, the second two, the last one all of them. The default averages over all positions;
-# `companion.language.scores_by_position` scores one position at a time. (One character has few values, and few different inputs
-# of many channels score too high, {doc}`03_estimating_it_well`: part of this may be bias.)
+# In these networks the first position of a window knows one character, the second two, the last one all of them. The default,
+# *average after*, is over all positions; `companion.language.scores_by_position` scores one at a time.
 
 # %% mystnb={"figure": {"name": "fig-14-positions", "caption": "At the first position the GELUs of trained networks are nearest to affine; from the fifth on their scores hardly change. Lines: means over three seeds; bands: from the lowest to the highest."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
 positions = load_study("language-positions").replace({"network": NAMES})
@@ -131,24 +141,28 @@ positions = positions[positions["covariance"] == covariance]
 panels = dict(list(positions.groupby("network")))
 scores_along(panels, "position", "position in the window", doubling=True)
 
+# %% [markdown]
+# **A GELU is nearer to affine where it knows few characters.** (One character has few values, and few different inputs
+# of many channels score too high, {doc}`03_estimating_it_well`: part of this may be bias.)
+
 # %%
 at = positions.pivot_table("score", "network", "position")
 at = at[[0, 127]].rename(columns={0: "first", 127: "last"})
-at["averaged"] = both["trained"]
+at["average after"] = both["trained"]
 table(at)
 
 # %% tags=["remove-cell"]
 say(at)
 
 # %% [markdown]
-# **The average over positions hides some of it.** A single position has a lower score than the average, from about the third
-# on: {glue:text}`GELU-last` at the last one against {glue:text}`GELU-averaged`. Averages of positions vary less
-# ({doc}`10_every_choice_at_once`). So compare networks under one reduction.
+# From about the third on, a single position has a lower score than the average: {glue:text}`GELU-last` at the last one against
+# {glue:text}`GELU-average after`. Averages of positions vary less
+# ({doc}`10_every_choice_at_once`), so compare networks under one reduction.
 #
-# ## A pretrained encoder
+# ## Aside: A pretrained encoder
 #
-# **The average hides two kinds of tokens**: at the mark in front of a sentence, `[CLS]`, the first five blocks are nearly
-# linear, and at the tokens behind it they are not. One network, one text: {bdg-secondary}`open`
+# In the first five blocks of a pretrained encoder the mark in front of a sentence, `[CLS]`, scores higher than the tokens
+# behind it, which the average hides. One network, one text: {bdg-secondary}`open`
 #
 # `all-MiniLM-L6-v2` {cite}`reimers2019sentence,wang2020minilm` turns sentences into vectors: six blocks of a BERT with
 # GELUs of 1536 channels. We measured it on 512 first paragraphs of docstrings, cut or padded to 64 tokens; padding does not
@@ -160,7 +174,7 @@ encoder = encoder[encoder["covariance"] == covariance]
 tokens = encoder.pivot_table("score", "index", "position")[[0, 1, 4, -1]]
 tokens.columns = ["[CLS]", "second", "fifth", "last"]
 whole = under(load_study("language-encoder")).set_index("index")["score"]
-tokens["averaged"] = whole
+tokens["average after"] = whole
 tokens.index = tokens.index + 1
 table(tokens.rename_axis("block"))
 

@@ -17,15 +17,16 @@
 # # Linear regions
 #
 # *Does a network that cuts its inputs into more linear regions bend more?* A ReLU network is affine on each of its *linear
-# regions*. The poster of {cite:t}`gamba2022linear` doubts that their number says much. Many regions with nearly the same affine map
-# bend less than a few that differ.
+# regions*, and bends from one to the next. Let its *bend* be the distance of an output from its *chord*, the
+# straight line between two of its points. Many regions with nearly the same affine map bend less than a few that differ, so
+# the poster of {cite:t}`gamba2022linear` doubts that their number says much.
 #
 # :::{admonition} What we found
 # :class: findings
-# **Hardly, once the size of its outputs is divided out.** {bdg-warning}`depends` Bend is the distance of an output from its
-# *chord*, the straight line between two of its points. In logits a segment bends more the more regions it crosses (rank
-# correlations {glue:text}`VGG-deviation-within` and {glue:text}`ResNet-deviation-within`). Divided by how far the output
-# moves up and down, it hardly does ({glue:text}`VGG-relative-within` and {glue:text}`ResNet-relative-within`).
+# **Hardly, once the size of its outputs is divided out.** {bdg-warning}`depends` A straight path bends more the more
+# regions it crosses (rank correlations {glue:text}`VGG-deviation-within` and {glue:text}`ResNet-deviation-within`). Divided by
+# how far the output moves up and down, it hardly does ({glue:text}`VGG-relative-within` and
+# {glue:text}`ResNet-relative-within`).
 #
 # Wrong labels make this divided bend {glue:text}`ResNet-relative` to {glue:text}`VGG-relative` times as large, as moved digits
 # with right labels do, and the number of regions {glue:text}`VGG-regions` to {glue:text}`ResNet-regions` times.
@@ -75,9 +76,8 @@ from companion.style import say, table
 # %% [markdown]
 # ## A path and its regions
 #
-# **The network with wrong labels bends much more in logits, on not many more regions.** Two mini VGGs without normalisation are followed along
-# a closed path: eight straight segments between eight translations of a digit. One has learned the digits, the other has memorised
-# labels that are all wrong. (Both are ours.)
+# To see regions and bend, we follow two mini VGGs without normalisation along a closed path: eight straight segments between
+# eight translations of a digit. One network has learned the digits, the other has memorised labels that are all wrong.
 
 # %%
 weights = "../examples/region_networks.py:vgg8@../examples/weights/vgg8"
@@ -89,7 +89,7 @@ names |= {one.rpartition("/")[2]: one for one in networks}
 models = {name: affscore.load_model(one, seed) for name, one in names.items()}
 prepare = affscore.models.card_of(models["right labels"]).preprocessing
 
-# %%
+# %% mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords. Left: the output (black) along a closed path around a digit, its chord over each segment (dashed), and the area between. Right: the first 2&nbsp;% of the first segment, with a tick for each bend. There wrong labels have about twice as many, on the whole path a quarter more. All panels of a column have the same scale."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
 pictures, digits = affscore.models.digits("test")
 path = closed_paths(prepare(pictures[image])[None])[0].double()
 followed = {
@@ -99,12 +99,11 @@ followed = {
     for name, model in models.items()
 }
 digit = int(digits[image])
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords. Left: the output (black) along a closed path around a digit, its chord over each segment (dashed), and the area between. Right: the beginning of the first segment, with a tick for each point where the function bends. All panels of a column have the same scale."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
 logits_along_path(followed, digit)
 
 # %% [markdown]
-# The bends can be found exactly {cite}`sotoudeh2019computing`. A segment has the points $x(t) = x_0 + t\,(x_1 - x_0)$, and
+# **With wrong labels the output bends much more, on not many more regions.** The bends can be found exactly
+# {cite}`sotoudeh2019computing`. A segment has the points $x(t) = x_0 + t\,(x_1 - x_0)$, and
 # every unit is piecewise affine in $t$. `along_segments` pushes the segment through the network, layer by layer, and adds a
 # point wherever a unit crosses zero. Three measures follow:
 #
@@ -129,6 +128,9 @@ def measure(segment):
     }
 
 
+# %% [markdown]
+# Means over segments and outputs. (The poster's code adds up an upper bound of the area, here about five times as large.)
+
 # %%
 of_path = {
     name: pd.DataFrame(map(measure, segments)).mean()
@@ -137,32 +139,10 @@ of_path = {
 table(pd.DataFrame(of_path).T, digits={"density": 0})
 
 # %% [markdown]
-# (Means over segments and outputs. The poster's code adds up an upper bound of the area, here about five times as large.)
+# ## Do more regions mean more bend?
 #
-# ## Regions of a plane
-#
-# **With wrong labels the slopes of regions differ more, in logits.** In a plane through three points of the path regions are
-# tiles. The gradient of an output is the same all over a tile; its norm is the colour.
-
-# %%
-corner, right, up = path[0], path[2] - path[0], path[6] - path[0]
-planes = {}
-for name, model in models.items():
-    for part in (1.0, 0.03):
-        ends = corner, corner + part * right, corner + part * up
-        plane = on_plane(model, *ends, points=64, device=device)
-        planes.setdefault(name, []).append(plane)
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-plane", "caption": "With right labels gradients of regions have nearly the same norm, with wrong labels their norms differ. Regions in a plane through three points of the path, all panels on one scale; white lines part regions. Left: nearly every point of the grid has its own region. Right: a corner, 3 % of each side, with about as many regions in both networks."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
-mosaic(planes, digit)
-
-# %% [markdown]
-# ## Right labels and wrong ones
-#
-# **With wrong labels only the absolute deviation grows several times over.** The number of regions and the relative deviation
-# both grow little. One pair of networks is one
-# sample. So two architectures, a mini VGG and a mini ResNet, learned the digits as they are, moved at random, and with 20 to
-# 100 % of wrong labels, from three seeds each. All were followed around the same 16 test images.
+# One pair of networks is one sample. So two architectures, a mini VGG and a mini ResNet, learned the digits as they are, moved
+# at random, and with 20 to 100 % of wrong labels, from three seeds each, and all were followed around the same 16 test images.
 
 # %%
 MEASURES = {"crossings": "regions", "absolute_deviation": "deviation"}
@@ -172,32 +152,12 @@ paths = load_study("regions-paths").replace({"network": called})
 way = paths["length"] * paths["total_variation"]
 paths["relative"] = paths["absolute_deviation"] / way
 paths = paths.rename(columns=MEASURES)
-by_labels = paths.groupby(["network", "way"], sort=False)
-means = by_labels[["regions", "deviation", "relative"]].mean()
-times = means.div(means.xs("vanilla", level="way"), level="network")
 headings = {"regions": "density", "deviation": "absolute deviation"}
 headings |= {"relative": "relative deviation"}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the absolute deviation grows several times over, density and relative deviation little. The relative deviation grows as much with right labels on moved digits. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the absolute deviation rises from 1 to about 6; those of density and relative deviation stay between 1 and 1.8."}}
-times_as_large(times.rename(columns=headings))
-
 # %% [markdown]
-# With wrong labels alone, as multiples of right ones:
-
-# %%
-wrong = times.xs("noise-1.0", level="way")
-table(wrong, headings, digits=1)
-
-# %% tags=["remove-cell"]
-say(wrong, "{:.1f}")
-
-# %% [markdown]
-# Most of this growth is the swing of the outputs. Absolute deviation is measured in logits: a network whose outputs are all
-# multiplied by five has five times the deviation, and makes the same decisions.
-#
-# **Within a network** the poster finds that density and deviation have little to do with each other. Over its segments it
-# prints rank correlations from −0.15 to 0.27 for CIFAR-10. Ours with density, means over trainings, are higher for the
-# absolute deviation and near 0 for the relative one:
+# Within a network the poster finds that density and deviation have little to do with each other: over its segments it
+# prints rank correlations from −0.15 to 0.27 for CIFAR-10. Ours with density, means over trainings:
 
 
 # %%
@@ -206,7 +166,8 @@ def correlation(rows):
     return others.corrwith(rows["regions"], method="spearman")
 
 
-by_training = paths.groupby(["network", "way", "seed"])[list(wrong)]
+by_training = paths.groupby(["network", "way", "seed"])
+by_training = by_training[["regions", "deviation", "relative"]]
 within = by_training.apply(correlation).groupby("network").mean()
 table(within, {name: headings[name] for name in within})
 
@@ -214,32 +175,44 @@ table(within, {name: headings[name] for name in within})
 say(within.add_suffix("-within"))
 
 # %% [markdown]
-# ## Wider networks, and the affinity score
-#
-# **Past the width at which the labels are fitted, absolute deviation says more linear, the affinity score says less, and in the
-# relative deviation we see no trend.** A fifth of the labels is wrong. Narrow networks cannot fit them, wide ones can. Near the width at which they just can, the test error
-# is largest, and then falls again: *double descent* {cite}`nakkiran2020deep`. The poster says that past this width networks
-# become more linear along the data.
+# **Absolute deviation rises with density, relative deviation hardly does.** So it is with wrong labels, too:
 
-# %%
+# %% mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the absolute deviation grows several times over, density and relative deviation little. The relative deviation grows as much with right labels on moved digits. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the absolute deviation rises from 1 to about 6; those of density and relative deviation stay between 1 and 1.8."}}
+by_labels = paths.groupby(["network", "way"], sort=False)
+means = by_labels[["regions", "deviation", "relative"]].mean()
+times = means.div(means.xs("vanilla", level="way"), level="network")
+wrong = times.xs("noise-1.0", level="way")
+times_as_large(times.rename(columns=headings))
+
+# %% tags=["remove-cell"]
+say(wrong, "{:.1f}")
+
+# %% [markdown]
+# Only the absolute deviation grows several times over, to {glue:text}`ResNet-deviation` and
+# {glue:text}`VGG-deviation` times that with right labels. Most of this is the swing of the outputs: a network whose outputs are all
+# multiplied by five has five times the deviation, and makes the same decisions.
+#
+# ## Are wider networks more linear?
+#
+# Where a fifth of the labels is wrong, narrow networks cannot fit them, but wide ones can. Near the width at which they just
+# can, the test error is largest, and then it falls again: *double descent* {cite}`nakkiran2020deep`. The poster says that past
+# this width networks become more linear along the data.
+
+# %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Test error and absolute deviation peak near the dashed line and fall, as the poster says; the affinity score falls throughout. Mini VGGs of nine widths, three seeds each (thin) and their mean (thick), a fifth of the labels wrong. From the dashed line on 99 % of the training labels are fitted."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
 scores = under(load_study("regions-width"))
 wide = with_scores(scores, load_study("regions-width-paths"))
 wide["width"] = wide["network"].str.rpartition("_")[2].astype(int)
 wide["test_error"] *= 100
 fitted = wide.groupby("width")["fitted"].min()
 threshold = fitted.index[fitted >= 0.99].min()
-shown = {
-    "test_error": "test error (%)",
-    "crossings": "density",
-    "absolute_deviation": "absolute deviation",
-    "score": "mean affinity score",
-}
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-width", "caption": "Test error and absolute deviation peak near the dashed line and fall, as the poster says; the affinity score falls throughout. Mini VGGs of nine widths, three seeds each (thin) and their mean (thick), a fifth of the labels wrong. From the dashed line on 99 % of the training labels are fitted."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
+shown = {"test_error": "test error (%)", "crossings": "density"}
+shown |= {"absolute_deviation": "absolute deviation"}
+shown["score"] = "mean affinity score"
 against_width(wide, shown, threshold)
 
 # %% [markdown]
-# The deviation compares the whole function with a chord, near one image, in units of its
+# **It depends on the measure**: past that width absolute deviation says more linear, the affinity score says less, and in the
+# relative deviation we see no trend. The deviation compares the whole function with a chord, near one image, in units of its
 # outputs. The score compares each activation with an affine map, over all images.
 # {doc}`16_nonlinear_advantage` adds a third measure.
 
@@ -247,18 +220,39 @@ against_width(wide, shown, threshold)
 # Intervals of 95 % are over seeds and images, p-values by permutations
 # of the means over seeds.
 
+both, sure = ["absolute_deviation", "relative_deviation"], {}
 for what in ("deviation", "relative"):
     rho = mean_correlation(paths, "regions", what)
-    print(f"regions and {what} over segments: {rho:.2f}")
+    sure["regions", what, "segments"] = f"{rho:.2f}"
 past = wide[wide["width"] >= threshold]
-for what in ("absolute_deviation", "relative_deviation", "score"):
-    print(f"width and {what}: {trend_over(past, 'width', 'width', what)}")
-labels = load_study("regions-paths")
-ours = with_scores(under(load_study("regions")), labels)
-for network, rows in ours.groupby("network"):
-    for what in ("absolute_deviation", "relative_deviation"):
+for what in (*both, "score"):
+    sure["width", what, "widths"] = trend_over(past, "width", "width", what)
+ours = with_scores(under(load_study("regions")), load_study("regions-paths"))
+for network, rows in ours.replace({"network": called}).groupby("network"):
+    for what in both:
         rho = trend_over(rows, "way", what, "score")
-        print(f"score and {what} over labels, {network}: {rho}")
+        sure["score", what, f"labels, {network}"] = rho
+sure = pd.Series(sure).rename_axis(["of", "and", "over"])
+sure = sure.rename(lambda name: name.replace("_", " "))
+table(sure.to_frame("rank correlation"))
+
+# %% [markdown]
+# ## Aside: Regions of a plane
+#
+# With wrong labels the slopes of regions differ more.
+#
+# In a plane through three points of the path regions are tiles. The gradient of an output is the same all over a tile; its norm
+# is the colour.
+
+# %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "With right labels gradients of regions have nearly the same norm, with wrong labels their norms differ. Regions in a plane through three points of the path, all panels on one scale; white lines part regions. Left: nearly every point of the grid has its own region. Right: a corner, 3&nbsp;% of each side, with about as many regions in both networks."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
+corner, right, up = path[0], path[2] - path[0], path[6] - path[0]
+planes = {}
+for name, model in models.items():
+    for part in (1.0, 0.03):
+        ends = corner, corner + part * right, corner + part * up
+        plane = on_plane(model, *ends, points=64, device=device)
+        planes.setdefault(name, []).append(plane)
+mosaic(planes, digit)
 
 # %% [markdown]
 # ## Exercises

@@ -16,17 +16,17 @@
 # %% [markdown]
 # # Nonlinear advantage
 #
-# *How much of its non-linearity does a network need?* {cite:t}`mehmetigopel2023nonlinear` take it
-# away, channel by channel, until the network breaks.
+# *How much of its non-linearity does a network need?* {cite:t}`mehmetigopel2023nonlinear` make its channels linear
+# until it breaks. Which channels can go, how many, and when in training?
 #
 # :::{admonition} What we found
 # :class: findings
-# **Channels that contribute least to the diagonal score cost least when they become linear.** If 25, 50 or 75 % of them do in each
-# activation, mean accuracy falls from {glue:text}`none-accuracy` to {glue:text}`contribution-accuracy`&nbsp;%.
-# With random channels it falls {glue:text}`random-lead` points further. {bdg-success}`robust`
+# **It matters which channels become linear.** {bdg-success}`robust` If 25, 50 or 75 % of them become straight lines, first
+# those that change least by it, mean accuracy falls from {glue:text}`none-accuracy` to
+# {glue:text}`contribution-accuracy`&nbsp;%. With random channels it falls {glue:text}`random-lead` points further.
 #
-# **Of a trained mini ResNet nine tenths can go while it is trained on**, for about three points of accuracy or fewer, on each of five
-# tasks. {bdg-warning}`depends`
+# **Nine tenths of the channels of a trained mini ResNet can become linear if it is trained on**, for about three points of
+# accuracy or fewer, on each of five tasks. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -79,15 +79,15 @@ from companion.style import say, table
 # %% [markdown]
 # ## Which channels can go?
 #
-# **Those that contribute least to the diagonal score** ({doc}`09_is_the_score_redundant`). {bdg-success}`robust` A channel whose
-# outputs have the variance $v_k$, and the correlation $c_k$ with its inputs, contributes $v_k (1 - c_k) / \sum_l v_l$.
+# A line in the place of an activation function should cost least where it changes the output least: where outputs vary little
+# (variance $v_k$) or follow their inputs closely (correlation $c_k$). So first go the channels with the least *contribution*
+# to the diagonal score ({doc}`09_is_the_score_redundant`), $v_k (1 - c_k) / \sum_l v_l$: one with half of the variance and a
+# correlation of 0.9 contributes 0.05.
 #
-# Nine trained networks of eight designs see CIFAR-10 images or photographs. In each activation 25, 50 or 75 % of the
-# channels become their least-squares lines, without further training. Half of the images give the lines, the others the
-# mean accuracy in per cent.
-#
-# First go channels with the least *contribution*, the highest score (*affinity*), the least *variance* $v_k$, at *random*, or
-# with the largest contribution (*reversed*). `lead` is that of the contribution:
+# Nine trained networks of eight designs see CIFAR-10 images or photographs. In each activation 25, 50 or 75 % of the channels
+# become their least-squares lines, without further training; half of the images give the lines, the others the mean accuracy in
+# per cent. Other orders start with the highest score (*affinity*), the least *variance*, at *random*, or with the largest
+# contribution (*reversed*); `lead` is that of the contribution:
 
 # %%
 runs = pd.read_parquet(FILE).query("scope == 'layer'")
@@ -107,12 +107,10 @@ say(criteria[["accuracy"]], "{:.0f}")
 say(criteria[["lead"]].dropna().map(lambda lead: lead.partition(" ")[0]))
 
 # %% [markdown]
-# By the rule that was fixed before, the contribution is better than `random` and `affinity`: the interval of its lead (95 %
-# for two comparisons) is above two points, and all nine networks agree. `variance` is {glue:text}`variance-lead` points behind,
-# so the correlation matters.
-#
-# **The reason is plain.** Where $c_k \ge 0$ a contribution is the squared error of the line, $v_k (1 - c_k^2)$, up to a factor
-# of two. Still, this is no way to a linear network.
+# **The contribution chooses best.** By the rule that was fixed before, it is better than `random` and `affinity`: the interval of
+# its lead (95 % for two comparisons) is above two points, and all nine networks agree. `variance` is
+# {glue:text}`variance-lead` points behind, so the correlation matters. The reason is plain: where $c_k \ge 0$ a contribution is
+# the squared error of the line, $v_k (1 - c_k^2)$, up to a factor of two. Still, this is no way to a linear network.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
@@ -143,24 +141,18 @@ half = 100 * half.groupby(["by", "task"])["accuracy_after"].mean().unstack()
 table(half.rename_axis("criterion"), digits=0)
 
 # %% [markdown]
-# ## A slope for each channel
+# ## How many can go?
 #
-# Every ReLU becomes a PReLU with a slope $\alpha_c$ for each channel,
-#
-# $$\phi_{\alpha_c}(x) = \max(0, x) + \alpha_c \min(0, x).$$
-#
-# Training begins at $\alpha_c = 0$, a ReLU; at $\alpha_c = 1$ the channel is linear. A penalty pulls the slopes to 1 while they
-# are trained with the weights:
+# More, if the weights adapt meanwhile. So every ReLU becomes a PReLU with a slope $\alpha_c$ for each channel,
+# $\phi_{\alpha_c}(x) = \max(0, x) + \alpha_c \min(0, x)$: a ReLU at $\alpha_c = 0$, where training begins, and linear at
+# $\alpha_c = 1$. A penalty pulls the slopes to 1 while they are trained with the weights:
 #
 # $$\mathcal L = \text{task loss} + \omega \sum_c |1 - \alpha_c|^{1/2}.$$
 #
-# The power 1/2 sends some slopes all the way to 1. A channel that gets there is frozen, linear for good.
-# (Whole layers can go, too {cite}`bendror2021layer`.) Two numbers tell what is left. The **share** is that of channels that
-# are not linear. The **path length** is the mean number of non-linear units between input and output (NAPL in exercise
-# 16.1).
-#
-# **Most channels go, and accuracy stays.** A mini ResNet with 7 ReLUs learns digits for ten epochs as usual, then for ten
-# with the penalty:
+# The power 1/2 sends some slopes all the way to 1, and such a channel stays linear for good. (Whole layers can go, too
+# {cite}`bendror2021layer`.) Two numbers tell what is left: the **share** of channels that are not linear, and the **path
+# length**, the mean number of non-linear units between input and output (NAPL in exercise 16.1). A mini ResNet with 7 ReLUs
+# learns digits for ten epochs as usual, then for ten with the penalty:
 
 # %%
 scans, labels, *test = TASKS["digits"].samples()
@@ -174,16 +166,13 @@ record.columns = ["accuracy", "share", "path length"]
 table(record.loc[9::5])
 
 # %% [markdown]
+# **Most channels go, and accuracy stays.**
+#
 # ## Early or late?
 #
-# **With short paths left, early is worse than late on two of five tasks.** On one of them, the sum, early is slightly ahead above
-# a path length of about three. The paper says that a network ends worse if it
-# loses its non-linearity from the start (*early*) than after training (*late*). Only its abstracts and a summary were at
-# hand, so the recipes are ours: a mini ResNet with 13 ReLUs and five seeds.
-#
-# The tasks are *digits*; *few*, a tenth of these images; *noise*, 40 % of their labels wrong; and of two digits side by side
-# the *larger* one, or the last digit of their *sum*. Weights $\omega$ from small to large make a curve. *Untouched* networks
-# have no penalty. All are trained equally long.
+# The paper says that a network ends worse if it loses its non-linearity from the start (*early*) than after training (*late*).
+# Only its abstracts and a summary were at hand, so the recipes are ours: a mini ResNet with 13 ReLUs, five tasks and five
+# seeds, all trained equally long. Larger weights $\omega$ leave shorter paths; *untouched* networks have no penalty.
 
 # %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "The sum of two digits breaks down below a path length of three if channels go early, below one if they go late. On the larger digit both fall together. Lines: means of one weight."}, "image": {"alt": "Two panels with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below three units, the late one only below one. On the larger of two digits both fall a little below one unit."}}
 study = load_study("advantage")
@@ -195,8 +184,12 @@ trained = study.groupby(one)[["accuracy", "share", "napl", "loss"]].first()
 trained = trained.reset_index()
 accuracy_curves(trained[trained["task"].isin(["sum", "larger"])])
 
+
 # %% [markdown]
-# Accuracy in per cent with a tenth of the channels left (`affine`: with the fewest, none or nearly so):
+# **Where paths are short, early is worse than late on two of five tasks.** One is the last digit of the *sum* of two digits,
+# though early is slightly ahead above a length of about three. The other is *noise*, digits with 40 % wrong labels. We see no
+# such gap on *digits*, on *few* (a tenth of them), or on the *larger* of two digits. Accuracy in per cent with a tenth of the
+# channels left (`affine`: with the fewest, none or nearly so):
 
 
 # %%
@@ -217,12 +210,10 @@ table(left, digits=0)
 say(left, "{:.0f} %")
 
 # %% [markdown]
-# * **Sum**: an affine network cannot do it, and early is behind where paths are short. {bdg-warning}`depends`
-# * **Larger**: an affine network loses 20 points, too, yet early is not behind.
-# * **Noise**: an affine network is *better*, {glue:text}`noise-affine` against {glue:text}`noise-untouched`. Untouched networks
-#   memorise the wrong labels (training loss {glue:text}`loss-untouched`), affine ones cannot ({glue:text}`loss-affine`).
-#   Why late is ahead of early we do not know.
-# * **Digits** and **few**: an affine network is about as good.
+# This is not simply where an affine network fails: {bdg-warning}`depends` it cannot do the sum, but it loses 20
+# points on the larger digit, too. On *noise* it is even *better*, {glue:text}`noise-affine` against
+# {glue:text}`noise-untouched`: it cannot memorise the wrong labels (training loss {glue:text}`loss-affine`) as untouched
+# networks do ({glue:text}`loss-untouched`). Why late is ahead of early there we do not know.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Late less early, in points", "code_prompt_hide": "How sure? Late less early, in points"}
 # 95 % over five seeds; with a tenth left they leave the sum open;
@@ -243,9 +234,11 @@ table(pd.DataFrame(sure).T)
 say(pd.DataFrame(losses, ["loss"]), "{:.1f}")
 
 # %% [markdown]
-# ## What stays
+# ## Aside: What stays
+#
+# Digits keep their early activations; the sum keeps half of the last but one, too.
 
-# %% mystnb={"figure": {"name": "fig-advantage-core", "caption": "Digits keep their early activations; the sum keeps half of the last but one, too. Blue, with their number: channels that stay non-linear, late, at a path length of about three. Grey: all channels."}, "image": {"alt": "Two panels with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels."}}
+# %% mystnb={"figure": {"name": "fig-advantage-core", "caption": "What stays depends on the task. Blue, with their number: channels that stay non-linear, late, at a path length of about three. Grey: all channels."}, "image": {"alt": "Two panels with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels."}}
 late = study[study["when"] == "late"]
 late = late[late["task"].isin(["digits", "sum"])]
 lengths = late.groupby(["task", "omega"])["napl"].mean()
@@ -255,9 +248,9 @@ core = core.groupby(["task", "index"])[["channels", "active"]].mean()
 core_network(core)
 
 # %% [markdown]
-# ## Does the affinity score know?
+# ## Aside: Does the affinity score know?
 #
-# Do activations with a low score keep their channels? **Yes, as early activations score low.** With place and kind held
+# Activations with a low score keep more channels, as early ones score low. With place and kind held
 # fixed nothing clear is left of the score (fold).
 
 # %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The place says almost all about the share of channels that stays non-linear (left), the affinity score before little (right). Thirteen activations, means over trainings."}, "image": {"alt": "Two panels. On the left the share that stays falls with the place in the network. On the right it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
@@ -277,10 +270,10 @@ rho = survival_correlations(survival(study, every)).groupby("task")
 table(rho[["score", "partial"]].mean())
 
 # %% [markdown]
-# ## A third measure
+# ## Aside: A third measure
 #
-# **Wrong labels make a network more non-linear by this one, too** ({doc}`15_linear_regions` has others). It is the share of decisions
-# that change when one activation becomes linear, on average. Two mini VGGs:
+# Wrong labels make a mini VGG more non-linear by this one, too: the mean share of decisions that change when one activation
+# becomes linear ({doc}`15_linear_regions` has others).
 
 # %%
 labels_of = {"right labels": "vanilla", "wrong labels": "noise-1.0"}

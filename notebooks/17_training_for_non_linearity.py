@@ -21,10 +21,11 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **A network can be trained towards a score, but on held-out images that made it no more accurate, on average.** In sixty small
-# networks mean scores of {glue:text}`free-mean score` became {glue:text}`low-mean score` or {glue:text}`high-mean score`. A
-# high pull changed accuracy by {glue:text}`high, all-accuracy` points; what a low one does is {bdg-secondary}`open`. In a
-# second study an equally strong disturbance without the score cost accuracy, too, on average. {bdg-warning}`depends`
+# **A network can be trained towards a score, but on held-out images that made it no more accurate, on average.**
+# {bdg-warning}`depends` In sixty small networks the mean score went from {glue:text}`free-mean score` to
+# {glue:text}`low-mean score` or {glue:text}`high-mean score`. Training for high scores changed accuracy by
+# {glue:text}`high, all-accuracy` points; what training for low ones does is {bdg-secondary}`open`. In a second study an equally strong
+# disturbance without the score cost accuracy, too, on average.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -58,7 +59,7 @@ import affscore
 import companion
 from affscore.network import resampled
 from affscore.transport import differentiable_affinity
-from companion.chapter_17 import accuracy_by_score, towards
+from companion.chapter_17 import SMALL, accuracy_by_score, towards
 from companion.figures import forest, signatures
 from companion.shipped import shipped_signature
 from companion.statistics import mean_of
@@ -67,18 +68,17 @@ from companion.studies.interventions import judged, outcomes
 from companion.style import say, table
 
 # %% [markdown]
-# ## Sixty trainings
+# ## Is a pulled network better?
 #
-# **Pulled high, a network gets fewer digits right.** The loss gets a penalty $\omega\,(\text{mean score} - t)^2$ with a weight
-# $\omega$ and a target $t$: 0.6 (*low*), 0.95 (*high*), or none (*free*).
-#
-# A mini VGG and a mini ResNet learn two tasks in equally many epochs: *digits* (1,200 images, moved at random) and *hard*
-# (200 images, turned, scaled, moved and noisy), with five seeds. Networks of one seed begin alike and see the same images.
+# To pull the mean score of a network towards a target $t$, we add a penalty $\omega\,(\text{mean score} - t)^2$ with a weight
+# $\omega$ to its loss. Targets are 0.6 (*low*) and 0.95 (*high*); *free* networks have no penalty. A mini VGG and a mini ResNet
+# learn two tasks in equally many epochs, with five seeds: *digits* (1,200 images, moved at random) and *hard*
+# (200 images, turned, scaled, moved and noisy). Networks of one seed begin alike and see the same images.
 
 # %% mystnb={"figure": {"name": "fig-17-accuracy", "caption": "Free networks are about as accurate as pulled ones, or more. Mini ResNets that are pulled low lose most. Held-out digits, a point for each training."}, "image": {"alt": "Four panels, one for each network and task, with accuracy over the mean score in three groups of points: pulled low, free and pulled high. Free ones are as high as the others or higher."}}
 MEASURES = {"test_accuracy": "accuracy", "accuracy_noise_1": "under noise"}
 study = under(load_study("steered")).drop(columns="accuracy")
-study = study.rename(columns=MEASURES)
+study = study.rename(columns=MEASURES).replace({"network": SMALL})
 one = ["network", "task", "target", "seed"]
 outcome = study.groupby(one)[list(MEASURES.values())].first()
 outcome = 100 * outcome.astype(float)
@@ -86,9 +86,9 @@ outcome["mean score"] = study.groupby(one)["score"].mean()
 accuracy_by_score(outcome.reset_index())
 
 # %% [markdown]
-# Means in per cent, also under noise of one standard deviation. Low lies below free, but the interval of that difference
-# includes 0 (fold). Only under noise is a network
-# that was pulled high ahead beyond chance, and that by the mini ResNets.
+# **Pulled high, a network gets fewer digits right.** Low lies below free, too, but the interval of that difference
+# includes 0 (fold). Only under noise is a network that was pulled high ahead beyond chance, and that by the mini ResNets.
+# Means in per cent, also under noise of one standard deviation:
 
 # %%
 means = outcome.groupby("target").mean().loc[["low", "free", "high"]]
@@ -106,53 +106,51 @@ for way in ("low", "high"):
         row = by_seed.apply(lambda values: f"{mean_of(values):+.1f}")
         sure[f"{way}, {name}"] = row.str.replace("-", "\u2212")
 sure = pd.DataFrame(sure).T[["accuracy", "under noise"]]
-table(
-    sure.rename(
-        lambda row: row.replace("resnet8", "ResNet").replace("vgg8", "VGG")
-    )
-)
+table(sure)
 
 # %% tags=["remove-cell"]
 say(means[["mean score"]])
 say(sure.apply(lambda column: column.str.partition(" [")[0]))
 
 # %% [markdown]
-# ## A control without the score
+# ## Is it the score, or the disturbance?
 #
-# **A disturbance that does not look at the score costs accuracy, too**, on average. A penalty disturbs a training,
-# whatever it penalises. So eight designs (VGGs, networks with shortcuts or batch norm, a transformer; two seeds each) were
-# pulled low and high, and each pull has a *yoked control* (`low-random`).
-#
-# The control begins at the same weights. At every step it gets a push in a random direction, as long as the gradient of the
+# A penalty disturbs a training, whatever it penalises, so the score need not be what costs accuracy. We therefore pulled
+# eight designs (VGGs, networks with shortcuts or batch norm, a transformer; two seeds each) low and high, each beside a
+# *control* that begins at the same weights and at every step gets a push in a random direction, as long as the gradient of the
 # penalty was at that step of its twin. Comparisons and margins were fixed before the run.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "The planned comparisons, drawn", "code_prompt_hide": "The planned comparisons, drawn", "figure": {"name": "fig-17-control", "caption": "A pull moves the score, a disturbance as strong does not. A high pull costs 3 points more accuracy than its control (at 5 %, not with all comparisons judged at once); for low it is open. Differences between pull and control, with 95 % intervals over eight designs; grey: the margin of equivalence."}, "image": {"alt": "Six rows, each with a point and its interval over a grey band around zero. Mean scores lie far from zero, to the left for low and to the right for high; accuracies lie nearer to zero, below it for high, those under noise with wide intervals."}}
+# %% mystnb={"figure": {"name": "fig-17-control", "caption": "A pull moves the score, a disturbance as strong does not. A high pull costs 3 points more accuracy than its control (at 5 %, not with all comparisons judged at once); for low it is open. Differences between pull and control, with 95 % intervals over eight designs; grey: the margin of equivalence."}, "image": {"alt": "Six rows, each with a point and its interval over a grey band around zero. Mean scores lie far from zero, to the left for low and to the right for high; accuracies lie nearer to zero, below it for high, those under noise with wide intervals."}}
 against, words = judged("control"), ("score", "accuracy", "under noise")
 against.index = [f"{one}, {way}" for one in words for way in ("low", "high")]
 forest(against, "pull less control (of accuracy 0.1 is 10 points)")
 
+# %% [markdown]
+# **A disturbance that does not look at the score costs accuracy, too**, on average. Means over designs; under noise, of two:
+
 # %%
 control = outcomes(under(load_study("control")))
+control["level"] = control["level"].str.replace("-random", ", control")
 reached = control.groupby("level")[["score", "test_accuracy"]].mean()
 noisy = control.pivot_table("accuracy_noise", "level", "design")
 reached = reached.join(noisy[["resnet8", "vgg8"]]).astype(float)
 shown = {"score": "mean score", "test_accuracy": "accuracy (%)"}
 shown |= {"resnet8": "ResNet, noise (%)", "vgg8": "VGG, noise (%)"}
-levels = ["free", "low", "low-random", "high", "high-random"]
+levels = ["free", "low", "low, control", "high", "high, control"]
 digits = {"test_accuracy": 1, "resnet8": 1, "vgg8": 1}
 table(reached.loc[levels].rename_axis(None), shown, digits)
 
 # %% tags=["remove-cell"]
-more = reached.loc["high-random"] - reached.loc["high"]
+more = reached.loc["high, control"] - reached.loc["high"]
 say(pd.DataFrame({"high": 100 * more["test_accuracy"]}, ["more"]), "{:.0f}")
 
 # %% [markdown]
-# These are means over designs; under noise, two of them. **A high pull costs {glue:text}`more-high` points more than its
+# **A high pull costs {glue:text}`more-high` points more than its
 # control**, at 5 % but not with all comparisons judged at once. The control of the low pull is even behind the pull; whether
 # that is chance is {bdg-secondary}`open`.
 #
-# **The mini ResNet's gain under noise needs no pull on the score:** its control gains nearly as much. A mini VGG pulled high loses
-# under noise, and its control does not; over designs the difference is {bdg-secondary}`open`.
+# The mini ResNet's gain under noise needs no pull on the score, because its control gains nearly as much. A mini VGG pulled
+# high loses under noise, and its control does not; over designs the difference is {bdg-secondary}`open`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? All planned comparisons at once", "code_prompt_hide": "How sure? All planned comparisons at once"}
 # an effect stands where p, corrected for all by Holm, is below 0.05
@@ -160,11 +158,10 @@ ours = {"difference": "difference", "low": "from", "high": "to", "holm": "p"}
 table(against.rename_axis(None), ours, digits=3)
 
 # %% [markdown]
-# ## The gradient of a score
+# ## What the gradient does
 #
-# **Up, the gradient moves the kink of a ReLU out of the data; down, to where few inputs pass.** PyTorch can differentiate
-# `differentiable_affinity` of `affscore.transport` ({ref}`the formula <gradient-of-the-score>`). One ReLU with a bias, on normal
-# inputs, follows the gradient from a bias of zero:
+# A pull moves weights along the gradient of the score ({ref}`the formula <gradient-of-the-score>`), which PyTorch computes from
+# `differentiable_affinity` of `affscore.transport`. Here one ReLU with a bias follows it, on normal inputs, from a bias of zero:
 
 # %%
 draw = torch.Generator().manual_seed(seed)
@@ -182,10 +179,12 @@ steps = pd.DataFrame(steps, columns=["way", "step", "score", "bias"])
 table(steps[steps["step"] % 60 == 0].set_index(["way", "step"]))
 
 # %% [markdown]
-# ## One training
+# **Up, the gradient moves the kink of a ReLU out of the data; down, to where few inputs pass.**
 #
-# **The penalty lowers the whole signature.** `affscore.AffinityPenalty` computes it over all activations. A network
-# learns the digits twice from the same weights, without it and with it.
+# ## Aside: One training
+#
+# The penalty (`affscore.AffinityPenalty`) lowers the whole signature of a network that learns the digits twice from the same
+# weights, without it and with it.
 
 # %%
 card = affscore.models.card_of(affscore.load_model(model))
@@ -226,7 +225,7 @@ measured = {
 rows = [one.summary.assign(network=name) for name, one in measured.items()]
 signatures(pd.concat(rows), columns=2)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "The table", "code_prompt_hide": "The table"}
+# %%
 ends = {
     name: {"mean score": one.scores.mean(), **one.metadata}
     for name, one in measured.items()
@@ -235,12 +234,14 @@ table(pd.DataFrame(ends).loc[["mean score", "accuracy"]].astype(float))
 
 # %% [markdown]
 # (which-score)=
-# ## Which score to train with
+# ## Aside: Which score to train with
 #
-# **Trained with the paired score, the exact one falls by a third of what the paired one promises.** The exact score looks for
-# the best coupling of inputs and outputs. The *paired* score takes each output with its own input: it is quicker to compute,
-# and a lower bound. A network can lower this bound alone, by taking samples to the places of others. So we pulled networks
-# to the same target by either, and measured both:
+# Trained with the *paired* score, which takes each output with its own input, the exact one falls by a third of what the paired
+# one promises.
+#
+# The exact score looks for the best coupling of inputs and outputs; the paired one is a lower bound, quicker to compute. A
+# network can lower it alone, by taking samples to the places of others. So we pulled networks to the same target by either, and
+# measured both:
 
 # %%
 targets = pd.concat([load_study("steered"), load_study("steered-targets")])
@@ -258,15 +259,16 @@ table(both)
 # %% [markdown]
 # So the penalty has `coupling="fixed"`: the optimal coupling, held during a step.
 #
-# ## A signature as the target
+# ## Aside: A signature as the target
 #
-# **A network comes close to the signature of another.** The target may be a number for each activation. Two networks of the
-# mini zoo, small networks on digits, lend theirs, resampled to seven activations. The table has mean distances of a score
-# from the target.
+# A network can also come close to the signature of another.
+#
+# The target is then a number for each activation. Two networks of the mini zoo, small networks on digits, lend theirs,
+# resampled to seven activations.
 
 # %% mystnb={"figure": {"name": "fig-17-signatures", "caption": "Trained towards the signature of another network (black), a mini VGG and a mini ResNet come close to it. Thin lines: five seeds; thick lines: their means. Held-out digits."}, "image": {"alt": "Two panels, towards a mini ViT and towards a mini ResNet-18, over seven depths, with the target in black and two bundles of lines near it."}}
 LENT = {"as-vit": "mini:vit_b_16", "as-resnet": "mini:resnet18"}
-shaped = under(load_study("steered-targets"))
+shaped = under(load_study("steered-targets")).replace({"network": SMALL})
 shaped = shaped.pivot_table("score", ["target", "network", "seed"], "index")
 shaped.columns += 1
 goals = pd.DataFrame(
@@ -277,6 +279,9 @@ goals = pd.DataFrame(
 ).T
 goals.columns = shaped.columns
 towards(goals, shaped)
+
+# %% [markdown]
+# Mean distances of a score from the target:
 
 # %%
 free = study.query("task == 'digits' and target == 'free'")

@@ -28,7 +28,7 @@ def accuracy_by_score(trainings: pd.DataFrame) -> Figure:
     Args:
         trainings: A row for each: ``network``, ``task``, ``target``, ``mean score`` and ``accuracy``, in per cent.
 
-    >>> rows = pd.DataFrame({"network": "vgg8", "task": ["digits", "hard"], "target": ["free", "low"],
+    >>> rows = pd.DataFrame({"network": "mini VGG", "task": ["digits", "hard"], "target": ["free", "low"],
     ...     "mean score": [0.8, 0.6], "accuracy": [95, 80]})
     >>> [axes.get_title() for axes in accuracy_by_score(rows).axes]
     ['mini VGG, digits', 'mini VGG, hard']
@@ -41,7 +41,7 @@ def accuracy_by_score(trainings: pd.DataFrame) -> Figure:
         for target, look in looks.items():
             some = rows[rows["target"] == target]
             axes.plot(some["mean score"], some["accuracy"], linestyle="", markersize=5, label=target, **look)
-        axes.set(title=f"{SMALL[str(network)]}, {task}", ylim=(50, 100))
+        axes.set(title=f"{network}, {task}", ylim=(50, 100))
     legend_below(figure, 3)
     return figure
 
@@ -61,7 +61,7 @@ def towards(goals: pd.DataFrame, reached: pd.DataFrame) -> Figure:
         for number, (network, rows) in enumerate(towards_it.groupby("network", sort=False)):
             look = series_style(number)
             axes.plot(rows.T, "-", color=look["color"], linewidth=0.7, alpha=0.45)
-            axes.plot(rows.mean(), "-", **look, markersize=5, label=SMALL[str(network)])
+            axes.plot(rows.mean(), "-", **look, markersize=5, label=str(network))
         axes.set_title({"as-vit": "towards a mini ViT", "as-resnet": "towards a mini ResNet-18"}[literal(name)])
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     score_axis(grid, [*goals.to_numpy().ravel(), *reached.to_numpy().ravel()])

@@ -28,8 +28,8 @@ def logits_along_path(paths: Mapping[str, Sequence[Segment]], logit: int, part: 
 
     Returns:
         The figure, as wide as a page. Of each network the left panel has the whole path, with the area between the
-        logit and its chords shaded; the right one has the first part of it, with a tick for each breakpoint and the
-        number of them. The vertical axes of a column have the same scale.
+        logit and its chords shaded, and how many breakpoints; the right one has the first part of it, with a tick for
+        each breakpoint. The vertical axes of a column have the same scale.
 
     Source: Gamba et al., the figure of the poster.
     """
@@ -55,8 +55,8 @@ def logits_along_path(paths: Mapping[str, Sequence[Segment]], logit: int, part: 
         bends = first.breakpoints[first.breakpoints < part]
         low = magnified.get_xaxis_transform()
         magnified.plot(bends * first.length, np.full_like(bends, 0.04), "|", transform=low, color=PALETTE["vermilion"])
-        magnified.set_title(f"{len(bends)} bends on {100 * part:g} %")
-        whole.set_title(literal(name))
+        magnified.set_title(f"the first {len(bends)} of them")
+        whole.set_title(f"{literal(name)}: {sum(len(one.breakpoints) for one in path)} bends")
         whole.set_ylabel(f"output {logit}")
     for column in (panels[::2], panels[1::2]):
         _of_one_scale(column)
