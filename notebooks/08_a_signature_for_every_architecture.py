@@ -127,8 +127,8 @@ say(distances.loc[["plain-20"], ["plain-56", "ResNet-20"]])
 # ## Is the nearest signature a relative's?
 #
 # Clustering always yields a tree, so ask a question that can be answered no: is the signature that is nearest to a network's
-# own one of the same family? We ask it of the networks that have a relative. The baseline knows only how many activations a
-# network has, and `p` is the share of permuted families that do as well as the true ones.
+# own one of the same family? We ask it of the networks that have a relative. The baseline knows only the number of activations,
+# and `p` is the share of permuted families that do as well as the true ones.
 
 
 # %%
@@ -145,7 +145,7 @@ def nearest_is_relative(distances, family):
 
 
 # %% [markdown]
-# In both sets of networks, by signature and by the number of activations (*length*):
+# By signature, and by the number of activations (*length*):
 
 
 # %%
@@ -222,7 +222,7 @@ table(levels.rename_axis("attention"), shown, digits={"test_accuracy": 0})
 # **Nothing else is settled.** {bdg-secondary}`open` Uniform attention and the ReLU after the sum of a shortcut make a difference
 # alone, but not once one corrects for the thirteen comparisons of this page and of {doc}`17_training_for_non_linearity`.
 # Networks with two layers of 3 pixels learned less. {doc}`05_residual_connections` is surer of shortcuts: it compares two
-# ReLUs of one network, in nineteen networks, and this page one ReLU with and without the shortcut, in five designs.
+# ReLUs of one network, in nineteen networks.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Holm's p, and other reductions", "code_prompt_hide": "How sure? Holm's p, and other reductions"}
 # an effect stands where p, corrected for all comparisons, is below 0.05;
@@ -277,7 +277,6 @@ for name, some in more.items():
 table(found.loc[[*more]], digits={"p": 4})
 
 # %% [markdown]
-#
 # ## Exercises
 #
 # ```{exercise} 8.1 Warp it yourself
