@@ -23,8 +23,8 @@
 # :::{admonition} What we found
 # :class: findings
 # **The choices of the published code make networks look most linear.** Of twelve combinations they give the highest mean score in
-# all {glue:text}`photographs-networks` ImageNet and {glue:text}`CIFAR-10-networks` CIFAR-10 networks, up to
-# {glue:text}`CIFAR-10-range` above the lowest. {bdg-success}`robust`
+# {glue:text}`photographs-highest` of {glue:text}`photographs-networks` ImageNet and {glue:text}`CIFAR-10-highest` of
+# {glue:text}`CIFAR-10-networks` CIFAR-10 networks, up to {glue:text}`CIFAR-10-range` above the lowest. {bdg-success}`robust`
 #
 # **Orders need not stay**: of the pairs of ImageNet networks {glue:text}`photographs-kept` keep theirs under every choice, and layers
 # of a network need not. {bdg-warning}`depends`
@@ -73,8 +73,8 @@ from companion.style import say, table, window
 # %% [markdown]
 # ## What do four choices change?
 #
-# A feature map has many positions, and the score wants one point for each image. So one averages over the positions, *after*
-# or *before* the activation, or takes one position. Covariance and coupling are to be chosen, too:
+# A feature map has many positions, and the score wants one point for each image: their average, *after* or *before* the
+# activation, or one of them. Covariance and coupling are open, too:
 #
 # | choice | published code | or |
 # |---|---|---|
@@ -122,7 +122,7 @@ score_dots(shown.sort_values("published code"))
 #
 # ## Which orders survive?
 #
-# Levels move; comparisons need not. So count the pairs of networks whose mean scores have the same order under all twelve.
+# Levels move; orders need not. So count the pairs of networks whose mean scores have the same order under all twelve.
 
 
 # %%
@@ -147,8 +147,7 @@ say(100 * of_sets[["kept"]], "{:.0f} %")
 
 # %% [markdown]
 # **More than three quarters of the pairs keep their order**: {glue:text}`photographs-kept` on photographs,
-# {glue:text}`CIFAR-10-kept` on CIFAR-10 ({term}`JPEG copies`). The published code's choices are the highest for
-# {glue:text}`photographs-highest` and {glue:text}`CIFAR-10-highest` networks, that is for all.
+# {glue:text}`CIFAR-10-kept` on CIFAR-10 ({term}`JPEG copies`).
 #
 # **The order of layers is less safe.** Change one choice of the published code: how do the ranks correlate with its own,
 # between networks (two columns) and between the layers of a network?
@@ -170,7 +169,7 @@ say(agree)
 # %% [markdown]
 # Order and reduction move the shape of a signature: with averages before in place of after, by little in the residual networks
 # ({glue:text}`average before-residual` at least), by most in a VGG-like one ({glue:text}`average before-layers, lowest`).
-# Covariance and coupling move the level, but for single layers ({ref}`below <blind>`).
+# The covariance moves mostly the level, and so does the coupling, but for single layers ({ref}`below <blind>`).
 #
 # ## How to report a score
 #
@@ -179,7 +178,7 @@ say(agree)
 #    Report one position beside them: it needs no order, and is about the activation itself.
 # 3. Report the paired score beside the exact one. Where they differ by more than 0.1, the exact score speaks of clouds and
 #    not of what the layer does to an image.
-# 4. Do not average over the channels. The published code does where they come last (transformers, ConvNeXts), and that is
+# 4. Do not average over the channels, as the published code does where they come last (transformers, ConvNeXts): that is
 #    another measurement (fold).
 # 5. Draw a conclusion only if it holds under all choices that you cannot rule out beforehand. {doc}`18_what_is_reproduced`
 #    does so with the paper's claims.
@@ -232,11 +231,9 @@ say(scores)
 # (blind)=
 # ## Aside: The exact score is blind to the pairing
 #
-# **It compares two clouds, and does not see which output belongs to which input.** The *paired* score, which keeps each input
-# with its own output, is lower by more than 0.1 in {glue:text}`CIFAR-10-far` of the activations on CIFAR-10 and in
-# {glue:text}`photographs-far` on photographs.
+# **It does not see which output belongs to which input.** The *paired* score, which keeps them together, is lower by more than
+# 0.1 in {glue:text}`CIFAR-10-far` of the activations on CIFAR-10 and in {glue:text}`photographs-far` on photographs.
 #
-# The formula is the same:
 #
 # $$
 # \begin{gathered}
