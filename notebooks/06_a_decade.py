@@ -114,7 +114,7 @@ order = designs.reset_index("year").corr("spearman").loc[["year"]]
 # ## Where do scores differ?
 #
 # If years and networks hardly differ, what does? We split the variance of scores into a part between networks and a part
-# within them. Even equal networks would differ a little in their means by chance, so only the excess counts as *between*.
+# within them. The means of equal networks would differ by chance, too, so only the excess counts as *between*.
 
 # %%
 squares = decade["std"] ** 2
@@ -147,7 +147,7 @@ groups = pd.Series(ways).map(explained).to_frame("explained")
 table(groups, {"explained": "explained (%)"}, digits=0)
 
 # %% [markdown]
-# Place and design together explain more than both alone, because each design has its own pattern:
+# Together they explain more, because each design has its own pattern:
 # %% mystnb={"figure": {"name": "fig-within", "caption": "Two designs have two patterns. In SqueezeNet the first ReLU of a block, which squeezes, is nearly linear and the two that expand are not. MobileNetV1 has no such pattern. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"width": "540px", "alt": "Affinity score over depth. In SqueezeNet 1.1 the first activations of blocks lie near 0.92 and the second ones between 0.46 and 0.89. In MobileNetV1 all lie between 0.73 and 0.92."}}
 two = ["SqueezeNet 1.1", "MobileNetV1"]
 signatures(scores[scores["network"].isin(two)])
