@@ -73,56 +73,57 @@ from companion.studies import load_study, under
 from companion.sweeps import sweep
 
 # %% [markdown]
-# ## The bias
+# ## What do few images do?
 #
-# How far is the score of few images from that of infinitely many? Take a ReLU with 128 channels of normal inputs.
-# The channels are independent, or *steep*: the spectrum of their covariance falls like $k^{-1.5}$, so that a few directions hold
-# most of the variance. Four samples.
+# The map $T$ of the score is judged on the images that it was fitted to, so with few of them it fits too well. By how much the
+# score is then too high, its *bias*, we can see on a ReLU with 128 channels of normal inputs, whose score for infinitely
+# many images is known. Its channels are independent, or *steep*: the spectrum of their covariance falls like $k^{-1.5}$, so that a
+# few directions hold most of the variance.
 
 # %%
 d, ratios = 128, np.array([0.25, 0.5, 1, 2, 4, 8])
-sizes = (ratios * d).astype(int).tolist()
+points = (ratios * d).astype(int).tolist()
 of = {"exponents": [0, 1.5], "repeats": 4, "seed": seed}
-scores = estimation_sweep(["relu"], [d], sizes, **of)
+scores = estimation_sweep(["relu"], [d], points, **of)
 
+# %% mystnb={"figure": {"name": "fig-3-bias", "caption": "Few images make the score of a ReLU too high. With the empirical covariance the bias falls like $1/n$; shrinkage removes it for independent channels and, from $n = d$ on, adds to it for a steep spectrum. Bars: one standard deviation of a single score, of four samples. Dashed: the formula {eq}`eq-3-bias`."}, "image": {"width": "540px", "alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
 errors = scores.groupby(["exponent", "ratio", "covariance"])["error"]
 summary = errors.agg(bias="mean", spread="std").reset_index()
 c = np.sqrt(np.pi / (2 * (np.pi - 1)))  # correlation of x and max(x, 0)
 theory = pd.Series(first_order_bias(c, 1.0) / ratios, ratios)
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-bias", "caption": "Few images make the score of a ReLU too high. With the empirical covariance the bias falls like $1/n$; shrinkage removes it for independent channels and, from $n = d$ on, adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias`."}, "image": {"width": "540px", "alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
 bias_against_points(summary, theory)
+
+# %% [markdown]
+# **The bias is much larger than the spread, so the mean over many batches keeps all of it.** And shrinkage is no safe cure: with
+# one image for each channel of the steep spectrum it raises the bias from {glue:text}`1.0-steep` to
+# {glue:text}`1.0-shrunk, steep`. Slide $n$:
 
 # %%
 biases = summary.pivot_table("bias", "ratio", ["exponent", "covariance"])
 biases.columns = ["empirical", "shrunk", "steep", "shrunk, steep"]
-table(biases.set_axis([f"n = {ratio:g} d" for ratio in ratios]), digits=3)
+shown = scores.groupby(["exponent", "covariance", "points"])
+shown = shown[["raw", "limit"]].mean().unstack()
+curves = shown["raw"].assign(limit=shown["limit"][d])
+window("bias-window", curves.set_axis(biases.columns).T)
 
 # %% tags=["remove-cell"]
 say(biases[["empirical"]])
 say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 
 # %% [markdown]
-# **The bias is much larger than the spread, so the mean over many batches keeps all of it.** With one image for each channel of
-# the steep spectrum shrinkage raises it from {glue:text}`1.0-steep` to {glue:text}`1.0-shrunk, steep`. Slide $n$:
-
-# %%
-shown = scores.groupby(["exponent", "covariance", "points"])
-shown = shown[["raw", "limit"]].mean().unstack()
-curves = shown["raw"].assign(limit=shown["limit"][d])
-window("bias-window", curves.set_axis(biases.columns).T)
-
-# %% [markdown]
-# **Why upwards?** The map $T$ is judged on the points that it was fitted to. With more channels than images all $x_i$ are nearly
-# perpendicular, and all $y_i$ as well. Then an affine map can carry each $x_i$ to its own $y_i$, and the score tends to 1.
+# **Why upwards?** With more channels than images all $x_i$ are nearly perpendicular, and all $y_i$ as well. Then an affine map
+# can carry each $x_i$ to its own $y_i$, and the score tends to 1.
 #
 # **Why does shrinkage not always help?** Ledoit and Wolf {cite}`ledoit2004well` shrink towards a multiple of the identity.
 # Independent channels of equal variance *have* such a covariance: the best case, that of the paper's figure 7. Where variances
 # differ, shrinkage levels what really differs.
 #
-# ## A formula, and a rule
+# ## How many are enough?
 #
-# **The bias is proportional to $d / n$.** For independent channels of variance 1, whose inputs and outputs have correlation $c$,
+# **Take sixteen images for each direction in which a layer varies.** A layer of 256 channels that varies in 40 directions needs
+# 640 images. The rule follows from three things.
+#
+# *The bias is proportional to $d / n$.* For $d$ independent channels of variance 1, whose inputs and outputs have correlation $c$,
 #
 # $$
 # \text{bias} \approx \frac{c\,(1 + c) \sqrt{1 - c}}{8} \cdot \frac{d}{n} .
@@ -134,8 +135,17 @@ window("bias-window", curves.set_axis(biases.columns).T)
 # n \ge \frac{0.082}{\varepsilon}\, d
 # $$ (eq-3-rule)
 #
-# images with the empirical covariance: for 0.01 eight for each channel. With shrinkage, the default, take sixteen, unless the
-# spectrum is flat.
+# images with the empirical covariance: for 0.01 eight for each channel.
+#
+# *Shrinkage, the default, can need twice as many.* With eight the bias in the steep spectrum is {glue:text}`8.0-shrunk, steep`,
+# against {glue:text}`8.0-steep` without it. So take sixteen, unless the spectrum is flat.
+#
+# *Wide layers vary in few directions,* and only these count. We take four times the *participation ratio* $(\operatorname{tr}C)^2/\lVert
+# C\rVert_F^2$ of the covariance (a fit to trained networks), and the width at most: a ratio of 10 makes 40 directions.
+# `signature.expected_bias` and its warning do so.
+#
+# No more images? Then halve the sample: a bias that falls like $1/n$ is as large at $n$ as the difference of the scores at
+# $n/2$ and $n$ (`bias="extrapolated"`).
 #
 # ```{admonition} Where the formula comes from
 # :class: dropdown
@@ -160,32 +170,70 @@ window("bias-window", curves.set_axis(biases.columns).T)
 # The score is 1 less the root of 1 less this: divide the second term by $2\sqrt{1-c}$.
 # ```
 #
-# **No more images? Halve the sample.** A bias that falls like $1/n$ is as large at $n$ as the difference of the scores at $n/2$
-# and $n$ (`bias="extrapolated"`).
+# ## Another training
 #
-# **Wide layers vary in few directions.** We count four times the *participation ratio* $(\operatorname{tr}C)^2/\lVert
-# C\rVert_F^2$ (a fit to trained networks), and the width at most; `signature.expected_bias` and its warning take this for $d$.
-# A layer of 256 channels with the ratio 10 has 40 directions: 640 images.
-#
-# ## The paper's figure 7
-#
-# **With shrinkage scores of independent channels stay, whatever the width.** Nine activations (ReLU lies below ReLU6):
+# More images make the score of one network more exact, but a statement about its architecture should survive another
+# training. So look at nine trainings of the VGG-16 of the {term}`mini zoo` on digits, each in one batch of 512:
+
+# %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Nine trainings of one architecture have the same shape, and single activations differ by up to 0.3."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
+trainings = under(load_study("seeds"))
+repeated_signatures({"mini VGG-16": trainings}, "seed")
+
 
 # %%
+def rms(values):  # root mean square, over activations
+    return np.sqrt(np.mean(np.square(values)))
+
+
+batches = under(load_study("batch-size")).query("model == 'mini:vgg16'")
+by_size = batches.pivot_table(["score", "score_std"], "index", "n")
+by_seed = trainings.pivot_table("score", "index", "seed")
+moved = {
+    "other images": rms(by_size["score_std"][32]),
+    "8 times the batch": rms(by_size["score"][256] - by_size["score"][32]),
+    "another training": rms(by_seed.std(axis=1)),
+    "another activation": by_seed.mean(axis=1).std(),
+}
+moved = pd.DataFrame({"moved": moved}).T
+
+# %% tags=["remove-cell"]
+say(moved, "{:.3f}")
+
+# %% [markdown]
+# **Another training moves a score more than other or more images**: by {glue:text}`moved-another training`, against
+# {glue:text}`moved-other images` for another batch of 32 and {glue:text}`moved-8 times the batch` from 32 to 256 images (root
+# mean squares). Activations of the network differ by {glue:text}`moved-another activation`. So between two networks that were trained
+# once each a difference counts only if it is larger than another seed's. (Means over a network move less:
+# {doc}`18_what_is_reproduced`.)
+#
+# **So** compare only scores of the same $n$. For a statement about an architecture, train it several times.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
+if model:
+    options = {"images": images or None, "device": device, "seed": seed}
+    options["criteria"] = False
+    for size in sizes:
+        mine = affscore.signature(model, dataset, n=size, **options)
+        print(f"{model}, n = {size}: mean score {mine.scores.mean():.3f}")
+
+# %% [markdown]
+# ## Aside: The paper's figure 7
+#
+# **With shrinkage scores of independent channels stay, whatever the width.**
+
+# %% mystnb={"figure": {"name": "fig-3-drift", "caption": "With the empirical covariance every activation looks more linear the fewer images each channel has; with shrinkage the scores of independent channels stay, at the values that the paper prints (ticks). ReLU lies below ReLU6."}, "image": {"width": "540px", "alt": "Two panels with nine curves each. With the empirical covariance all curves fall as n/d grows, ReLU from 0.86 to 0.66. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
 printed = printed_table("figure7_activation_scores")
 printed = printed.rename(columns={"shrinkage": "ledoit-wolf"})
 drawn = sweep("drift").query("repeat == 0")
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-drift", "caption": "With the empirical covariance every activation looks more linear the fewer images each channel has; with shrinkage the scores of independent channels stay, at the values that the paper prints (ticks)."}, "image": {"width": "540px", "alt": "Two panels with nine curves each. With the empirical covariance all curves fall as n/d grows, ReLU from 0.86 to 0.66. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
 drift(drawn, printed[["ledoit-wolf"]])
 
 # %% [markdown]
 # The figure also averages, sums and flattens feature maps, with the same scores, as positions are independent (exercise 3.2). In
 # networks the reduction matters ({doc}`10_every_choice_at_once`).
 #
-# ## Two biases in a network
+# ## Aside: Two biases in a network
 #
-# **A small batch errs twice, and the errors partly cancel.** Its covariance is too flexible, which raises the score. Its
+# **A small batch errs twice, and the errors partly cancel.** Its covariance is too flexible, which raises the score; its
 # coupling has few partners to choose from, which lowers it.
 #
 # Plain and residual networks on CIFAR-10 ({term}`JPEG copies`) have 16 to 64 channels. Their mean scores change from batches of 128
@@ -205,60 +253,14 @@ table(changes.rename_axis(None), digits=3)
 # %% [markdown]
 # Part of the stability in the paper's figure 8 may be that, too.
 #
-# ## Another training
+# ## Aside: A score below 0
 #
-# Nine trainings of the VGG-16 of the {term}`mini zoo` on digits, each in one batch of 512:
+# **Under shrinkage heavy tails can push the score below 0.** The library then cuts it at 0 and sets `bound_exceeded`.
+#
+# That a score is at least 0 is proved for the covariances of the clouds themselves. In this cloud most coordinates are small, and
+# each point is multiplied by a Student t variable.
 
 # %%
-trainings = under(load_study("seeds"))
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-seeds", "caption": "Nine trainings of one architecture have the same shape, and single activations differ by up to 0.3."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
-repeated_signatures({"mini VGG-16": trainings}, "seed")
-
-# %% [markdown]
-# How far does each thing move a score? Root mean squares over activations: of the deviation over batches of 32 images, the change
-# from 32 to 256, and the deviation over trainings; beside them the deviation over activations.
-
-
-# %%
-def rms(values):
-    return np.sqrt(np.mean(np.square(values)))
-
-
-batches = under(load_study("batch-size")).query("model == 'mini:vgg16'")
-by_size = batches.pivot_table(["score", "score_std"], "index", "n")
-by_seed = trainings.pivot_table("score", "index", "seed")
-moved = {
-    "other images": rms(by_size["score_std"][32]),
-    "8 times the batch": rms(by_size["score"][256] - by_size["score"][32]),
-    "another training": rms(by_seed.std(axis=1)),
-    "another activation": by_seed.mean(axis=1).std(),
-}
-moved = pd.DataFrame({"moved": moved}).T
-table(moved.T, digits=3)
-
-# %% tags=["remove-cell"]
-say(moved, "{:.3f}")
-
-# %% [markdown]
-# **Another training moves a score more than other or more images.** So between two networks that were trained once each a
-# difference counts only if it is larger than another seed's. (Means over a network move less: {doc}`18_what_is_reproduced`.)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
-if model:
-    options = {"images": images or None, "device": device, "seed": seed}
-    options["criteria"] = False
-    for size in sizes:
-        mine = affscore.signature(model, dataset, n=size, **options)
-        print(f"{model}, n = {size}: mean score {mine.scores.mean():.3f}")
-
-# %% [markdown]
-# ## When the score is below 0
-#
-# **Under shrinkage heavy tails can push the score below 0.** That it is at least 0 is proved for the covariances of the clouds
-# themselves. In this cloud most coordinates are small, and each point is multiplied by a Student t variable.
-
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "Such a cloud", "code_prompt_hide": "Such a cloud"}
 rng = np.random.default_rng(seed)
 size = np.abs(rng.standard_t(1, size=(256, 1)))
 scale = np.where(np.arange(1024) < 100, 1.0, 1e-3)
@@ -269,10 +271,7 @@ for name in ("ledoit-wolf", "empirical"):
 
 # %% [markdown]
 # Shrinkage takes the variance of a few points for noise and makes all coordinates alike, so that $T$ stretches the large
-# ones. The library cuts the score at 0 and sets `bound_exceeded`: then look at the tails of the layer, and compare with the
-# empirical covariance.
-#
-# **So** compare only scores of the same $n$. For a statement about an architecture, train it several times.
+# ones. Where this happens, look at the tails of the layer, and compare with the empirical covariance.
 #
 # ## Exercises
 #

@@ -71,12 +71,16 @@ from companion.real_networks import (
 )
 from companion.style import say, table
 
-# %%
+# %% [markdown]
+# ## Does accuracy rise with the score?
+#
+# If it did, the two would go together in the same way in all networks. So look at twelve of them on CIFAR-10, with published
+# accuracies ({doc}`06_a_decade`).
+
+# %% mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Accuracy falls with the mean score over twelve networks of five families, and rises over the residual ones (two of their four points nearly coincide). Published accuracies; scores measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two scatter plots of accuracy from 87 to 96 per cent, over the mean and over the lowest score. Over the mean, four plain networks fall from 90.5 to 87, four residual ones rise from 92 to 92.7, and the two VGG-like networks and the DenseNet lie at the upper left. Over the lowest score both families fall."}}
 scores = real_scores("CIFAR-10").groupby("network")["score"]
 networks = signature_statistics(dict(list(scores)))
 networks = networks.join(real_networks()[["family", "accuracy"]])
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Accuracy falls with the mean score over twelve networks of five families, and rises over the residual ones (two of their four points nearly coincide). Published accuracies; scores measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two scatter plots of accuracy from 87 to 96 per cent, over the mean and over the lowest score. Over the mean, four plain networks fall from 90.5 to 87, four residual ones rise from 92 to 92.7, and the two VGG-like networks and the DenseNet lie at the upper left. Over the lowest score both families fall."}}
 shown = {"mean": "mean score", "min": "smallest score"}
 points = networks.rename(columns=shown)
 points = points.melt(["family", "accuracy"], shown.values(), "statistic")
@@ -84,16 +88,13 @@ axes = ("value", "accuracy", "statistic", "family")
 two_measures(points, *axes, ("", "accuracy (%)"), columns=1)
 
 # %% [markdown]
-# ## Families apart
-#
 # **The correlation with the mean changes its sign**, and depth says why. In both families deeper networks have higher mean
-# scores. Deeper residual networks are more accurate; deeper plain ones are less so, as they train badly.
+# scores, but deeper residual networks are more accurate, and deeper plain ones less so, as they train badly.
 #
-# Correlations with accuracy ({doc}`06_a_decade` lists it), over all networks and within the families that have four. (The
-# other two of the seven statistics are the largest score over the mean and over the median.)
+# Correlations of five statistics with accuracy, over all networks and within the families that have four:
 
 # %%
-statistics = list(STATISTICS)  # mean, std, min, median, max and two ratios
+statistics = list(STATISTICS)  # these, max over mean and max over median
 
 
 def with_accuracy(rows):
@@ -111,8 +112,7 @@ headings = {"mean": "mean", "std": "deviation", "min": "smallest"}
 table(correlations, headings | {"median": "median", "max": "largest"})
 
 # %% [markdown]
-# **The family alone explains more than the mean score.** Predict each accuracy by the mean of its family. (Of pure noise,
-# five families would explain 4/11 on average.)
+# The largest score changes its sign, too; the other three keep theirs. But is it the score that tells the accuracy?
 
 # %%
 by_family = families["accuracy"].transform("mean")
@@ -122,18 +122,20 @@ explained = pd.DataFrame(
     {"family": share, "mean": correlations.loc["all", "mean"] ** 2},
     index=["share"],
 )
-table(explained, {"family": "family (%)", "mean": "mean score (%)"}, digits=0)
 
 # %% tags=["remove-cell"]
 say(correlations)
 say(explained, "{:.0%}")
 
 # %% [markdown]
-# ## The best of seven, by chance
+# **The family alone explains more than the mean score**: {glue:text}`share-family` of the variance of accuracy, if each is
+# predicted by the mean of its family, against {glue:text}`share-mean`. (Of pure noise, five families would explain 4/11.)
 #
-# **Within families the best of seven statistics is not shown to beat chance.** The best of seven explains something even of noise
-# {cite}`freedman1983note`. A permutation test shows how much: permute the accuracies, take the best of seven again, and count
-# how often it does as well as with the true ones.
+# ## Does the best of seven beat chance?
+#
+# The paper takes the best of seven statistics, and that explains something even of noise {cite}`freedman1983note`. A permutation test
+# shows how much: permute the accuracies, take the best of seven again, and count how often it does as well as with the
+# true ones.
 
 # %%
 rng = np.random.default_rng(seed)
@@ -146,10 +148,11 @@ def best(accuracies):
     return ((accuracies @ z) ** 2).max() / (y @ y)
 
 
-print(f"best of seven: R\u00b2 = {best(y):.2f}")
+true = pd.DataFrame({"R2": best(y)}, ["best"])
 
 # %% [markdown]
-# Permute once over all networks, and once within families only, so that differences between families are no evidence.
+# With the true accuracies the best of seven has an R² of {glue:text}`best-R2`. We permute once over all networks, and once within
+# families only, so that differences between families are no evidence:
 
 
 # %%
@@ -166,15 +169,16 @@ chance = pd.DataFrame(chance)
 p = (chance >= best(y)).mean()
 table(pd.DataFrame({"R\u00b2 by chance": chance.median(), "p": p}), digits=3)
 
+# %% tags=["remove-cell"]
+say(true)
+
 # %% [markdown]
-# Over all networks the best statistic beats chance, within families it does not. Most of what it explains, it explains by
-# knowing the family.
+# **Over all networks the best of seven beats chance; within families it is not shown to.** Most of what it explains, it
+# explains by knowing the family.
 #
-# So twelve networks cannot show that a score predicts accuracy. Each was trained once, four depths of one design are nearly
-# one observation, and families of one or two decide nothing.
-#
-# On ImageNet two of our networks have published accuracies. From ResNet-18 to ResNet-50 accuracy rises (66.7 to 72.2 %) and
-# so does the mean score, as in the residual family.
+# So twelve networks cannot show that a score predicts accuracy: each was trained once, four depths of one design are nearly
+# one observation, and families of one or two decide nothing. On ImageNet two of our networks have published accuracies. From
+# ResNet-18 to ResNet-50 accuracy rises (66.7 to 72.2 %) and so does the mean score, as in the residual family.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
@@ -190,39 +194,10 @@ signs = {
 }
 table(pd.DataFrame(signs).agg(["min", "max"]))  # of twelve choices
 
-# %% [markdown]
-# ## Width
-#
-# **Three MobileNetV1s of different widths have nearly the same scores from the ninth activation on**, at a quarter of the
-# channels, too. They are from one source. The full MobileNetV2 comes from another source than the narrow ones, and differs
-# from them more than they do from each other. (Accuracies of MobileNets are known on training images only, so they are
-# not compared.)
-
-# %%
-photographs = real_scores("photographs")
-named = photographs["network"].str.extract(r"^(MobileNetV[12]) ?([\d.]*)$")
-series = photographs.assign(
-    design=named[0], width=named[1].replace("", 1).astype(float)
-).dropna(subset="design")
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-width", "caption": "From its ninth activation on MobileNetV1 has nearly the same scores at all widths. Signatures of MobileNets of three widths each, as multiples of the full one. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"width": "540px", "alt": "Two panels of overlaid lines, affinity score over the activations in order. For MobileNetV1 three lines coincide but for the first activations; for MobileNetV2 the full width lies above the two others, which coincide."}}
-panels = dict(list(series.groupby("design")))
-repeated_signatures(panels, "width", label="× ")
-
-# %% [markdown]
-# ```{admonition} Which $R^2$ does the paper print?
-# :class: dropdown
-#
-# **The adjusted $R^2$ of a fit in the logarithm**, with torchvision's default weights. The paper says "R2 score", and not of
-# which fit. Of its three numbers that need only public metadata, two agree in every digit and one to 0.001
-# ({doc}`18_what_is_reproduced`). A straight line has 0.77 where 0.955 is printed.
-# ```
-
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Networks of your own", "code_prompt_hide": "Networks of your own"}
 if models:
     from affscore.survey import load_or_measure
     from companion.characteristics import characteristics
-    from companion.networks import network_table
 
     options = {"n": n, "images": images or None, "seed": seed, "jobs": jobs}
     options |= {"device": device, "progress": False}
@@ -236,10 +211,29 @@ if models:
     )
 
 # %% [markdown]
-# ## The paper's groups, in small
+# ## Aside: Width
 #
-# **In two of the groups the name of the family explains as much as the best of seven statistics.** These are small members of the paper's
-# networks, the mini zoo, trained on few and distorted digits with five seeds:
+# **Three MobileNetV1s of different widths have nearly the same scores from the ninth activation on**, at a quarter of the
+# channels, too.
+
+# %% mystnb={"figure": {"name": "fig-width", "caption": "From its ninth activation on MobileNetV1 has nearly the same scores at all widths. Signatures of MobileNets of three widths each, as multiples of the full one. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"width": "540px", "alt": "Two panels of overlaid lines, affinity score over the activations in order. For MobileNetV1 three lines coincide but for the first activations; for MobileNetV2 the full width lies above the two others, which coincide."}}
+photographs = real_scores("photographs")
+named = photographs["network"].str.extract(r"^(MobileNetV[12]) ?([\d.]*)$")
+series = photographs.assign(
+    design=named[0], width=named[1].replace("", 1).astype(float)
+).dropna(subset="design")
+panels = dict(list(series.groupby("design")))
+repeated_signatures(panels, "width", label="× ")
+
+# %% [markdown]
+# These three are from one source. The full MobileNetV2 comes from another source than the narrow ones, and differs from them
+# more than they do from each other. (Accuracies of MobileNets are known on training images only, so they are not compared.)
+#
+# ## Aside: The paper's groups, in small
+#
+# **In two of the groups the name of the family explains as much as the best of seven statistics.**
+#
+# These are small members of the paper's networks, the mini zoo, trained on few and distorted digits with five seeds:
 
 # %%
 mini = hard_task().drop(columns="seed").groupby("name", sort=False).mean()
@@ -256,6 +250,10 @@ table(in_small, headings, digits=0)
 # %% [markdown]
 # A group of two families is nearly two points, and a line fits any two points. So a statistic counts where it beats the
 # family's name, and chance. (The ViTs are one family, so that their name explains nothing.)
+#
+# **Which $R^2$ does the paper print?** The adjusted $R^2$ of a fit in the logarithm, with torchvision's default weights. The paper
+# says "R2 score", and not of which fit. Of its three numbers that need only public metadata two are reproduced, and one
+# differs by 0.001 ({doc}`18_what_is_reproduced`). A straight line has 0.77 where 0.955 is printed.
 #
 # ## Exercises
 #

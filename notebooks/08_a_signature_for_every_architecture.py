@@ -21,13 +21,13 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **On CIFAR-10 the nearest signature is a relative's for {glue:text}`CIFAR-10-by signature` of the networks that have one; numbers
-# of activations alone find {glue:text}`CIFAR-10-by length`.** These are ten networks, each family from one source of weights; other
-# choices of the measure find 70 to 100 %. On photographs signatures find {glue:text}`photographs-by signature`, numbers of activations
-# {glue:text}`photographs-by length`. {bdg-warning}`depends`
+# **On CIFAR-10 the most similar signature is a relative's for {glue:text}`CIFAR-10-by signature` of the networks that have one; the
+# number of activations alone finds a relative for {glue:text}`CIFAR-10-by length`.** These are ten networks, each family from one
+# source of weights; other choices of the measure find 70 to 100 %. On photographs signatures find
+# {glue:text}`photographs-by signature`, numbers of activations {glue:text}`photographs-by length`. {bdg-warning}`depends`
 #
-# **One part was seen to matter: with the identity in place of attention, GELUs of small transformers are more non-linear**, with
-# averages over positions. {bdg-warning}`depends` What shortcuts and small filters do is {bdg-secondary}`open`.
+# **One part was seen to matter: where each token attends to itself alone, the GELUs of small transformers are more non-linear**,
+# with averages over positions. {bdg-warning}`depends` What shortcuts and small filters do is {bdg-secondary}`open`.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -74,10 +74,12 @@ from companion.studies.interventions import judged, outcomes
 from companion.style import say, table
 
 # %% [markdown]
-# ## Twelve networks on CIFAR-10
+# ## How far apart are two signatures?
 #
-# The distance of two signatures is that of dynamic time warping (below). The tree joins the two nearest clusters first, by the
-# average distance of their members.
+# Signatures have different lengths, so we compare them by **dynamic time warping** (DTW) {cite}`sakoe1978dynamic`. Both are read
+# side by side, one may wait for the other, and each step costs the squared difference of the two current scores. The
+# distance is the root of the smallest total cost. The tree joins the two nearest clusters first, by the average distance of
+# their members.
 
 
 # %%
@@ -98,33 +100,35 @@ def clustered(rows):
 cifar = real_scores("CIFAR-10")
 clustered(cifar)
 
-# %% [markdown]
-# **The plain network of 20 layers is nearer to that of 56 than to its residual twin**, from which it differs in the shortcuts
-# alone:
-
 # %%
 _, distances, family = compared(cifar)
 distances = pd.DataFrame(distances, [*family.index], [*family.index])
-table(distances.loc[["plain-20"], ["plain-32", "plain-56", "ResNet-20"]])
+
+# %% tags=["remove-cell"]
+say(distances.loc[["plain-20"], ["plain-56", "ResNet-20"]])
 
 # %% [markdown]
-# ## The distance
+# **The plain network of 20 layers is nearer to that of 56 (distance {glue:text}`plain-20-plain-56`) than to its residual twin
+# ({glue:text}`plain-20-ResNet-20`)**, from which it differs in the shortcuts alone.
 #
-# Two signatures $a$ and $b$ are traversed together, from their first score to their last. Each step advances in one of them
-# or in both, and costs the squared difference of the two current scores. The **dynamic time warping** (DTW) distance
-# {cite}`sakoe1978dynamic` is the root of the smallest total cost,
+# ```{admonition} The distance as a formula, and two warnings
+# :class: dropdown
+#
+# A path $\pi$ leads from the first scores of $a$ and $b$ to their last, and each step advances in one of them or in both:
 #
 # $$
 # D(a, b) = \min_{\pi} \sqrt{\sum_{(i, j) \in \pi} (a_i - b_j)^2} .
 # $$
 #
-# A repeated score costs nothing, so a network whose blocks all look alike is close to a deeper one with the same blocks. Two
-# warnings: the triangle inequality fails, and long signatures are far from everything else, as nothing is divided by the length.
+# A repeated score costs nothing, so a network whose blocks all look alike is close to a deeper one with the same blocks. But
+# the triangle inequality fails, and long signatures are far from everything else, as nothing is divided by the length.
+# ```
 #
-# ## Are relatives nearest?
+# ## Is the nearest signature a relative's?
 #
-# Clustering always yields a tree. So ask a simpler question: is the nearest signature a relative's? We ask it of the networks
-# that have one. The baseline knows only how many activations a network has, and permuted families show what chance does.
+# Clustering always yields a tree, so ask a question that can be answered no: is the signature that is nearest to a network's
+# own one of the same family? We ask it of the networks that have a relative. The baseline knows only the number of activations,
+# and `p` is the share of permuted families that do as well as the true ones.
 
 
 # %%
@@ -141,7 +145,7 @@ def nearest_is_relative(distances, family):
 
 
 # %% [markdown]
-# Both sets of networks:
+# By signature, and by the number of activations (*length*):
 
 
 # %%
@@ -163,26 +167,12 @@ table(found, digits={"p": 4})
 say(100 * found, "{:.0f} %")
 
 # %% [markdown]
-# **On CIFAR-10 the signature finds the family, and the number of activations cannot.** Members of a family differ in depth,
-# and each plain network has a residual twin with as many activations. But the family is also one source of weights.
+# **On CIFAR-10 the signature finds the family, and the number of activations cannot**, because members of a family differ in
+# depth, and each plain network has a residual twin with as many activations. But each family is also one source of weights.
 #
-# **On photographs the baseline is as good, so nothing is shown beyond it.** Most relatives are widths of one design, with the
-# same number of activations. Three networks fail: ResNet-18 and ResNet-50, the only relatives of different depth, and the
+# **On photographs the baseline is as good, so nothing is shown beyond it**: most relatives there are widths of one design, with
+# the same number of activations. Three networks fail: ResNet-18 and ResNet-50, the only relatives of different depth, and the
 # full-width MobileNetV2, whose weights come from another source.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-photographs", "caption": "Most widths of one design stand together; ResNet-18 and ResNet-50 do not. Fourteen ImageNet networks, clustered by their signatures. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"alt": "A dendrogram of fourteen networks with their signatures. The EfficientNet-Lites, the MobileNetV1s, two narrow MobileNetV2s and the SqueezeNets are pairs or branches; the two ResNets join different branches."}}
-if models:
-    from affscore.survey import load_or_measure
-    from companion.networks import network_table
-
-    options = {"n": n, "images": images or None, "seed": seed, "jobs": jobs}
-    options |= {"device": device, "progress": False}
-    results = load_or_measure(models, dataset, store, **options)
-    yours = {k: one.summary for k, one in results.items()}
-    mine = pd.concat(yours, names=["network"]).reset_index(level=0)
-    mine["family"] = mine["network"].map(network_table(models)["family"])
-    photographs = pd.concat([photographs, mine])
-clustered(photographs)
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
@@ -200,48 +190,26 @@ ends = {
 table(pd.concat(ends), digits={"p": 4})  # of twelve choices
 
 # %% [markdown]
-# ## Before training, and in small
-#
-# Does training make the signatures of a family alike? We ask networks of the paper at full size with random
-# weights, on noise, and the mini zoo, small members of the paper's 36 networks that were trained on digits ({ref}`mini-zoo`).
-
-# %%
-rows = load_results(RESULTS).query("reduction == 'mean'")
-rows = rows[rows["order"] == "activate-first"].assign(network=rows["model"])
-untrained = rows[(rows["dataset"] == "random") & (rows["batch"] == 0)]
-mini = rows["model"].isin(study_models()) & (rows["weights"] != "random")
-more = {"untrained": untrained, "mini zoo": rows[mini & (rows["batch"] == 0)]}
-for name, some in more.items():
-    kin = network_table(some["model"].unique())["family"]
-    found.loc[name] = by_both(some.assign(family=some["model"].map(kin)))
-table(found.loc[[*more]], digits={"p": 4})
-
-# %% [markdown]
-# **Families differ before any training:** the order of layers and the distribution of first weights tell them apart.
-# {doc}`11_what_training_does` says what training adds.
-#
 # ## Which part of a design does it?
 #
-# The paper names causes: attention is "a focusing lens", shortcuts make two groups, VGG's small filters lower the score. We
-# changed one part at a time in five small designs each, trained on digits with two seeds. Comparisons and margins were fixed
-# before the run (`companion.studies.interventions`).
+# The paper names three causes: attention is "a focusing lens", shortcuts make two groups, and VGG's small filters lower the
+# score. Whole designs differ in many parts, so we changed one at a time, in five small designs each, trained on digits with
+# two seeds. Comparisons and margins were fixed before the run.
 #
-# * *Attention*: its weights become uniform, or the identity.
-# * *Shortcuts* get a strength $a$ in $y = a x + f(x)$: 1 against 0.
+# * *Attention*: its weights become `uniform`, or the `identity` (each token attends to itself alone).
+# * *Shortcuts* are there, or their strength is 0.
 # * *Filters*: `3x6` and `7x2` are six layers of 3 and two of 7 pixels, with equal channels and the same receptive field;
 #   `3x2` has the depth of `7x2`.
 
-# %%
+# %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "With the identity in place of attention, GELUs are more non-linear; no other difference stands once all comparisons are judged at once. Points: mean score of the first version less that of the second, over five designs, with intervals of 95 % for each alone. Grey: the margin of equivalence."}, "image": {"alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the activations after a sum right."}}
 studied = ["attention", "shortcut-strength", "filters"]
 causes = judged(*studied)
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-08-interventions", "caption": "With the identity in place of attention, GELUs are more non-linear; no other difference stands once all comparisons are judged at once. Points: mean score of the first version less that of the second, over five designs, with intervals of 95 % for each alone. Grey: the margin of equivalence."}, "image": {"alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the ReLU after a sum right."}}
 forest(causes, "difference of scores")
 
 # %% [markdown]
 # **With the identity in place of attention, GELUs are *more* non-linear**, in each of five designs. {bdg-warning}`depends`
 # These are small transformers on digits, which need no attention, and other reductions leave at most a third of the effect
-# (fold). The inputs of the GELUs spread wider and lie lower:
+# (fold). With it the inputs of the GELUs spread wider and lie lower:
 
 # %%
 shown = {"score": "score", "test_accuracy": "accuracy (%)"}
@@ -251,12 +219,10 @@ levels = levels.groupby("level")[[*shown]].mean().iloc[[1, 2, 0]]
 table(levels.rename_axis("attention"), shown, digits={"test_accuracy": 0})
 
 # %% [markdown]
-# **Nothing else is settled.** {bdg-secondary}`open` Uniform attention, and the ReLU after the sum of a shortcut, make a difference
-# only before one corrects for thirteen comparisons, those of this page and of {doc}`17_training_for_non_linearity`.
-#
-# {doc}`05_residual_connections` is surer of shortcuts: it compares two ReLUs of one network, in nineteen networks that have
-# them. Here one ReLU is compared with and without the shortcut, in five designs. Of the filters, networks of two layers of 3
-# pixels learned less.
+# **Nothing else is settled.** {bdg-secondary}`open` Uniform attention and the ReLU after the sum of a shortcut make a difference
+# alone, but not once one corrects for the thirteen comparisons of this page and of {doc}`17_training_for_non_linearity`.
+# Networks with two layers of 3 pixels learned less. {doc}`05_residual_connections` is surer of shortcuts: it compares two
+# ReLUs of one network, in nineteen networks.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Holm's p, and other reductions", "code_prompt_hide": "How sure? Holm's p, and other reductions"}
 # an effect stands where p, corrected for all comparisons, is below 0.05;
@@ -271,6 +237,44 @@ for name, choice in choices.items():
     ends = zip(row["difference"], half, strict=True)
     sure[name] = [f"{one:.2f}\u00a0±\u00a0{more:.2f}" for one, more in ends]
 table(sure, digits=3)
+
+# %% [markdown]
+# ## Aside: Photographs as a tree
+#
+# Most widths of one design stand together; ResNet-18 and ResNet-50 do not.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Drawn with networks of your own", "code_prompt_hide": "Drawn with networks of your own", "figure": {"name": "fig-photographs", "caption": "Fourteen ImageNet networks, clustered by their signatures. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"alt": "A dendrogram of fourteen networks with their signatures. The EfficientNet-Lites, the MobileNetV1s, two narrow MobileNetV2s and the SqueezeNets are pairs or branches; the two ResNets join different branches."}}
+if models:
+    from affscore.survey import load_or_measure
+
+    options = {"n": n, "images": images or None, "seed": seed, "jobs": jobs}
+    options |= {"device": device, "progress": False}
+    results = load_or_measure(models, dataset, store, **options)
+    yours = {k: one.summary for k, one in results.items()}
+    mine = pd.concat(yours, names=["network"]).reset_index(level=0)
+    mine["family"] = mine["network"].map(network_table(models)["family"])
+    photographs = pd.concat([photographs, mine])
+clustered(photographs)
+
+# %% [markdown]
+# ## Aside: Before training, and in small
+#
+# **Families differ before any training:** the order of layers and the distribution of first weights tell them apart.
+# {doc}`11_what_training_does` says what training adds.
+#
+# The untrained networks are the paper's at full size, with random weights, on noise; the mini zoo are small members of its 36
+# networks, trained on digits ({ref}`mini-zoo`).
+
+# %%
+rows = load_results(RESULTS).query("reduction == 'mean'")
+rows = rows[rows["order"] == "activate-first"].assign(network=rows["model"])
+untrained = rows[(rows["dataset"] == "random") & (rows["batch"] == 0)]
+mini = rows["model"].isin(study_models()) & (rows["weights"] != "random")
+more = {"untrained": untrained, "mini zoo": rows[mini & (rows["batch"] == 0)]}
+for name, some in more.items():
+    kin = network_table(some["model"].unique())["family"]
+    found.loc[name] = by_both(some.assign(family=some["model"].map(kin)))
+table(found.loc[[*more]], digits={"p": 4})
 
 # %% [markdown]
 # ## Exercises

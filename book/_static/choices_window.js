@@ -6,14 +6,14 @@ function drawChoicesWindow(place) {
   const table = JSON.parse(place.querySelector("script").textContent);
   const scores = new Map(table.columns.map((words, column) => [words.join(), table.data.map((row) => row[column])]));
   const CHOICES = {
-    Reduction: { mean: "mean of positions", sample: "one position" },
-    Order: { "activate-first": "activate first", "reduce-first": "reduce first" },
+    Reduction: { mean: "average", sample: "one position" },
+    Order: { "activate-first": "average after", "reduce-first": "average before" },
     Covariance: { "ledoit-wolf": "shrunk", empirical: "empirical" },
     Coupling: { exact: "exact", paired: "paired" },
   };
   const MARKS = { // of a place, as in the figures of the book
-    hidden: ["stem", "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"],
-    first: ["first of a block", "M0 -4.5L4.3 3.5H-4.3z"],
+    hidden: ["outside of blocks", "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"],
+    first: ["first inside a block", "M0 -4.5L4.3 3.5H-4.3z"],
     "after-sum": ["after a sum", "M-1.4 -4.4h2.8v3h3v2.8h-3v3h-2.8v-3h-3v-2.8h3z"],
   };
   const usual = scores.get(Object.values(CHOICES).map((words) => Object.keys(words)[0]).join());

@@ -297,13 +297,13 @@ def test_a_reader_chooses_how_a_signature_is_measured(visit: Visit, name: str, w
         window.get_by_role("radio", name=name, exact=True).check()
 
     check("mean", "activate-first", "ledoit-wolf", "exact")
-    choose("reduce first")
+    choose("average before")
     window.get_by_role("radio", name="exact", exact=True).press("ArrowDown")
     check("mean", "reduce-first", "ledoit-wolf", "paired")
     choose("empirical")
     choose("one position")
     check("sample", "activate-first", "empirical", "paired")
-    assert window.get_by_role("radio", name="reduce first").is_disabled()
+    assert window.get_by_role("radio", name="average before").is_disabled()
     assert visit.errors == []
 
 

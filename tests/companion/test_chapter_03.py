@@ -88,7 +88,7 @@ def test_the_figure_of_the_bias_has_curves_bars_and_theory():
     columns = ["activation", "exponent", "width", "covariance", "ratio", "bias", "spread"]
     biases = pd.DataFrame(rows, columns=columns)
     figure = bias_against_points(biases, pd.Series({0.25: 0.2, 4.0: 0.01}), tolerance=0.02)
-    assert titles(figure) == ["independent coordinates", "spectrum $k^{-1.5}$"]
+    assert titles(figure) == ["independent channels", "steep spectrum, $k^{-1.5}$"]
     for axes in figure.axes:
         assert len(axes.containers) == 2
         for container in axes.containers:

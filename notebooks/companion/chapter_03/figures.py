@@ -85,7 +85,7 @@ def bias_against_points(
     >>> rows = {"exponent": 0.0, "covariance": "empirical", "ratio": [2.0, 4.0], "bias": [0.04, 0.02], "spread": 0.01}
     >>> figure = bias_against_points(pd.DataFrame(rows), pd.Series({2.0: 0.037, 4.0: 0.019}))
     >>> figure.axes[0].get_title()
-    'independent coordinates'
+    'independent channels'
     """
     labels: Any = {"xlabel": "images for each channel, $n / d$", "ylabel": r"bias of the score $\rho$"}
     figure, grid = page(summary["exponent"].nunique(), 1.0, each=1.6, columns=1, sharey=True, **labels)
@@ -103,7 +103,7 @@ def bias_against_points(
             look: Any = {"linestyle": "-", "linewidth": 1.1, "capsize": 2, **series_style(k), "marker": "os"[k]}
             if len(chosen):
                 axes.errorbar(chosen["ratio"], chosen["bias"], chosen["spread"], label=label, **look)
-        axes.set_title("independent coordinates" if exponent == 0 else f"spectrum $k^{{-{exponent:g}}}$")
+        axes.set_title("independent channels" if exponent == 0 else f"steep spectrum, $k^{{-{exponent:g}}}$")
         axes.set_xscale("log", base=2)
         axes.set_xticks(ratios, names)
     legend_below(figure, 2)

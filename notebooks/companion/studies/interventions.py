@@ -294,22 +294,18 @@ def holm(p: pd.Series) -> pd.Series:
     return (ordered * np.arange(len(p), 0, -1)).cummax().clip(upper=1.0).reindex(p.index)
 
 
-OUTCOMES = {"first": "first ReLU", "after-sum": "ReLU after the sum", "test_accuracy": "accuracy"}
+OUTCOMES = {"first": " (first in a block)", "after-sum": " (after a sum)", "test_accuracy": " (accuracy)"}
+OUTCOMES |= {"score": "", "accuracy_noise": " (accuracy under noise)"}
 
-PARTS = {"shortcut-strength": "shortcut", "control": "penalty"}
+WORDS = {"shortcut-strength": ("shortcuts", "with", "without"), "control": ("penalty", "", "control")}
 
 
 _STUDIED = [one.study for one in PLANNED]
 
 
 def _in_words(one: Contrast) -> str:
-    part, reference = PARTS.get(one.study, one.study), "control" if one.study == "control" else one.reference
-    pair = f"{one.level} \N{MINUS SIGN} {reference}"
-    return (
-        f"{part}: {pair}"
-        if one.outcome == "score"
-        else f"{part} {pair}: {OUTCOMES.get(one.outcome, 'accuracy under noise')}"
-    )
+    part, level, reference = WORDS.get(one.study, (one.study, "", ""))
+    return f"{part}: {level or one.level} \N{MINUS SIGN} {reference or one.reference}{OUTCOMES[one.outcome]}"
 
 
 def judged(*names: str, specification: Specification = DEFAULT) -> pd.DataFrame:
