@@ -58,6 +58,12 @@ CUT_TABLES = """() => [...document.querySelectorAll('article table')].filter(tab
     while (box.tagName != 'ARTICLE' && !scrolls(box)) box = box.parentElement;
     return box.scrollWidth > box.clientWidth + 1;
 }).map(table => table.rows[0].innerText.replace(/\\s+/g, ' ').slice(0, 90))"""
+CODE_FIRST = """() => [...document.querySelectorAll('article .cell')].filter(cell => {
+    const top = part => cell.querySelector(`:scope > ${part}`)?.getBoundingClientRect().top;
+    const next = cell.nextElementSibling, shows = '.cell_output :is(figure, table.dataframe)';
+    const prepares = !cell.querySelector('.cell_output') && next?.querySelector(':scope > .cell_output > figure');
+    return prepares || top(shows) > top('.cell_input');
+}).map(cell => cell.textContent.slice(0, 90))"""
 HEADINGS = "() => [...document.querySelectorAll('article :is(h1, h2, h3, h4, h5, h6)')].map(h => Number(h.tagName[1]))"
 SERIOUS = """async (only) => {
     // A colour is read when its transition has ended: a theme changes those of buttons within 150 ms. Some never end.
@@ -152,6 +158,20 @@ def test_a_page_is_whole(seen: Visit) -> None:
     levels = page.evaluate(HEADINGS)
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels)), levels
+
+
+@each_page
+def test_figures_and_tables_stand_before_their_code(seen: Visit) -> None:
+    assert seen.page.evaluate(CODE_FIRST) == []
+
+
+@each_width
+@pytest.mark.parametrize("name", ["notebooks/16_nonlinear_advantage"])
+def test_an_aside_shows_its_finding_alone(visit: Visit, name: str, width: int) -> None:
+    aside = visit.page.locator("section:has(> h2:text('Aside:'))").first
+    assert aside.locator("> p").is_visible() and not aside.locator(".cell").first.is_visible()
+    aside.locator("summary:text('More')").click()
+    assert aside.locator(".cell").first.is_visible()
 
 
 @each_page
