@@ -77,8 +77,7 @@ def write_table(table: pd.DataFrame, file: Path, draw: Callable[[], Figure] | No
     Raises:
         AffscoreError: It cannot be written.
     """
-    refused = os_errors(lambda reason: f"{file.name!r} could not be written: {reason}")
-    with refused, atomic_write(file) as temporary:
+    with os_errors(f"{file.name!r} could not be written"), atomic_write(file) as temporary:
         if file.suffix == ".csv":
             table.to_csv(temporary, index=False)
         elif draw is None:
@@ -113,8 +112,7 @@ def write_parquet(table: pd.DataFrame, metadata: dict[str, Any], notes: Sequence
     rows = pa.Table.from_pandas(table, preserve_index=False)
     rows = rows.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True).encode()})
     repeat = [one.name for one in rows.schema if pa.types.is_large_string(one.type) or pa.types.is_integer(one.type)]
-    refused = os_errors(lambda reason: f"the result could not be written to {path.name!r}: {reason}")
-    with refused, atomic_write(path) as part:
+    with os_errors(f"{path.name!r} could not be written"), atomic_write(path) as part:
         pq.write_table(rows, part, use_dictionary=repeat or False, write_page_checksum=True, write_statistics=False)
     return path
 
