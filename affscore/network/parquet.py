@@ -154,6 +154,8 @@ def read_parquet(
             problem = f"was written by a newer affscore (its format is {stated}, this version reads {FORMAT})"
             raise ForeignError("update affscore")
         rows, metadata = table.to_pandas(ignore_metadata=True), dict(about["metadata"])
+        if "pairing_optimal" in rows:
+            rows["pairing_optimal"] = rows["pairing_optimal"].astype("boolean")  # true, false, or not looked at
         kind = next((kind for entry, kind in _KINDS.items() if entry in metadata), what)
         if kind != what and what in _KINDS.values():
             raise ForeignError(f"it holds a {kind} (affscore.load_{kind})")

@@ -164,15 +164,10 @@ def as_tensors(data: Any) -> Any:
         if others := [str(name) for name, kind in data.dtypes.items() if not numeric(kind) or kind.kind == "c"]:
             raise AffscoreError(f"the columns of a table must be numbers, {', '.join(others)} are not; leave them out")
         data = data.to_numpy(np.float64, na_value=np.nan)
-    if not isinstance(data, (np.ndarray, pd.Series, list)):
-        raise AffscoreError(
-            f"data in a tuple or dictionary must be tensors, arrays or tables (N, ...), got {type(data).__name__}; "
-            "a data set of samples is a list"
-        )
     # a copy: PyTorch takes no negative strides, and warns of read-only memory
     array = guarded(lambda: np.array(data, order="C"), "the rows of a table must have the same length")
     if array.dtype.kind not in "biuf":
-        raise AffscoreError(f"the data must be floating point numbers, got an array of type {array.dtype}")
+        raise AffscoreError(f"the data must be numbers, got {type(data).__name__} of type {array.dtype}")
     return torch.from_numpy(array)
 
 

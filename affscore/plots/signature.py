@@ -74,9 +74,6 @@ def raw_signature(results: Signature | Sequence[Signature], *, titles: Sequence[
     Returns:
         The figure, as wide as a page.
 
-    Raises:
-        AffscoreError: Nothing to draw.
-
     Source: figure 10 (appendix F); the colours are ours.
 
     >>> from affscore import signature
@@ -86,8 +83,6 @@ def raw_signature(results: Signature | Sequence[Signature], *, titles: Sequence[
     ('depth (activations on the longest path from the input)', 'affinity score (axis from 0.65)')
     """
     panels: list[Any] = [results] if hasattr(results, "summary") else list(results)
-    if not panels:
-        raise AffscoreError("expected at least one signature to draw, got none")
     # how it was measured is the same for most figures, and then not worth a line in every title
     usual = ["mean", "activate-first"]
     choices = any((panel.table[["reduction", "order"]] != usual).any(axis=None) for panel in panels)
