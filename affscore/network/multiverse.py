@@ -253,11 +253,8 @@ class Multiverse:
         from affscore.plots.signature import specification_curve  # upwards, as Signature.plot
 
         quartiles = self.scores.quantile([0.25, 0.75]).T.reset_index(drop=True).set_axis(["low", "high"], axis=1)
-        return specification_curve(
-            self.summary.join(quartiles), low="low", high="high",
-            ylabel="affinity score\n(mean and quartiles)",
-            title=self.name if title is None else title,
-        )  # fmt: skip
+        words = {"ylabel": "affinity score\n(mean and quartiles)", "title": self.name if title is None else title}
+        return specification_curve(self.summary.join(quartiles), low="low", high="high", **words)
 
     def save(self, file: str | Path) -> Path:
         """Write it to a Parquet file, which :func:`affscore.load_multiverse` reads.
@@ -333,6 +330,4 @@ def rank_correlation(one: pd.Series, other: pd.Series) -> float:
     >>> round(rank_correlation(pd.Series([0.5, 0.6, 0.9]), pd.Series([0.4, 0.3, 1.0])), 3)
     0.5
     """
-    both = pd.DataFrame({"one": one, "other": other}).dropna()
-    varied = len(both) > 2 and bool((both.max() > both.min()).all())
-    return float(both["one"].corr(both["other"], method="spearman")) if varied else float("nan")
+    return float(pd.DataFrame({"one": one, "other": other}).corr("spearman", min_periods=3).to_numpy()[0, 1])

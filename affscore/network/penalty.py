@@ -120,12 +120,13 @@ class AffinityPenalty:
         check_whole(self.model)
         if isinstance(vars(self.model).get("forward"), Watched):
             raise AffscoreError("this network has a penalty already; remove() that one first")
+        if not is_number(weight) or not 0 <= weight < float("inf"):
+            raise AffscoreError(f"weight must be a number of at least 0, got {weight!r}")
         self.weight = weight
         self.scores: Tensor | None = None
         self._layers = checked_layers(layers)
         self._score = functools.partial(differentiable_affinity, covariance=covariance, coupling=coupling, clip=False)
-        # these know what they take
-        self._checked_weight()
+        # it knows what it takes
         self._score(torch.eye(2), torch.eye(2))
         self._of_signature = isinstance(target, Signature)
         self._target = _checked(_scores_of(target, covariance, coupling) if isinstance(target, Signature) else target)
@@ -137,7 +138,7 @@ class AffinityPenalty:
 
     def __call__(self) -> Tensor:
         """The penalty of the samples since the last call: a scalar, to be added to the loss."""
-        weight, passes, self._passes = self._checked_weight(), self._passes, []
+        passes, self._passes = self._passes, []
         if not passes:
             raise AffscoreError(
                 "there was no forward pass since the last call, or the penalty was removed: call it after model(x), "
@@ -148,7 +149,7 @@ class AffinityPenalty:
         if target.ndim == 0:
             scores = scores.mean()
         pair = next(pair for pair in passes[0].pairs if len(pair.x))
-        return (weight * (scores - target).square().mean()).to(pair.x.dtype)
+        return (self.weight * (scores - target).square().mean()).to(pair.x.dtype)
 
     def reset(self) -> None:
         """Forget the passes since the last call."""
@@ -234,11 +235,6 @@ class AffinityPenalty:
             f"the target has {len(numbers)} scores for {len(chosen)} activations; give as many, or bring them to that "
             f"length: affscore.network.resampled(scores, {len(chosen)})"
         )
-
-    def _checked_weight(self) -> float:
-        if not is_number(self.weight) or not 0 <= self.weight < float("inf"):
-            raise AffscoreError(f"weight must be a number of at least 0, got {self.weight!r}")
-        return float(self.weight)
 
 
 def resampled(scores: ArrayLike, length: int) -> NDArray[np.float64]:

@@ -261,9 +261,6 @@ def named_arguments(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     >>> dict(named_arguments(lambda input_ids, attention_mask: None, (1, 2), {}))
     {'input_ids': 1, 'attention_mask': 2}
     """
-    try:
-        arguments: Mapping[str, Any] = inspect.signature(forward).bind(*args, **kwargs).arguments
-    except (TypeError, ValueError):  # a function of C; or they do not fit, which the forward says itself
-        arguments = {**kwargs, "": args[0] if args else None}
+    arguments = inspect.signature(forward).bind(*args, **kwargs).arguments
     inner = (value for value in arguments.values() if isinstance(value, Mapping))
     return ChainMap(dict(arguments), *map(dict, inner))

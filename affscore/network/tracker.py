@@ -271,10 +271,16 @@ class Tracker:
 
         ``torch.load(..., weights_only=True)`` reads it, and JSON keeps it.
         """
+        options = self._options
+        asked = {  # what decides the numbers of the record, beside the numbers in the network
+            "n": options.n, **options.as_columns(), "seed": options.seed, "every": self.every,
+            "criteria": list(options.criteria), "probe": self.identity,
+            "network": None if self.subject is None else structure_of(self.subject.network),
+        }  # fmt: skip
         return {
             "steps": self.steps,
             "start": self._start,
-            "asked": self._asked(),
+            "asked": asked,
             "table": self.table.to_dict("list"),
             "metadata": json.loads(json.dumps(self._metadata)),
             "notes": [note.stored() for note in self._notes],
@@ -331,15 +337,6 @@ class Tracker:
 
     def __repr__(self) -> str:
         return f"Tracker at step {self.steps}, measuring every {self.every}\n{self.record!r}"
-
-    def _asked(self) -> dict[str, Any]:
-        """What decides the numbers of the record, beside the numbers in the network."""
-        options = self._options
-        return {
-            "n": options.n, **options.as_columns(), "seed": options.seed, "every": self.every,
-            "criteria": list(options.criteria), "probe": self.identity,
-            "network": None if self.subject is None else structure_of(self.subject.network),
-        }  # fmt: skip
 
     def _on_infinity(self) -> Iterator[Note]:
         """A warning on activations that hold NaN or infinity, if one does."""

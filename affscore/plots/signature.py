@@ -260,9 +260,6 @@ def specification_curve(
     Returns:
         The figure, as wide as a page.
 
-    Raises:
-        AffscoreError: No specification with a number.
-
     Source: specification curves after Simonsohn et al. (2020).
 
     >>> rows = pd.DataFrame({"reduction": ["mean", "sample"], "coupling": "exact", "mean": [0.8, 0.6]})
@@ -273,8 +270,6 @@ def specification_curve(
     several = {name for name in Specification._fields if name in summary and len(set(summary[name])) > 1}
     choices = [name for name in Specification._fields if name in summary and (name != "bias" or name in several)]
     rows = summary.dropna(subset=value).sort_values(value, kind="stable", ignore_index=True)
-    if rows.empty or not choices:
-        raise AffscoreError("there is no specification with a number to draw")
     words = [(name, word) for name in choices for word in dict.fromkeys(rows[name])]
     below = 0.19 * len(words)
     figure, (curve, dots) = page(2, 2.6 + below, columns=1, sharex=True, height_ratios=[2.2, below])

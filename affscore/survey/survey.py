@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -52,10 +52,10 @@ class Report:
     @property
     def notes(self) -> dict[Note, list[int]]:
         """What the results have to say, each sentence with the numbers of its jobs."""
-        found: dict[Note, list[int]] = {}
+        found = defaultdict[Note, list[int]](list)
         for _, outcome in self.outcomes:
             for note in outcome.notes:
-                found.setdefault(note, []).append(outcome.number)
+                found[note].append(outcome.number)
         return found
 
     def __repr__(self) -> str:
