@@ -175,18 +175,16 @@ def compare(
         raise AffscoreError(f"names must be {len(wanted)} different ones, got {list(names)}")
     # before hours are spent on measuring
     _check_alike([one.metadata if isinstance(one, Signature) else planned for one, _ in wanted])
-
-    def measured(model: Any, dataset: Any) -> Signature:
-        if isinstance(model, Signature):
-            return model
-        if store is None:
-            return signature(model, dataset, **options)
-        found: Signature = load_or_measure([model], dataset, store, **options)[model]
-        return found
-
+    results = list[Signature]()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AffscoreWarning)  # given below, with the names
-        results = [measured(*one) for one in wanted]
+        for model, dataset in wanted:
+            if isinstance(model, Signature):
+                results.append(model)
+            elif store is None:
+                results.append(signature(model, dataset, **options))
+            else:
+                results.append(load_or_measure([model], dataset, store, **options)[model])
     signatures = dict(zip(names or _labels(results), results, strict=True))
     notes = _notes(signatures)
     give_warnings(notes, stacklevel=2)

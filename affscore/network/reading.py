@@ -59,18 +59,19 @@ def check_inputs(inputs: Inputs, expected: Expected) -> Inputs:
     Raises:
         AffscoreError: Another shape or type, NaN or infinity, or ids outside the vocabulary.
     """
-    named = inputs.batch[1] if inputs.forward is None else {}
-    embedded = bool(named) and "input_ids" not in named and inputs.tensors[0].is_floating_point()
-    if len(inputs.tensors) == 1 and inputs.forward is None and not embedded:
-        return inputs.each(lambda images: _check_images(images, expected))
-    for tensor in inputs.tensors:
-        check_plain(tensor)
-        _check_finite(tensor)
-    lengths = {tuple(tensor.shape[:1]) for tensor in inputs.tensors}
-    if len(lengths) > 1 or () in lengths:
+    tensors, named = inputs.tensors, inputs.batch[1] if inputs.forward is None else {}
+    embedded = bool(named) and "input_ids" not in named and tensors[0].is_floating_point()
+    if len(tensors) == 1 and inputs.forward is None and not embedded:
+        inputs = inputs.each(lambda images: _check_images(images, expected))
+    elif len({tensor.shape[:1] for tensor in tensors}) > 1 or not tensors[0].ndim:
         raise AffscoreError(f"every input needs the samples along its first axis, as many of each; got {inputs}")
-    if isinstance(expected, TextPreprocessing) and inputs.forward is None and "input_ids" in inputs.batch[1]:
-        check_token_ids(inputs.batch[1]["input_ids"], expected)
+    elif isinstance(expected, TextPreprocessing) and "input_ids" in named:
+        check_token_ids(named["input_ids"], expected)
+    for tensor in tensors:
+        check_plain(tensor)
+        # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
+        if not bool(torch.isfinite(tensor.sum())) and (bad := int((~torch.isfinite(tensor)).sum())):
+            raise AffscoreError(f"the data holds {bad} NaN or infinite values; remove those samples")
     return inputs
 
 
@@ -78,7 +79,6 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
     if isinstance(expected, TextPreprocessing):
         check_token_ids(images, expected)
         return images.long()
-    check_plain(images)
     if images.ndim < 2:
         raise AffscoreError(
             f"samples must have shape (N, ...), got {tuple(images.shape)}: of one number a sample it is (N, 1), and a "
@@ -91,14 +91,7 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
             + "; or give a network of token ids an attribute preprocessing = affscore.models.TextPreprocessing(...)"
             * ids
         )
-    _check_finite(images)
     return images
-
-
-def _check_finite(tensor: Tensor) -> None:
-    # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
-    if not bool(torch.isfinite(tensor.sum())) and (bad := int((~torch.isfinite(tensor)).sum())):
-        raise AffscoreError(f"the data holds {bad} NaN or infinite values; remove those samples")
 
 
 class Pictures:
