@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
+from collections import ChainMap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +18,7 @@ from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.network.inputs import has_decoder
 from affscore.network.notes import FEWEST, too_few
 from affscore.network.passes import TrainingPass, Watched, checked_layers
-from affscore.network.reading import named_arguments, tokens_of_text, unread_masks
+from affscore.network.reading import tokens_of_text, unread_masks
 from affscore.network.result import Signature
 from affscore.network.scoring import naming
 from affscore.options import MASK, CovarianceName, is_number
@@ -173,7 +175,8 @@ class AffinityPenalty:
         again = torch._C._current_graph_task_id() != -1  # a checkpoint runs it within backward()
         if exporting or again or not self.model.training or not torch.is_grad_enabled():
             return forward(*args, **kwargs)
-        entries = named_arguments(forward, args, kwargs)
+        named = inspect.signature(forward).bind(*args, **kwargs).arguments
+        entries = ChainMap(named, *(dict(value) for value in named.values() if isinstance(value, Mapping)))
         text = tokens_of_text(entries, {}, self._mask)
         if text is not None and has_decoder(self.model):
             raise AffscoreError(

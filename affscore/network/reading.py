@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from numbers import Number
 from typing import Any
@@ -246,14 +244,3 @@ def _marks(value: Any) -> bool:
         return False
     ones = value == 1
     return bool((ones | (value == 0)).all()) and bool(ones.any()) and not bool(ones.all())
-
-
-def named_arguments(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments of a forward by their names, with the entries of those that are dictionaries.
-
-    >>> dict(named_arguments(lambda input_ids, attention_mask: None, (1, 2), {}))
-    {'input_ids': 1, 'attention_mask': 2}
-    """
-    arguments = inspect.signature(forward).bind(*args, **kwargs).arguments
-    inner = (value for value in arguments.values() if isinstance(value, Mapping))
-    return ChainMap(dict(arguments), *map(dict, inner))
