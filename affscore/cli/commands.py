@@ -71,22 +71,16 @@ def multiverse(
 
 @options.measuring()
 def survey(
-    models: list[str] = options.names(
-        "A,B", f"Networks, separated by commas, each {options.MODELS}.", "--models", "--model"
-    ),
+    models: list[str] = options.names("A,B", f"Networks, each {options.MODELS}.", "--models", "--model"),
     datasets: list[str] = options.SPECS,
     store: Path = Option("results", metavar="DIR", help="The folder of the results."),
     jobs: int = Option(1, help="How many processes at once."),
     reduction: list[str] = options.several("reduction", "or several"),
     order: list[str] = options.several("order", "or both"),
-    multiverse: list[str] = options.names(
-        "R,...", "Measure multiverses of these reductions (mean,sample, say) instead."
-    ),
+    multiverse: list[str] = options.names("R,...", "Measure multiverses of these reductions instead."),
     bias: str = options.BIAS,
     criteria: list[str] = options.CRITERIA,
-    threads: int | None = Option(
-        None, help="Threads of each process (default: cores divided by --jobs, OMP_NUM_THREADS at most)."
-    ),
+    threads: int | None = Option(None, help="Threads of a process (default: cores / jobs, at most OMP_NUM_THREADS)."),
     scheduler: str | None = Option(None, metavar="ADDRESS", help="Use the workers of the dask scheduler there."),
     show: bool = Option(False, "--list", help="Only list the numbered jobs, and which are done."),
     job: int | None = Option(None, metavar="NUMBER", help="Do only the job with this number, in this process."),
@@ -125,9 +119,7 @@ def survey(
 
 @options.measuring("units")
 def compare(
-    models: list[str] = Argument(
-        metavar="A [B ...]", help=f"A network ({options.MODELS}) or a finished result (FILE.parquet)."
-    ),
+    models: list[str] = Argument(metavar="A [B ...]", help=f"A network ({options.MODELS}) or a result (FILE.parquet)."),
     datasets: list[str] = options.SPECS,
     name: list[str] = Option([], metavar="NAME", help="What to call a result. Repeat it, in their order."),
     store: Path | None = Option(None, metavar="DIR", help="Take results from this folder, and keep new ones there."),

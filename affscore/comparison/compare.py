@@ -165,9 +165,7 @@ def compare(
     asked = named_options(options)
     planned = {**asked.as_columns(), "units": asked.units}
     wanted = [
-        (one, dataset)
-        for one in map(_read, listed)
-        for dataset in (datasets[:1] if isinstance(one, Signature) else datasets)
+        (one, dataset) for one in map(_read, listed) for dataset in ([None] if isinstance(one, Signature) else datasets)
     ]
     if not wanted:
         raise AffscoreError("a comparison needs results: name models")
