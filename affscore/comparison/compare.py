@@ -164,7 +164,7 @@ def compare(
     datasets = list(data) if isinstance(data, (list, tuple)) and all(isinstance(one, str) for one in data) else [data]
     asked = named_options(options)
     planned = {**asked.as_columns(), "units": asked.units}
-    wanted = [
+    wanted: list[tuple[Any, Any]] = [
         (one, dataset) for one in map(_read, listed) for dataset in ([None] if isinstance(one, Signature) else datasets)
     ]
     if not wanted:

@@ -158,10 +158,8 @@ class Signature:
             AffscoreError: The costs of the images are not at hand.
         """
         if not any(costs is not None for costs in self.sample_costs):
-            raise AffscoreError(
-                f"the costs of the samples of {self.metadata['model']} are not stored in files; measure the signature "
-                "again to get an interval"
-            )
+            model = self.metadata["model"]
+            raise AffscoreError(f"files do not hold the costs of samples: measure {model} again to get an interval")
         generator = np.random.default_rng(seed)
         means = []
         costs_of = pd.Series(self.sample_costs, self.table.index, dtype=object)

@@ -203,7 +203,7 @@ def test_the_interval_holds_the_difference_of_other_images(last):
 def test_there_is_no_interval_without_the_images(trained, tmp_path):
     file = trained.save(tmp_path / "kept.parquet")
     found = affscore.compare(file, f"{MINI}@random", **QUICK)
-    with pytest.raises(AffscoreError, match="of mini:digitsnet are not stored in files; measure the signature again"):
+    with pytest.raises(AffscoreError, match="measure mini:digitsnet again to get an interval"):
         found.differences()
 
 
