@@ -36,8 +36,7 @@ def _top(
 def main(app: typer.Typer = app, name: str = "affscore COMMAND") -> None:
     """Run the command; an error that the user can repair is one sentence and a non-zero exit."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of others
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # of others
             warnings.simplefilter("always", AffscoreWarning)
             # when they are given, which may be before a long run
             warnings.showwarning = lambda message, *_: typer.echo(f"warning: {message}", err=True)

@@ -138,8 +138,7 @@ def compare(
     chosen["criteria"] = store is not None  # in a store: what a survey would measure, so that nothing is there twice
     if store is not None:
         chosen["command"] = _command_line()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the result prints them
+    with warnings.catch_warnings(action="ignore"):  # the result prints them
         found = measure(*models, data=datasets, names=name or None, store=store, **chosen)
     typer.echo(str(found))
     _say_notes(found)

@@ -174,8 +174,7 @@ def compare(
     # before hours are spent on measuring
     _check_alike([one.metadata if isinstance(one, Signature) else planned for one, _ in wanted])
     results = list[Signature]()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AffscoreWarning)  # given below, with the names
+    with warnings.catch_warnings(action="ignore", category=AffscoreWarning):  # given below, with the names
         for model, dataset in wanted:
             if isinstance(model, Signature):
                 results.append(model)

@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -179,7 +180,7 @@ class Tracker:
             self._begin(self.subject)
             return True
         try:
-            rows = guarded(self._again, "the measurement failed")
+            rows = guarded(partial(self._again, self.subject), "the measurement failed")
         except AffscoreError as error:
             sentence = str(error)
             if sentence not in [before for _, before in self._failed]:
@@ -201,7 +202,7 @@ class Tracker:
         self._keys = keys_of(rows)
         about = {"fingerprint_weights": fingerprint(subject.network), "fingerprint_data": subject.stream.fingerprint}
         (signature,) = assemble(subject, recorder, [batch], [rows], about)
-        self._rows = self._recorded(rows, batch)
+        self._rows = self._recorded(rows, batch, subject.stream.seen)
         self._metadata = {**signature.metadata, "probe": self.identity, "every": self.every, "start": self._start}
         del self._metadata["accuracy"]
         self._notes = list(signature.notes)
@@ -209,19 +210,18 @@ class Tracker:
             self._notes.append(Note(f"the record begins at step {self._start}: the network had been trained before"))
         give_warnings(self._notes, stacklevel=4)
 
-    def _again(self) -> Rows:
+    def _again(self, subject: Subject) -> Rows:
         """The rows of the network as it is now; NaN or infinity in an activation leave it without a score."""
-        subject = cast("Subject", self.subject)
         _, batch = self._run(subject, checked=True)
         if difference := first_difference(self._keys, keys_of(columns_of_call(pair.call) for pair in batch.passes[0])):
             raise AffscoreError(
                 f"the network has another structure than in the first measurement: {difference}; begin a new record"
             )
-        return self._recorded([self._row(pair) for pair in batch.passes[0]], batch)
+        return self._recorded([self._row(pair) for pair in batch.passes[0]], batch, subject.stream.seen)
 
-    def _recorded(self, rows: list[dict[str, Any]], batch: Batch) -> Rows:
+    def _recorded(self, rows: list[dict[str, Any]], batch: Batch, samples: int) -> Rows:
         """The rows of this step, with the columns of a record."""
-        accuracy = accuracy_of([batch.right], cast("Subject", self.subject).stream.seen)
+        accuracy = accuracy_of([batch.right], samples)
         about = {"step": self.steps, "accuracy": math.nan if accuracy is None else accuracy}
         return table_of_record([{**row, **about} for row in rows]).to_dict("records")
 
