@@ -19,7 +19,6 @@ from torch import nn
 from affscore.comparison import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.models.naming import check_destination
-from affscore.network.multiverse import Multiverse
 from affscore.network.notes import Note, give_warnings, lines
 from affscore.network.parquet import write_table
 from affscore.network.result import Signature, load_signature
@@ -191,8 +190,6 @@ def compare(
 
 def _read(model: Any) -> Any:
     """The result in a file; else the model, or the result, as it is."""
-    if isinstance(model, Multiverse):
-        raise AffscoreError("a multiverse has many signatures: give one of them, multiverse.signature(...)")
     if isinstance(model, Path) or (isinstance(model, str) and model.endswith(".parquet")):
         return load_signature(model)
     return model

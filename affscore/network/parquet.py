@@ -66,7 +66,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def write_table(table: pd.DataFrame, file: Path, draw: Callable[[], Figure] | None = None) -> Path:
-    """Write a table without its index to a .csv or .parquet file, or draw it, as a whole or not at all.
+    """Write a table without its index to a .csv file, or draw it, as a whole or not at all.
 
     Args:
         table: The table.
@@ -77,10 +77,8 @@ def write_table(table: pd.DataFrame, file: Path, draw: Callable[[], Figure] | No
         AffscoreError: It cannot be written.
     """
     with os_errors(f"{file.name!r} could not be written"), atomic_write(file) as temporary:
-        if file.suffix == ".csv":
+        if draw is None or file.suffix == ".csv":
             table.to_csv(temporary, index=False)
-        elif draw is None:
-            table.to_parquet(temporary, index=False)
         else:
             import matplotlib.pyplot as plt  # slow to load
 
