@@ -33,13 +33,8 @@ def first_line(error: BaseException) -> str:
     >>> first_line(ValueError("no such weight\nsee above")), first_line(KeyError())
     ('no such weight', 'KeyError')
     """
-    try:
-        lines = str(error).splitlines()
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001  # an error of others may fail to say what it is
-        lines = []
-    return next((line.strip() for line in lines if line.strip()), type(error).__name__)
+    lines = map(str.strip, str(error).splitlines())
+    return next(filter(None, lines), type(error).__name__)
 
 
 def guarded(call: Callable[[], Result], what: str, advice: str = "") -> Result:
@@ -71,16 +66,16 @@ def guarded(call: Callable[[], Result], what: str, advice: str = "") -> Result:
 
 
 @contextmanager
-def os_errors(sentence: Callable[[str], str]) -> Iterator[None]:
+def os_errors(what: str) -> Iterator[None]:
     """What the system refuses, in one sentence.
 
     Args:
-        sentence: Makes it of the reason that the system gives.
+        what: What it refuses; the reason that it gives follows.
 
     Raises:
         AffscoreError: The system refused.
 
-    >>> with os_errors(lambda reason: f"the list cannot be read ({reason})"):
+    >>> with os_errors("the list cannot be read"):
     ...     open("no/such/list")
     Traceback (most recent call last):
     affscore.errors.AffscoreError: the list cannot be read (No such file or directory)
@@ -88,4 +83,4 @@ def os_errors(sentence: Callable[[str], str]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise AffscoreError(sentence(str(error.strerror or error))) from error
+        raise AffscoreError(f"{what} ({error.strerror or error})") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from affscore.errors import AffscoreError
 
@@ -27,11 +27,6 @@ CovarianceName = Literal["ledoit-wolf", "empirical"]
 BiasName = Literal["none", "extrapolated"]
 CouplingName = Literal["exact", "paired"]
 UnitsName = Literal["activations", "blocks"]
-
-_WORDS = {
-    "reduction": ReductionName, "order": OrderName, "covariance": CovarianceName, "bias": BiasName,
-    "coupling": CouplingName, "units": UnitsName,
-}  # fmt: skip
 
 
 class Specification(NamedTuple):
@@ -115,6 +110,11 @@ class Options:
         return {name: getattr(self, name) for name in ("reduction", "order", "covariance", "coupling")}
 
 
+_WORDS = {name: kind for name, kind in get_type_hints(Options).items() if get_origin(kind) is Literal}
+_VARIED = ("reduction", "order", "covariance", "coupling", "units", "criteria")
+"""What a multiverse varies, or has not."""
+
+
 @dataclass(frozen=True)
 class Execution:
     """How a measurement is run; no number depends on it, but for rounding.
@@ -147,22 +147,17 @@ def checked(options: Options) -> Options:
     for name, words in _WORDS.items():
         check_word(name, getattr(options, name), words)
     several = check_reductions(options.multiverse) if options.multiverse != () else ()
-    for each in several:
-        check_word("reduction", each, ReductionName)
-    if options.units == "blocks" and several:
-        raise AffscoreError("a multiverse is of activations: omit units, or measure a signature")
     if options.units == "blocks" and options.order == "reduce-first" and options.reduction not in COMMUTING:
         raise AffscoreError("a block is no function of vectors of channels: omit the order, 'reduce-first'")
     if options.bias != "none" and not several:
         raise AffscoreError(f"bias={options.bias!r} is a choice of a multiverse (affscore.multiverse)")
     if options.mask is not None and not isinstance(options.mask, str):
         raise AffscoreError(f"mask must be the name of an entry of the data, or None, got {options.mask!r}")
-    chosen = [name for name, word in options.as_columns().items() if word != getattr(DEFAULT, name)]
-    chosen += [] if options.criteria in (OF_THE_PAPERS, ()) else ["criteria"]
+    chosen = [name for name in _VARIED if getattr(options, name) not in (getattr(Options, name), ())]
     if several and chosen:
         raise AffscoreError(
-            "a multiverse is of several reductions and of every order and covariance, without criteria: omit "
-            f"{chosen[0]}, or measure one signature"
+            "a multiverse is of the activations, several reductions and every order and covariance, without criteria: "
+            f"omit {chosen[0]}, or measure one signature"
         )
     found = replace(
         options,
@@ -229,9 +224,9 @@ def check_reductions(names: Any) -> tuple[Any, ...]:
     >>> check_reductions("mean,sample"), check_reductions(["mean", "sample", "mean"])
     (('mean', 'sample'), ('mean', 'sample'))
     """
-    several = [name.strip() for name in names.split(",") if name.strip()] if isinstance(names, str) else names
-    if not isinstance(several, list | tuple) or not several or not all(isinstance(name, str) for name in several):
-        raise AffscoreError(
-            f"a multiverse needs the name of one reduction or more, in a list or a tuple, got {names!r}"
-        )
+    several = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
+    if not isinstance(several, list | tuple) or not several:
+        raise AffscoreError(f"a multiverse needs one reduction or more, in a list or a tuple, got {names!r}")
+    for name in several:
+        check_word("reduction", name, ReductionName)
     return tuple(dict.fromkeys(several))

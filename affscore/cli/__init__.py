@@ -36,8 +36,7 @@ def _top(
 def main(app: typer.Typer = app, name: str = "affscore COMMAND") -> None:
     """Run the command; an error that the user can repair is one sentence and a non-zero exit."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of others
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # of others
             warnings.simplefilter("always", AffscoreWarning)
             # when they are given, which may be before a long run
             warnings.showwarning = lambda message, *_: typer.echo(f"warning: {message}", err=True)
@@ -46,17 +45,12 @@ def main(app: typer.Typer = app, name: str = "affscore COMMAND") -> None:
         typer.echo(f"affscore: {error}", err=True)
         sys.exit(1)
     except _UsageError as error:
-        sys.exit(_explained(error, name))
+        text = error.format_message()  # type: ignore[attr-defined]  # of every usage error
+        if type(error).__name__ == "NoArgsIsHelpError":
+            typer.echo(text)
+        else:
+            sentence = " ".join(text.split()).rstrip(".")
+            sentence = f"{sentence[:1].lower()}{sentence[1:]}"
+            typer.echo(f"affscore: {sentence} ({name} --help shows the options)", err=True)
+        sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _explained(error: Exception, name: str) -> int:
-    """Say what is wrong with the words of the command; its exit status."""
-    text = error.format_message()  # type: ignore[attr-defined]  # of every usage error
-    if type(error).__name__ == "NoArgsIsHelpError":
-        typer.echo(text)
-    else:
-        sentence = " ".join(text.split()).rstrip(".")
-        sentence = f"{sentence[:1].lower()}{sentence[1:]}"
-        typer.echo(f"affscore: {sentence} ({name} --help shows the options)", err=True)
-    return 2

@@ -71,24 +71,16 @@ def multiverse(
 
 @options.measuring()
 def survey(
-    model: list[str] = Option([], metavar="MODEL[@WEIGHTS]", help=f"A network: {options.MODELS}. Repeat it."),
-    models: list[str] = options.names("A,B", "Networks, separated by commas. May be repeated."),
-    dataset: list[str] = Option(
-        [], metavar="SPEC", help=f"A data set: {options.DATASETS}. Repeat it.  [default: digits]"
-    ),
-    datasets: list[str] = options.DATASETS_BY_COMMAS,
+    models: list[str] = options.names("A,B", f"Networks, each {options.MODELS}.", "--models", "--model"),
+    datasets: list[str] = options.SPECS,
     store: Path = Option("results", metavar="DIR", help="The folder of the results."),
     jobs: int = Option(1, help="How many processes at once."),
     reduction: list[str] = options.several("reduction", "or several"),
     order: list[str] = options.several("order", "or both"),
-    multiverse: list[str] = options.names(
-        "R,...", "Measure multiverses of these reductions (mean,sample, say) instead."
-    ),
+    multiverse: list[str] = options.names("R,...", "Measure multiverses of these reductions instead."),
     bias: str = options.BIAS,
     criteria: list[str] = options.CRITERIA,
-    threads: int | None = Option(
-        None, help="Threads of each process (default: cores divided by --jobs, OMP_NUM_THREADS at most)."
-    ),
+    threads: int | None = Option(None, help="Threads of a process (default: cores / jobs, at most OMP_NUM_THREADS)."),
     scheduler: str | None = Option(None, metavar="ADDRESS", help="Use the workers of the dask scheduler there."),
     show: bool = Option(False, "--list", help="Only list the numbered jobs, and which are done."),
     job: int | None = Option(None, metavar="NUMBER", help="Do only the job with this number, in this process."),
@@ -103,21 +95,16 @@ def survey(
     from affscore.survey.survey import listing
     from affscore.survey.survey import survey as measure
 
-    names = [*model, *models]
-    specs = [*dataset, *datasets] or ["digits"]
-    ways: dict[str, Any] = {"reductions": reduction or ["mean"], "orders": order or ["activate-first"]}
-    chosen |= {"multiverse": tuple(multiverse), "bias": bias}
-    chosen["criteria"] = options.chosen_criteria(criteria)
-    if not names:
-        raise typer.BadParameter("say which networks, with --models A,B or --model A --model B")
+    ways: dict[str, Any] = {"reductions": reduction, "orders": order}
+    chosen |= {"multiverse": tuple(multiverse), "bias": bias, "criteria": options.chosen_criteria(criteria)}
     if show:
-        say(listing(plan(names, specs, named_options(chosen), **ways), store))
+        say(listing(plan(models, datasets, named_options(chosen), **ways), store))
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the other processes end, too
     try:
         with nullcontext() if scheduler is None else _client(scheduler) as client:
             report = measure(
-                names, specs, store, jobs, threads=threads, client=client, only=job, progress=True,
+                models, datasets, store, jobs, threads=threads, client=client, only=job, progress=True,
                 command=_command_line(), **ways, **chosen,
             )  # fmt: skip
     except KeyboardInterrupt:
@@ -132,15 +119,8 @@ def survey(
 
 @options.measuring("units")
 def compare(
-    models: list[str] = Argument(
-        metavar="A [B ...]", help=f"A network ({options.MODELS}) or a finished result (FILE.parquet)."
-    ),
-    dataset: list[str] = Option(
-        [],
-        metavar="SPEC",
-        help=f"{options.DATASETS}. Repeat it to compare data sets, or classes of one.  [default: digits]",
-    ),
-    datasets: list[str] = options.DATASETS_BY_COMMAS,
+    models: list[str] = Argument(metavar="A [B ...]", help=f"A network ({options.MODELS}) or a result (FILE.parquet)."),
+    datasets: list[str] = options.SPECS,
     name: list[str] = Option([], metavar="NAME", help="What to call a result. Repeat it, in their order."),
     store: Path | None = Option(None, metavar="DIR", help="Take results from this folder, and keep new ones there."),
     out: Path | None = options.output("Write the figure to this .png, .svg or .pdf file.", ".png", ".svg", ".pdf"),
@@ -158,9 +138,8 @@ def compare(
     chosen["criteria"] = store is not None  # in a store: what a survey would measure, so that nothing is there twice
     if store is not None:
         chosen["command"] = _command_line()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the result prints them
-        found = measure(*models, data=[*dataset, *datasets] or ["digits"], names=name or None, store=store, **chosen)
+    with warnings.catch_warnings(action="ignore"):  # the result prints them
+        found = measure(*models, data=datasets, names=name or None, store=store, **chosen)
     typer.echo(str(found))
     _say_notes(found)
     write(found.save, out, csv)

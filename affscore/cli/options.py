@@ -58,7 +58,7 @@ def output(help: str, *endings: str) -> Any:
     return Option(None, metavar="FILE", help=help, callback=check)
 
 
-DATASETS_BY_COMMAS = names("S,T", "Data sets, separated by commas. May be repeated.")
+SPECS = names("S,T", f"Data sets, separated by commas: {DATASETS}.", "--datasets", "--dataset", default=["digits"])
 BIAS = Option("none", help="none, or extrapolated: scores of a multiverse that are corrected for a finite n, too.")
 CRITERIA = names(
     "NAME,...",

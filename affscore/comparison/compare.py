@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from torch import nn
 
 from affscore.comparison import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.models.naming import check_destination
-from affscore.network.multiverse import Multiverse
 from affscore.network.notes import Note, give_warnings, lines
 from affscore.network.parquet import write_table
 from affscore.network.result import Signature, load_signature
@@ -57,8 +57,7 @@ class Comparison:
         if len(self.signatures) == 1:
             ((name, result),) = self.signatures.items()
             return result.plot(title=name)
-        scores = {name: result.scores for name, result in self.signatures.items()}
-        return compared_signatures({name: values[~np.isnan(values)] for name, values in scores.items()}, self.distances)
+        return compared_signatures(_scores(self.signatures), self.distances)
 
     def save(self, path: str | Path) -> Path:
         """Write the figure (.png, .svg or .pdf), or statistics and distances as a table (.csv).
@@ -95,13 +94,6 @@ class Comparison:
         >>> row["more non-linear"], bool(row["low"] < row["difference"] < row["high"] < 0)
         ('mini:digitsnet@DEFAULT', True)
         """
-        if not 0 < level < 1:
-            raise AffscoreError(f"level must be in (0, 1), got {level}")
-        if without := [name for name, one in self.signatures.items() if not one.sample_costs]:
-            raise AffscoreError(
-                f"an interval needs the images again, and {' and '.join(without)} came from a file or a store, which "
-                "has the scores alone: name the network instead, and data"
-            )
         tail, rows = (1 - level) / 2, []
         for (a, one), (b, other) in combinations(self.signatures.items(), 2):
             paired = _same_images(one, other)
@@ -169,42 +161,43 @@ def compare(
     """
     listed: Sequence[Any] = models[0] if len(models) == 1 and isinstance(models[0], (list, tuple)) else models
     datasets = list(data) if isinstance(data, (list, tuple)) and all(isinstance(one, str) for one in data) else [data]
-    finished = [_finished(model) for model in listed]
-    count = sum(len(datasets) if one is None else 1 for one in finished)
-    if count == 0:
-        raise AffscoreError("a comparison needs results: name models")
-    if names is not None and not (len(names) == len(set(names)) == count):
-        raise AffscoreError(f"names must be {count} different ones, got {list(names)}")
-    # before hours are spent on measuring
     asked = named_options(options)
-    planned = [{**asked.as_columns(), "units": asked.units}] if None in finished else []
-    _check_alike([*(one.metadata for one in finished if one is not None), *planned])
-    results: list[Signature] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AffscoreWarning)  # given below, with the names
-        for model, one in zip(listed, finished, strict=True):
-            if one is not None:
-                results.append(one)
+    planned = {**asked.as_columns(), "units": asked.units}
+    wanted: list[tuple[Any, Any]] = [
+        (one, dataset) for one in map(_read, listed) for dataset in ([None] if isinstance(one, Signature) else datasets)
+    ]
+    if not wanted:
+        raise AffscoreError("a comparison needs results: name models")
+    if names is not None and not (len(names) == len(set(names)) == len(wanted)):
+        raise AffscoreError(f"names must be {len(wanted)} different ones, got {list(names)}")
+    # before hours are spent on measuring
+    _check_alike([one.metadata if isinstance(one, Signature) else planned for one, _ in wanted])
+    results = list[Signature]()
+    with warnings.catch_warnings(action="ignore", category=AffscoreWarning):  # given below, with the names
+        for model, dataset in wanted:
+            if isinstance(model, Signature):
+                results.append(model)
             elif store is None:
-                results += [signature(model, dataset, **options) for dataset in datasets]
+                results.append(signature(model, dataset, **options))
             else:
-                results += [load_or_measure([model], dataset, store, **options)[model] for dataset in datasets]
+                results.append(load_or_measure([model], dataset, store, **options)[model])
     signatures = dict(zip(names or _labels(results), results, strict=True))
     notes = _notes(signatures)
     give_warnings(notes, stacklevel=2)
-    scores = {name: result.scores[~np.isnan(result.scores)] for name, result in signatures.items()}
+    scores = _scores(signatures)
     return Comparison(signatures, distance_matrix(scores), signature_statistics(scores), notes)
 
 
-def _finished(model: str | Path | nn.Module | Signature) -> Signature | None:
-    """The result that a model stands for, or None where one has to be measured."""
-    if isinstance(model, Signature):
-        return model
-    if isinstance(model, Multiverse):
-        raise AffscoreError("a multiverse has many signatures: give one of them, multiverse.signature(...)")
+def _read(model: Any) -> Any:
+    """The result in a file; else the model, or the result, as it is."""
     if isinstance(model, Path) or (isinstance(model, str) and model.endswith(".parquet")):
         return load_signature(model)
-    return None
+    return model
+
+
+def _scores(signatures: Mapping[str, Signature]) -> dict[str, NDArray[np.float64]]:
+    """Their scores, without those that are missing."""
+    return {name: result.scores[~np.isnan(result.scores)] for name, result in signatures.items()}
 
 
 def _same_images(one: Signature, other: Signature) -> bool:

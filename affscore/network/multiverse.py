@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,11 @@ from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.network.batch import subject_of
+from affscore.network.columns import ALWAYS
 from affscore.network.inputs import Forward
 from affscore.network.notes import Note, give_warnings, lines
 from affscore.network.parquet import alike, read_description, read_parquet, write_parquet
-from affscore.network.result import Signature, check_signature, load_signature
+from affscore.network.result import METADATA, Signature, check_rows, load_signature
 from affscore.network.signature import signatures
 from affscore.options import DEFAULT, MASK, BiasName, Execution, Options, ReductionName, Specification, check_reductions
 
@@ -152,16 +153,12 @@ class Multiverse:
         """Network, weights and data."""
         return f"{self.metadata['model']} ({self.metadata['weights']}) on {self.metadata['dataset']}"
 
-    @property
+    @cached_property
     def scores(self) -> pd.DataFrame:
         """Mean scores over the batches, a row for each activation (``index``), a column for each specification.
 
         Where the score itself is that of the pairing (more than 2,048 points), there is no column for the exact one.
         """
-        return self._scores.copy()
-
-    @cached_property
-    def _scores(self) -> pd.DataFrame:
         columns = dict[Specification, pd.Series]()
         for (*measured, way), rows in self.rows.groupby([*_MEASURED, "coupling"], sort=False):
             means = rows.groupby("index")[[name for name in _COLUMNS.values() if name in rows]].mean()
@@ -179,13 +176,13 @@ class Multiverse:
         specification, and ``score``.
         """
         activations = self.rows[_ACTIVATION].drop_duplicates("index").set_index("index")
-        parts = [activations.assign(**choice._asdict(), score=self._scores[choice]) for choice in self.choices]
+        parts = [activations.assign(**choice._asdict(), score=self.scores[choice]) for choice in self.choices]
         return pd.concat(parts).rename_axis("index").reset_index()
 
     @property
     def choices(self) -> list[Specification]:
         """The specifications, the default first where it was measured."""
-        return [Specification(*choice) for choice in self._scores.columns]
+        return [Specification(*choice) for choice in self.scores.columns]
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -196,7 +193,7 @@ class Multiverse:
         (of the first where the default was not measured) over the activations that have both
         (:func:`rank_correlation`).
         """
-        scores = self._scores
+        scores = self.scores
         first = scores.iloc[:, 0]
         numbers = pd.DataFrame({
             "activations": scores.count(),
@@ -256,11 +253,8 @@ class Multiverse:
         from affscore.plots.signature import specification_curve  # upwards, as Signature.plot
 
         quartiles = self.scores.quantile([0.25, 0.75]).T.reset_index(drop=True).set_axis(["low", "high"], axis=1)
-        return specification_curve(
-            self.summary.join(quartiles), low="low", high="high",
-            ylabel="affinity score\n(mean and quartiles)",
-            title=self.name if title is None else title,
-        )  # fmt: skip
+        words = {"ylabel": "affinity score\n(mean and quartiles)", "title": self.name if title is None else title}
+        return specification_curve(self.summary.join(quartiles), low="low", high="high", **words)
 
     def save(self, file: str | Path) -> Path:
         """Write it to a Parquet file, which :func:`affscore.load_multiverse` reads.
@@ -296,7 +290,8 @@ def load_multiverse(file: str | Path) -> Multiverse:
     ...     load_multiverse(found.save(f"{folder}/digits.parquet")) == found
     True
     """
-    return Multiverse(*read_parquet(file, "multiverse", _check))
+    needed = {*METADATA} - {*_MEASURED, "coupling"}  # which the rows say
+    return Multiverse(*read_parquet(file, "multiverse", partial(check_rows, columns=ALWAYS, needed=needed)))
 
 
 def load_result(file: str | Path) -> Signature | Multiverse:
@@ -306,11 +301,6 @@ def load_result(file: str | Path) -> Signature | Multiverse:
         AffscoreError: As :func:`load_multiverse`.
     """
     return load_multiverse(file) if "multiverse" in read_description(Path(file)) else load_signature(file)
-
-
-def _check(rows: pd.DataFrame, metadata: dict[str, Any]) -> None:
-    """Refuse a table that holds no multiverse, whose rows say what the metadata of a signature does."""
-    check_signature(rows, {**dict.fromkeys((*_MEASURED, "coupling")), **metadata})
 
 
 def _way(words: Mapping[str, Any]) -> str:
@@ -340,6 +330,4 @@ def rank_correlation(one: pd.Series, other: pd.Series) -> float:
     >>> round(rank_correlation(pd.Series([0.5, 0.6, 0.9]), pd.Series([0.4, 0.3, 1.0])), 3)
     0.5
     """
-    both = pd.DataFrame({"one": one, "other": other}).dropna()
-    varied = len(both) > 2 and bool((both.max() > both.min()).all())
-    return float(both["one"].corr(both["other"], method="spearman")) if varied else float("nan")
+    return float(pd.DataFrame({"one": one, "other": other}).corr("spearman", min_periods=3).to_numpy()[0, 1])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,12 +62,11 @@ def atomic_write(path: Path) -> Iterator[Path]:
         yield temporary
         temporary.replace(path)
     finally:
-        with suppress(OSError):  # a folder that takes no file may not let one be removed either
-            temporary.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def write_table(table: pd.DataFrame, file: Path, draw: Callable[[], Figure] | None = None) -> Path:
-    """Write a table without its index to a .csv or .parquet file, or draw it, as a whole or not at all.
+    """Write a table without its index to a .csv file, or draw it, as a whole or not at all.
 
     Args:
         table: The table.
@@ -77,12 +76,9 @@ def write_table(table: pd.DataFrame, file: Path, draw: Callable[[], Figure] | No
     Raises:
         AffscoreError: It cannot be written.
     """
-    refused = os_errors(lambda reason: f"{file.name!r} could not be written: {reason}")
-    with refused, atomic_write(file) as temporary:
-        if file.suffix == ".csv":
+    with os_errors(f"{file.name!r} could not be written"), atomic_write(file) as temporary:
+        if draw is None or file.suffix == ".csv":
             table.to_csv(temporary, index=False)
-        elif draw is None:
-            table.to_parquet(temporary, index=False)
         else:
             import matplotlib.pyplot as plt  # slow to load
 
@@ -113,8 +109,7 @@ def write_parquet(table: pd.DataFrame, metadata: dict[str, Any], notes: Sequence
     rows = pa.Table.from_pandas(table, preserve_index=False)
     rows = rows.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True).encode()})
     repeat = [one.name for one in rows.schema if pa.types.is_large_string(one.type) or pa.types.is_integer(one.type)]
-    refused = os_errors(lambda reason: f"the result could not be written to {path.name!r}: {reason}")
-    with refused, atomic_write(path) as part:
+    with os_errors(f"{path.name!r} could not be written"), atomic_write(path) as part:
         pq.write_table(rows, part, use_dictionary=repeat or False, write_page_checksum=True, write_statistics=False)
     return path
 
@@ -156,6 +151,8 @@ def read_parquet(
             problem = f"was written by a newer affscore (its format is {stated}, this version reads {FORMAT})"
             raise ForeignError("update affscore")
         rows, metadata = table.to_pandas(ignore_metadata=True), dict(about["metadata"])
+        if "pairing_optimal" in rows:
+            rows["pairing_optimal"] = rows["pairing_optimal"].astype("boolean")  # true, false, or not looked at
         kind = next((kind for entry, kind in _KINDS.items() if entry in metadata), what)
         if kind != what and what in _KINDS.values():
             raise ForeignError(f"it holds a {kind} (affscore.load_{kind})")
@@ -163,9 +160,7 @@ def read_parquet(
             check(rows, metadata)
         return rows, metadata, [Note.of(stored) for stored in about["notes"]]
     except Exception as error:  # pyarrow's own or Python's: a damaged or foreign file can hold anything in any place
-        if isinstance(error, PermissionError):
-            problem = "may not be read (Permission denied)"
-        reason = f": {error}" if isinstance(error, ForeignError) else ""
+        reason = f": {error}" if isinstance(error, ForeignError | PermissionError) else ""
         raise AffscoreError(f"the file {path.name!r} {problem}{reason}") from error
 
 

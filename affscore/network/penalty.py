@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
+from collections import ChainMap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +18,7 @@ from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.network.inputs import has_decoder
 from affscore.network.notes import FEWEST, too_few
 from affscore.network.passes import TrainingPass, Watched, checked_layers
-from affscore.network.reading import named_arguments, tokens_of_text, unread_masks
+from affscore.network.reading import tokens_of_text, unread_masks
 from affscore.network.result import Signature
 from affscore.network.scoring import naming
 from affscore.options import MASK, CovarianceName, is_number
@@ -82,7 +84,7 @@ class AffinityPenalty:
             infinity. In a forward pass: no activation, or padding that a signature refuses.
 
     Warns:
-        AffscoreWarning: Once where it is called with fewer than 8 samples; once where padding may count, as another
+        AffscoreWarning: It is called with fewer than 8 samples; in the first passes, padding may count, as another
             entry than ``mask`` marks it.
 
     >>> _ = torch.manual_seed(0)
@@ -120,12 +122,13 @@ class AffinityPenalty:
         check_whole(self.model)
         if isinstance(vars(self.model).get("forward"), Watched):
             raise AffscoreError("this network has a penalty already; remove() that one first")
+        if not is_number(weight) or not 0 <= weight < float("inf"):
+            raise AffscoreError(f"weight must be a number of at least 0, got {weight!r}")
         self.weight = weight
         self.scores: Tensor | None = None
-        self._layers, self._warned = checked_layers(layers), set[str]()
+        self._layers = checked_layers(layers)
         self._score = functools.partial(differentiable_affinity, covariance=covariance, coupling=coupling, clip=False)
-        # these know what they take
-        self._checked_weight()
+        # it knows what it takes
         self._score(torch.eye(2), torch.eye(2))
         self._of_signature = isinstance(target, Signature)
         self._target = _checked(_scores_of(target, covariance, coupling) if isinstance(target, Signature) else target)
@@ -133,11 +136,11 @@ class AffinityPenalty:
         Declared(self._activations)
         self._mask = mask
         self._passes = list[TrainingPass]()
-        self.model.forward = Watched(self.model, self._run)
+        self._watched = self.model.forward = Watched(self.model, self._run)
 
     def __call__(self) -> Tensor:
         """The penalty of the samples since the last call: a scalar, to be added to the loss."""
-        weight, passes, self._passes = self._checked_weight(), self._passes, []
+        passes, self._passes = self._passes, []
         if not passes:
             raise AffscoreError(
                 "there was no forward pass since the last call, or the penalty was removed: call it after model(x), "
@@ -148,7 +151,7 @@ class AffinityPenalty:
         if target.ndim == 0:
             scores = scores.mean()
         pair = next(pair for pair in passes[0].pairs if len(pair.x))
-        return (weight * (scores - target).square().mean()).to(pair.x.dtype)
+        return (self.weight * (scores - target).square().mean()).to(pair.x.dtype)
 
     def reset(self) -> None:
         """Forget the passes since the last call."""
@@ -157,9 +160,8 @@ class AffinityPenalty:
     def remove(self) -> None:
         """Leave the network as it was; the end of a ``with`` does it, too."""
         self.reset()
-        watched = vars(self.model).get("forward")
-        if isinstance(watched, Watched) and watched.run == self._run:
-            watched.remove()
+        if vars(self.model).get("forward") is self._watched:
+            self._watched.remove()
 
     def __enter__(self) -> AffinityPenalty:
         return self
@@ -173,15 +175,16 @@ class AffinityPenalty:
         again = torch._C._current_graph_task_id() != -1  # a checkpoint runs it within backward()
         if exporting or again or not self.model.training or not torch.is_grad_enabled():
             return forward(*args, **kwargs)
-        entries = named_arguments(forward, args, kwargs)
+        named = inspect.signature(forward).bind(*args, **kwargs).arguments
+        entries = ChainMap(named, *(dict(value) for value in named.values() if isinstance(value, Mapping)))
         text = tokens_of_text(entries, {}, self._mask)
         if text is not None and has_decoder(self.model):
             raise AffscoreError(
                 "the penalty cannot tell the padding of an encoder from that of its decoder: give both texts of the "
                 "same length without padding"
             )
-        if "masks" not in self._warned and (doubt := unread_masks(entries, self._mask)):
-            self._warn_once("masks", doubt, stacklevel=6)  # of the line that runs the network
+        if self.scores is None and (doubt := unread_masks(entries, self._mask)):
+            warnings.warn(doubt, AffscoreWarning, stacklevel=5)  # of the line that runs the network
         seen = TrainingPass(self._layers, text)
         with recording(self.model, seen, self._activations) as recorder:  # which refuses a network that was compiled
             recorder.start((args, kwargs))
@@ -194,7 +197,7 @@ class AffinityPenalty:
 
     def _scores(self, passes: list[TrainingPass]) -> tuple[Tensor, Tensor]:
         """The raw scores of the chosen activations, and their target."""
-        advice, first = "leave out a last batch that is shorter: DataLoader(..., drop_last=True)", passes[0]
+        first = passes[0]
         places = [[pair.key[:2] for pair in one.pairs] for one in passes]
         if any(other != places[0] for other in places):
             raise AffscoreError("the passes since the last call ran different activations; call the penalty after each")
@@ -207,11 +210,10 @@ class AffinityPenalty:
                     f"{call} runs without gradients (torch.no_grad, or a checkpoint with use_reentrant=True): "
                     "set use_reentrant=False, or name the other layers"
                 )
+            if len(x) < FEWEST:
+                advice = "leave out a last batch that is shorter: DataLoader(..., drop_last=True)"
+                warnings.warn(f"{too_few(len(x), 'samples')}; {advice}", AffscoreWarning, stacklevel=3)
             with naming(call):
-                if len(x) < 2:
-                    raise AffscoreError(f"a score needs at least 2 samples, got {len(x)}; {advice}")
-                if len(x) < FEWEST:
-                    self._warn_once("size", f"{too_few(len(x), 'samples')}; {advice}", stacklevel=4)
                 scores.append(self._score(x, y))
         found = torch.stack([score.to(scores[0].device) for score in scores])
         if not found.requires_grad:
@@ -236,16 +238,6 @@ class AffinityPenalty:
             f"the target has {len(numbers)} scores for {len(chosen)} activations; give as many, or bring them to that "
             f"length: affscore.network.resampled(scores, {len(chosen)})"
         )
-
-    def _warn_once(self, about: str, message: str, stacklevel: int) -> None:
-        if about not in self._warned:
-            self._warned.add(about)
-            warnings.warn(message, AffscoreWarning, stacklevel=stacklevel)
-
-    def _checked_weight(self) -> float:
-        if not is_number(self.weight) or not 0 <= self.weight < float("inf"):
-            raise AffscoreError(f"weight must be a number of at least 0, got {self.weight!r}")
-        return float(self.weight)
 
 
 def resampled(scores: ArrayLike, length: int) -> NDArray[np.float64]:
@@ -273,17 +265,14 @@ def resampled(scores: ArrayLike, length: int) -> NDArray[np.float64]:
 def _checked(target: Any) -> Tensor:
     """Numbers in [0, 1], one or several."""
     try:
-        given = target.detach().cpu() if isinstance(target, Tensor) else target
-        values = np.asarray(given.double() if isinstance(given, Tensor) and given.is_floating_point() else given)
-    except (TypeError, ValueError, RuntimeError):  # not of numbers, or of tensors
+        values = np.array(target.detach().double().cpu() if isinstance(target, Tensor) else target, dtype=float)
+    except (TypeError, ValueError):  # not of numbers
         values = np.array([])
-    listed = target if isinstance(target, (list, tuple)) else [values.dtype == bool or target]
-    fits = values.ndim < 2 and values.size and values.dtype.kind in "iuf" and ((values >= 0) & (values <= 1)).all()
-    if not fits or any(isinstance(one, (bool, np.bool_)) for one in listed):
+    if isinstance(target, bool) or values.ndim > 1 or not values.size or not ((values >= 0) & (values <= 1)).all():
         raise AffscoreError(
             f"target must be a Signature, a number in [0, 1], or one for each activation, got {target!r}"
         )
-    return torch.from_numpy(values.astype(float))
+    return torch.from_numpy(values)
 
 
 def _scores_of(signature: Signature, covariance: CovarianceName, coupling: HeldCoupling) -> Any:

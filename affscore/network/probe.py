@@ -79,8 +79,7 @@ def _apart(data: Any) -> Iterator[Any]:
     if not isinstance(data, DataLoader):
         yield data
         return
-    sampler = getattr(data, "batch_sampler", None)
-    owners = (data, data.sampler, sampler, getattr(sampler, "sampler", None))
+    owners = (data, data.sampler, data.batch_sampler, getattr(data.batch_sampler, "sampler", None))
     generators = [getattr(owner, "generator", None) for owner in owners]
     states = [(one, one.get_state()) for one in generators if isinstance(one, torch.Generator)]
     loader = copy.copy(data)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from numbers import Number
 from typing import Any
@@ -59,18 +57,19 @@ def check_inputs(inputs: Inputs, expected: Expected) -> Inputs:
     Raises:
         AffscoreError: Another shape or type, NaN or infinity, or ids outside the vocabulary.
     """
-    named = inputs.batch[1] if inputs.forward is None else {}
-    embedded = bool(named) and "input_ids" not in named and inputs.tensors[0].is_floating_point()
-    if len(inputs.tensors) == 1 and inputs.forward is None and not embedded:
-        return inputs.each(lambda images: _check_images(images, expected))
-    for tensor in inputs.tensors:
-        check_plain(tensor)
-        _check_finite(tensor)
-    lengths = {tuple(tensor.shape[:1]) for tensor in inputs.tensors}
-    if len(lengths) > 1 or () in lengths:
+    tensors, named = inputs.tensors, inputs.batch[1] if inputs.forward is None else {}
+    embedded = bool(named) and "input_ids" not in named and tensors[0].is_floating_point()
+    if len(tensors) == 1 and inputs.forward is None and not embedded:
+        inputs = inputs.each(lambda images: _check_images(images, expected))
+    elif len({tensor.shape[:1] for tensor in tensors}) > 1 or not tensors[0].ndim:
         raise AffscoreError(f"every input needs the samples along its first axis, as many of each; got {inputs}")
-    if isinstance(expected, TextPreprocessing) and inputs.forward is None and "input_ids" in inputs.batch[1]:
-        check_token_ids(inputs.batch[1]["input_ids"], expected)
+    elif isinstance(expected, TextPreprocessing) and "input_ids" in named:
+        check_token_ids(named["input_ids"], expected)
+    for tensor in tensors:
+        check_plain(tensor)
+        # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
+        if not bool(torch.isfinite(tensor.sum())) and (bad := int((~torch.isfinite(tensor)).sum())):
+            raise AffscoreError(f"the data holds {bad} NaN or infinite values; remove those samples")
     return inputs
 
 
@@ -78,7 +77,6 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
     if isinstance(expected, TextPreprocessing):
         check_token_ids(images, expected)
         return images.long()
-    check_plain(images)
     if images.ndim < 2:
         raise AffscoreError(
             f"samples must have shape (N, ...), got {tuple(images.shape)}: of one number a sample it is (N, 1), and a "
@@ -91,14 +89,7 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
             + "; or give a network of token ids an attribute preprocessing = affscore.models.TextPreprocessing(...)"
             * ids
         )
-    _check_finite(images)
     return images
-
-
-def _check_finite(tensor: Tensor) -> None:
-    # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
-    if not bool(torch.isfinite(tensor.sum())) and (bad := int((~torch.isfinite(tensor)).sum())):
-        raise AffscoreError(f"the data holds {bad} NaN or infinite values; remove those samples")
 
 
 class Pictures:
@@ -164,15 +155,10 @@ def as_tensors(data: Any) -> Any:
         if others := [str(name) for name, kind in data.dtypes.items() if not numeric(kind) or kind.kind == "c"]:
             raise AffscoreError(f"the columns of a table must be numbers, {', '.join(others)} are not; leave them out")
         data = data.to_numpy(np.float64, na_value=np.nan)
-    if not isinstance(data, (np.ndarray, pd.Series, list)):
-        raise AffscoreError(
-            f"data in a tuple or dictionary must be tensors, arrays or tables (N, ...), got {type(data).__name__}; "
-            "a data set of samples is a list"
-        )
     # a copy: PyTorch takes no negative strides, and warns of read-only memory
     array = guarded(lambda: np.array(data, order="C"), "the rows of a table must have the same length")
     if array.dtype.kind not in "biuf":
-        raise AffscoreError(f"the data must be floating point numbers, got an array of type {array.dtype}")
+        raise AffscoreError(f"the data must be numbers, got {type(data).__name__} of type {array.dtype}")
     return torch.from_numpy(array)
 
 
@@ -258,17 +244,3 @@ def _marks(value: Any) -> bool:
         return False
     ones = value == 1
     return bool((ones | (value == 0)).all()) and bool(ones.any()) and not bool(ones.all())
-
-
-def named_arguments(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments of a forward by their names, with the entries of those that are dictionaries.
-
-    >>> dict(named_arguments(lambda input_ids, attention_mask: None, (1, 2), {}))
-    {'input_ids': 1, 'attention_mask': 2}
-    """
-    try:
-        arguments: Mapping[str, Any] = inspect.signature(forward).bind(*args, **kwargs).arguments
-    except (TypeError, ValueError):  # a function of C; or they do not fit, which the forward says itself
-        arguments = {**kwargs, "": args[0] if args else None}
-    inner = (value for value in arguments.values() if isinstance(value, Mapping))
-    return ChainMap(dict(arguments), *map(dict, inner))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.network.columns import ANYWHERE, Column, ForeignError, misfits
+from affscore.network.columns import ANYWHERE, Column
 from affscore.network.criteria import SCHEMA
 from affscore.network.notes import Note, lines
 from affscore.network.parquet import alike, read_parquet, write_parquet
+from affscore.network.result import check_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,11 +28,13 @@ NOT_FINITE = "not finite"
 """The flag of an activation that holds NaN or infinity, as in a training that has diverged."""
 
 
+_ALWAYS = ("index", "layer", "call", "activation", "score", "flag")
+
 COLUMNS = (
     Column("step", "integer", "how many optimisation steps had been made", (0, float("inf"))),
-    *(one for one in SCHEMA if one.name not in (*_ELSEWHERE, *_OMITTED)),
+    *(one._replace(required=one.name in _ALWAYS) for one in SCHEMA if one.name not in (*_ELSEWHERE, *_OMITTED)),
     Column("accuracy", "number", "share of the probe that is classified rightly; missing where that is not known",
-           (0, 1), missing=(ANYWHERE,)),
+           (0, 1), missing=(ANYWHERE,), required=False),
 )  # fmt: skip
 """The columns of a record that has all criteria; any number may be missing, with the flag :data:`NOT_FINITE`."""
 
@@ -125,16 +129,5 @@ def load_record(file: str | Path) -> TrainingRecord:
     return TrainingRecord(*read_parquet(file, "record", check_record))
 
 
-def check_record(table: pd.DataFrame, metadata: dict[str, Any]) -> None:
-    """Refuse a table that holds no record.
-
-    Raises:
-        ForeignError: What it has not, or has and should not.
-    """
-    if not {"model", "dataset", "every"} <= metadata.keys():
-        raise ForeignError("it holds something else")
-    always = ("step", "index", "layer", "call", "activation", "score", "flag")
-    required = [one for one in COLUMNS if one.name in table or one.name in always]
-    empty = ["it has no row"] if table.empty else []
-    for problem in (*misfits(table, required), *empty):
-        raise ForeignError(problem)
+check_record = partial(check_rows, columns=COLUMNS, needed=("model", "dataset", "every"))
+"""Refuse a table that holds no record."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from numbers import Integral
 from pathlib import Path
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError
 from affscore.models.naming import check_destination, near
-from affscore.network.columns import ALWAYS, ForeignError, misfits
+from affscore.network.columns import ALWAYS, Column, ForeignError, misfits
 from affscore.network.criteria import SCHEMA
 from affscore.network.notes import Note, lines
 from affscore.transport.bias import expected_bias
@@ -128,11 +129,8 @@ class Signature:
             Both ends, in [0, 1].
 
         Raises:
-            AffscoreError: The costs of the images are not at hand (after reading a file), or a level
-                outside (0, 1).
+            AffscoreError: The costs of the images are not at hand (after reading a file).
         """
-        if not 0 < level < 1:
-            raise AffscoreError(f"level must be in (0, 1), got {level}")
         means = self.resampled_means(resamples, seed)
         tail = (1 - level) / 2
         low, high = np.quantile(means, [tail, 1 - tail])
@@ -157,14 +155,11 @@ class Signature:
             Array (resamples,), each in [0, 1].
 
         Raises:
-            AffscoreError: The costs of the images are not at hand, or no resample is asked for.
+            AffscoreError: The costs of the images are not at hand.
         """
-        if resamples < 1:
-            raise AffscoreError(f"resamples must be at least 1, got {resamples}")
         if not any(costs is not None for costs in self.sample_costs):
-            raise AffscoreError(
-                "the costs of the samples are not stored in files; measure the signature again to get an interval"
-            )
+            model = self.metadata["model"]
+            raise AffscoreError(f"files do not hold the costs of samples: measure {model} again to get an interval")
         generator = np.random.default_rng(seed)
         means = []
         costs_of = pd.Series(self.sample_costs, self.table.index, dtype=object)
@@ -228,7 +223,7 @@ class Signature:
     def __getitem__(self, key: int) -> pd.Series: ...
     def __getitem__(self, key: str | int) -> pd.DataFrame | pd.Series:
         summary = self.summary
-        if isinstance(key, Integral) and not isinstance(key, bool):
+        if isinstance(key, Integral):
             if not -len(summary) <= key < len(summary):
                 raise AffscoreError(f"the signature has {len(summary)} activations, numbered from 0, got {key}")
             return summary.iloc[int(key)]
@@ -298,11 +293,12 @@ def load_signature(file: str | Path) -> Signature:
     return Signature(*read_parquet(file, "signature", check_signature))
 
 
-def check_signature(rows: pd.DataFrame, metadata: dict[str, Any]) -> None:
-    """Refuse a table that holds no signature."""
-    if "pairing_optimal" in rows:
-        rows["pairing_optimal"] = rows["pairing_optimal"].astype("boolean")  # true, false, or not looked at
-    lacking = (f"its metadata lacks {name!r}" for name in METADATA if name not in metadata)
-    empty = ["it has no row"] if rows.empty else []
-    for problem in (*misfits(rows, ALWAYS), *lacking, *empty):
+def check_rows(rows: pd.DataFrame, metadata: dict[str, Any], columns: Iterable[Column], needed: Iterable[str]) -> None:
+    """Refuse a table without these columns or without rows, or metadata that lack one of these entries."""
+    lacking = (f"its metadata lacks {name!r}" for name in needed if name not in metadata)
+    for problem in (*misfits(rows, columns), *lacking, *["it has no row"] * rows.empty):
         raise ForeignError(problem)
+
+
+check_signature = partial(check_rows, columns=ALWAYS, needed=METADATA)
+"""Refuse a table that holds no signature."""

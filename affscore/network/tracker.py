@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -44,6 +45,9 @@ from affscore.recorder.model_state import check_whole, device_of, in_training, u
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+Rows = list[dict[Any, Any]]
+"""Those of the table of a record."""
 
 
 def track(  # the others are those of signature
@@ -144,7 +148,7 @@ class Tracker:
         self.subject: Subject | None = None
         self.identity: str | None = None
         self._keys = list[Key]()  # layer, call and name of each activation, once they are known
-        self._rows: list[dict[str, Any]] = []
+        self._rows: Rows = []
         self._failed: list[list[Any]] = []  # step and sentence
         self._metadata, self._notes = dict[str, Any](), list[Note]()
 
@@ -169,21 +173,21 @@ class Tracker:
         Returns:
             Whether it was measured.
         """
-        last = max((self._rows[-1]["step"] if self._rows else -1), (self._failed[-1][0] if self._failed else -1))
-        if self.subject is None or last == self.steps:
+        tried = (*(row["step"] for row in self._rows[-1:]), *(step for step, _ in self._failed[-1:]))
+        if self.subject is None or self.steps in tried:
             return False
         if not self._metadata:
             self._begin(self.subject)
             return True
         try:
-            rows = guarded(self._again, "the measurement failed")
+            rows = guarded(partial(self._again, self.subject), "the measurement failed")
         except AffscoreError as error:
             sentence = str(error)
             if sentence not in [before for _, before in self._failed]:
                 warnings.warn(f"step {self.steps} was not measured: {sentence}", AffscoreWarning, stacklevel=3)
             self._failed.append([self.steps, sentence])
             return False
-        known = any(row["flag"] == NOT_FINITE for row in self._rows)
+        known = list(self._on_infinity())
         self._rows += rows
         if not known:
             give_warnings(self._on_infinity(), stacklevel=3)
@@ -198,26 +202,28 @@ class Tracker:
         self._keys = keys_of(rows)
         about = {"fingerprint_weights": fingerprint(subject.network), "fingerprint_data": subject.stream.fingerprint}
         (signature,) = assemble(subject, recorder, [batch], [rows], about)
-        accuracy = signature.metadata.pop("accuracy")
-        table = signature.table.assign(step=self.steps, accuracy=math.nan if accuracy is None else accuracy)
-        self._rows = _rows(table_of_record(table))
+        self._rows = self._recorded(rows, batch, subject.stream.seen)
         self._metadata = {**signature.metadata, "probe": self.identity, "every": self.every, "start": self._start}
+        del self._metadata["accuracy"]
         self._notes = list(signature.notes)
         if self._start:
             self._notes.append(Note(f"the record begins at step {self._start}: the network had been trained before"))
         give_warnings(self._notes, stacklevel=4)
 
-    def _again(self) -> list[dict[str, Any]]:
+    def _again(self, subject: Subject) -> Rows:
         """The rows of the network as it is now; NaN or infinity in an activation leave it without a score."""
-        subject = cast("Subject", self.subject)
         _, batch = self._run(subject, checked=True)
         if difference := first_difference(self._keys, keys_of(columns_of_call(pair.call) for pair in batch.passes[0])):
             raise AffscoreError(
                 f"the network has another structure than in the first measurement: {difference}; begin a new record"
             )
-        accuracy = accuracy_of([batch.right], subject.stream.seen)
+        return self._recorded([self._row(pair) for pair in batch.passes[0]], batch, subject.stream.seen)
+
+    def _recorded(self, rows: list[dict[str, Any]], batch: Batch, samples: int) -> Rows:
+        """The rows of this step, with the columns of a record."""
+        accuracy = accuracy_of([batch.right], samples)
         about = {"step": self.steps, "accuracy": math.nan if accuracy is None else accuracy}
-        return [{**self._row(pair), **about} for pair in batch.passes[0]]
+        return table_of_record([{**row, **about} for row in rows]).to_dict("records")
 
     def _row(self, pair: Pair) -> dict[str, Any]:
         try:
@@ -265,11 +271,17 @@ class Tracker:
 
         ``torch.load(..., weights_only=True)`` reads it, and JSON keeps it.
         """
+        options = self._options
+        asked = {  # what decides the numbers of the record, beside the numbers in the network
+            "n": options.n, **options.as_columns(), "seed": options.seed, "every": self.every,
+            "criteria": list(options.criteria), "probe": self.identity,
+            "network": None if self.subject is None else structure_of(self.subject.network),
+        }  # fmt: skip
         return {
             "steps": self.steps,
             "start": self._start,
-            "asked": self._asked(),
-            "table": {str(name): column.tolist() for name, column in self.table.items()},
+            "asked": asked,
+            "table": self.table.to_dict("list"),
             "metadata": json.loads(json.dumps(self._metadata)),
             "notes": [note.stored() for note in self._notes],
             "one_by_one": "" if self.subject is None else self.subject.one_by_one,
@@ -293,19 +305,20 @@ class Tracker:
         own = self.state_dict()
         try:
             given = json.loads(json.dumps({name: {"one_by_one": "", **state}[name] for name in own}))  # a copy
-            rows, notes = _rows(pd.DataFrame(given["table"])), list(map(Note.of, given["notes"]))
+            table, notes = pd.DataFrame(given["table"]), list(map(Note.of, given["notes"]))
             if self.subject is not None:
-                check_record(table_of_record(rows), given["metadata"])
+                check_record(table, given["metadata"])
         except Exception as error:
             raise AffscoreError(f"this is no state of a tracker: {first_line(error)}") from error
         if self.subject is not None:
             asked, stored = own["asked"], {"network": own["asked"]["network"], **given["asked"]}  # 1.0 has no network
-            if other := [name for name in asked if stored.get(name) != asked[name]]:
-                name = other[0]
-                raise AffscoreError(
-                    f"the state is of a tracker with {name}={stored.get(name)!r}, and this tracker has "
-                    f"{name}={asked[name]!r}; make the tracker as it was made before, or begin a new record"
-                )
+            for name, value in asked.items():
+                if stored.get(name) != value:
+                    raise AffscoreError(
+                        f"the state is of a tracker with {name}={stored.get(name)!r}, and this tracker has "
+                        f"{name}={value!r}; make the tracker as it was made before, or begin a new record"
+                    )
+            rows: Rows = table.to_dict("records")
             keys = keys_of(row for row in rows if row["step"] == rows[0]["step"])
             if self._keys not in ([], keys):
                 raise AffscoreError("the state is of a network with other activations; begin a new record")
@@ -318,29 +331,13 @@ class Tracker:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
-            if self.steps == self._start:
-                warnings.warn("no step was counted: call step() after each step of the optimiser", AffscoreWarning, 2)
             self.measure()
 
     def __repr__(self) -> str:
         return f"Tracker at step {self.steps}, measuring every {self.every}\n{self.record!r}"
 
-    def _asked(self) -> dict[str, Any]:
-        """What decides the numbers of the record, beside the numbers in the network."""
-        options = self._options
-        return {
-            "n": options.n, **options.as_columns(), "seed": options.seed, "every": self.every,
-            "criteria": list(options.criteria), "probe": self.identity,
-            "network": None if self.subject is None else structure_of(self.subject.network),
-        }  # fmt: skip
-
     def _on_infinity(self) -> Iterator[Note]:
         """A warning on activations that hold NaN or infinity, if one does."""
-        steps = [row["step"] for row in self._rows if row["flag"] == NOT_FINITE]
-        says = f"activations hold NaN or infinity at step {min(steps, default=0)} or later, and have no score there"
-        if steps:
+        if steps := [row["step"] for row in self._rows if row["flag"] == NOT_FINITE]:
+            says = f"activations hold NaN or infinity at step {min(steps)} or later, and have no score there"
             yield Note(f"{says} (flag {NOT_FINITE!r}): the training has diverged", "warning")
-
-
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return cast("list[dict[str, Any]]", table.to_dict("records"))

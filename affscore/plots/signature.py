@@ -74,9 +74,6 @@ def raw_signature(results: Signature | Sequence[Signature], *, titles: Sequence[
     Returns:
         The figure, as wide as a page.
 
-    Raises:
-        AffscoreError: Nothing to draw.
-
     Source: figure 10 (appendix F); the colours are ours.
 
     >>> from affscore import signature
@@ -86,8 +83,6 @@ def raw_signature(results: Signature | Sequence[Signature], *, titles: Sequence[
     ('depth (activations on the longest path from the input)', 'affinity score (axis from 0.65)')
     """
     panels: list[Any] = [results] if hasattr(results, "summary") else list(results)
-    if not panels:
-        raise AffscoreError("expected at least one signature to draw, got none")
     # how it was measured is the same for most figures, and then not worth a line in every title
     usual = ["mean", "activate-first"]
     choices = any((panel.table[["reduction", "order"]] != usual).any(axis=None) for panel in panels)
@@ -265,9 +260,6 @@ def specification_curve(
     Returns:
         The figure, as wide as a page.
 
-    Raises:
-        AffscoreError: No specification with a number.
-
     Source: specification curves after Simonsohn et al. (2020).
 
     >>> rows = pd.DataFrame({"reduction": ["mean", "sample"], "coupling": "exact", "mean": [0.8, 0.6]})
@@ -278,8 +270,6 @@ def specification_curve(
     several = {name for name in Specification._fields if name in summary and len(set(summary[name])) > 1}
     choices = [name for name in Specification._fields if name in summary and (name != "bias" or name in several)]
     rows = summary.dropna(subset=value).sort_values(value, kind="stable", ignore_index=True)
-    if rows.empty or not choices:
-        raise AffscoreError("there is no specification with a number to draw")
     words = [(name, word) for name in choices for word in dict.fromkeys(rows[name])]
     below = 0.19 * len(words)
     figure, (curve, dots) = page(2, 2.6 + below, columns=1, sharex=True, height_ratios=[2.2, below])

@@ -7,7 +7,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from affscore.errors import AffscoreError
@@ -32,34 +32,24 @@ class Job:
         model: MODEL[@WEIGHTS].
         dataset: SPEC.
         options: What is measured.
+        description: All that the numbers depend on, in the types that JSON knows, without a path; empty until
+            :func:`describe` has looked at the files. Options at their defaults are not in it, so that a further option
+            makes nobody measure again.
     """
 
     model: str
     dataset: str
     options: Options
+    description: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __str__(self) -> str:
         options = self.options
         way = f"multiverse of {', '.join(options.multiverse)}" if options.multiverse else None
         return f"{self.model} on {self.dataset} (n={options.n}, {way or f'{options.reduction}, {options.order}'})"
 
-
-@dataclass(frozen=True)
-class DescribedJob:
-    """A job whose files have been looked at.
-
-    Attributes:
-        job: What is asked for.
-        description: All that the numbers depend on, in the types that JSON knows, without a path. Options at their
-            defaults are not in it, so that a further option makes nobody measure again.
-    """
-
-    job: Job
-    description: dict[str, Any]
-
     @property
     def key(self) -> str:
-        """16 hexadecimal digits: the same for the same numbers, another for others."""
+        """16 hexadecimal digits of the description: the same for the same numbers, another for others."""
         return key_of(self.description)
 
     @property
@@ -69,7 +59,7 @@ class DescribedJob:
         A job that is asked for in the same words, whose files have changed since, has the same name: its result takes
         the place of the older one.
         """
-        model, data, options = self.description["model"], self.description["data"]["data"], self.job.options
+        model, data, options = self.description["model"], self.description["data"]["data"], self.options
         how = "+".join(["multiverse", *options.multiverse]) if options.multiverse else options.reduction
         words = [model["model"], model["weights"], data, f"n{options.n}", how]
         for name, value in changed(options).items():
@@ -78,7 +68,7 @@ class DescribedJob:
             elif name not in ("n", "reduction", "multiverse"):
                 words.append(value if isinstance(value, str) else f"{name}{value}")
         name = "-".join(re.sub(r"[^A-Za-z0-9.+-]+", "_", word).strip("_.-")[:48] or "_" for word in words)
-        asked = {"model": self.job.model, "dataset": self.job.dataset, "options": changed(options)}
+        asked = {"model": self.model, "dataset": self.dataset, "options": changed(options)}
         return f"{name}-{key_of(asked)}"
 
 
@@ -134,8 +124,8 @@ def plan(
     return list(dict.fromkeys(jobs))
 
 
-def describe(job: Job, model: Identity = identity_of_model, data: Identity = identity_of_data) -> DescribedJob:
-    """Look at all that the numbers of a job depend on, before anything is measured.
+def describe(job: Job, model: Identity = identity_of_model, data: Identity = identity_of_data) -> Job:
+    """The job with its description: all that its numbers depend on, before anything is measured.
 
     Files are hashed, networks are not loaded (:func:`affscore.models.sources.identity_of_model`). How many
     images go through the network at once, the device, and the number of processes and threads belong to
@@ -154,7 +144,8 @@ def describe(job: Job, model: Identity = identity_of_model, data: Identity = ide
     chosen = {**changed(options), "images": used["images"]}
     if chosen.get("criteria") == tuple(CRITERIA):
         chosen["criteria"] = "all"
-    return DescribedJob(job, {"format": _FORMAT, "model": model(job.model), "data": used, "options": chosen})
+    description = {"format": _FORMAT, "model": model(job.model), "data": used, "options": chosen}
+    return replace(job, description=description)
 
 
 def changed(options: Options) -> dict[str, Any]:
@@ -169,7 +160,7 @@ def changed(options: Options) -> dict[str, Any]:
     return {name: value for name, value in vars(options).items() if name not in unused and value != _USUAL[name]}
 
 
-def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
+def is_of_job(metadata: Mapping[str, Any], job: Job) -> bool:
     """Whether a result is of this job, and has its criteria at least, or a multiverse its reductions.
 
     Descriptions are compared and not keys: older versions wrote every option into them, whatever its value. All
@@ -177,14 +168,14 @@ def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
 
     Args:
         metadata: The metadata of the result.
-        job: The job.
+        job: The job, described.
     """
     stated, wanted = metadata.get("job") or {"options": {}}, job.description
-    options, reductions = stated["options"], job.job.options.multiverse
+    options, reductions = stated["options"], job.options.multiverse
     several = set(options.get("multiverse", ()))
     alike = {**stated, "options": _compared(options)} == {**wanted, "options": _compared(wanted["options"])}
     all_of_then = options.get("criteria") == wanted["options"].get("criteria") == "all"
-    needed = set() if all_of_then else set(job.job.options.criteria)
+    needed = set() if all_of_then else set(job.options.criteria)
     serves = bool(several) == bool(reductions) and set(reductions) <= several
     return alike and serves and needed <= set(metadata.get("criteria", ()))
 

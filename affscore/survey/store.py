@@ -29,10 +29,8 @@ class Store:
     """
 
     def __init__(self, folder: str | Path, create: bool = False) -> None:
-        if not isinstance(folder, str | Path) or not str(folder):
-            raise AffscoreError(f"a store needs the path of a folder, got {folder!r}")
         self.folder = Path(folder)
-        with os_errors(lambda reason: f"the store {str(folder)!r} cannot be made ({reason})"):
+        with os_errors(f"the store {str(folder)!r} cannot be made"):
             if create:
                 self.folder.mkdir(parents=True, exist_ok=True)
 
@@ -42,7 +40,7 @@ class Store:
         Raises:
             AffscoreError: The folder may not be read.
         """
-        with os_errors(lambda reason: f"the store {self.folder.name!r} cannot be read ({reason})"):
+        with os_errors(f"the store {self.folder.name!r} cannot be read"):
             entries = sorted(self.folder.iterdir())
         return [path for path in entries if path.suffix == ".parquet" and not path.name.startswith(".")]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from affscore.models.sources import identity_of_model, registered
 from affscore.network.multiverse import load_result
 from affscore.network.notes import Note
 from affscore.options import BiasName, Execution, UnitsName, check_integer, checked_execution
-from affscore.survey.job import Job, describe, is_of_job, named_options, plan
+from affscore.survey.job import Identity, Job, describe, is_of_job, named_options, plan
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, measure, outcome_of_error, outcomes_of
 from affscore.transport.covariances import CovarianceName
@@ -52,10 +52,10 @@ class Report:
     @property
     def notes(self) -> dict[Note, list[int]]:
         """What the results have to say, each sentence with the numbers of its jobs."""
-        found: dict[Note, list[int]] = {}
+        found = defaultdict[Note, list[int]](list)
         for _, outcome in self.outcomes:
             for note in outcome.notes:
-                found.setdefault(note, []).append(outcome.number)
+                found[note].append(outcome.number)
         return found
 
     def __repr__(self) -> str:
@@ -63,8 +63,9 @@ class Report:
         words = {"measured": "measured", "there": "already there", "failed": "failed"}
         states = ", ".join(f"{counts[state]} {word}" for state, word in words.items() if counts[state])
         lines = [f"{count} {'job' if count == 1 else 'jobs'}: {states}"]
-        failed = [(job, outcome) for job, outcome in self.outcomes if outcome.state == "failed"]
-        lines += [f"job {outcome.number} failed: {job}: {outcome.message}" for job, outcome in failed]
+        for job, outcome in self.outcomes:
+            if outcome.state == "failed":
+                lines.append(f"job {outcome.number} failed: {job}: {outcome.message}")
         for note, numbers in sorted(self.notes.items(), key=lambda item: item[0].kind, reverse=True):
             jobs = f"job{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
             lines.append(f"{note.kind} on {jobs}: {note}" if count > 1 else f"{note.kind}: {note}")
@@ -147,15 +148,15 @@ def survey(
         "n": n, "images": images, "covariance": covariance, "criteria": criteria, "seed": seed, "positions": positions,
         "multiverse": multiverse, "bias": bias, "units": units, "size": size,
     })  # fmt: skip
-    execution = checked_execution(Execution(device, batch_size, progress, threads))
-    asked = plan(models, datasets, options, reductions, orders)
-    jobs, numbers = check_integer("jobs", jobs, 1), list(range(len(asked)))
+    execution = checked_execution(Execution(device, batch_size, False, threads))
+    asked = dict(enumerate(plan(models, datasets, options, reductions, orders)))
+    jobs = check_integer("jobs", jobs, 1)
     if only is not None:
-        jobs, client = 1, None
-        numbers = [check_integer("the number of a job (from 0)", only, 0, len(asked) - 1)]
+        only = check_integer("the number of a job (from 0)", only, 0, len(asked) - 1)
+        asked, jobs, client = {only: asked[only]}, 1, None
     results = Store(store, create=True)
-    outcomes = dict(zip(numbers, look_at(asked, [results], numbers), strict=True))
-    left = [(outcome.number, outcome.job) for outcome in outcomes.values() if outcome.job is not None]
+    outcomes = look_at(asked, [results])
+    left = [(number, outcome.job) for number, outcome in outcomes.items() if outcome.job is not None]
     if execution.threads is None and client is None:
         execution = replace(execution, threads=max(1, min(torch.get_num_threads(), joblib.cpu_count() // jobs)))
     gpus = torch.cuda.device_count() if execution.device in ("auto", "cuda") and client is None else 0
@@ -164,41 +165,38 @@ def survey(
         how = replace(execution, device=f"cuda:{place % gpus}") if gpus > 1 else execution
         calls.append(delayed(measure)(number, job, *where, how, command, sources))
     if calls:
-        bar: Any = {"total": len(numbers), "initial": len(numbers) - len(calls), "unit": "job"}
+        bar: Any = {"total": len(asked), "initial": len(asked) - len(calls), "unit": "job"}
         hidden = None if progress is None else not progress
         for outcome in tqdm(outcomes_of(calls, jobs, execution.threads, client), disable=hidden, **bar):
             outcomes[outcome.number] = outcome
     return Report(tuple((asked[number], outcome) for number, outcome in outcomes.items()))
 
 
-def look_at(jobs: Sequence[Job], stores: Sequence[Store], numbers: Iterable[int]) -> list[Outcome]:
-    """Which jobs of these numbers are settled, as their result is there or they cannot be done, and which are to do.
+def look_at(jobs: Mapping[int, Job], stores: Sequence[Store]) -> dict[int, Outcome]:
+    """Which jobs are settled, as their result is there or they cannot be done, and which are to do.
 
     Of results only the metadata is read, but for those that are found. One with more criteria serves, too; one that is
     damaged does not.
 
     Args:
-        jobs: All jobs.
+        jobs: Jobs by their numbers.
         stores: The stores whose results count.
-        numbers: The numbers of those to look at.
     """
-    model, data = functools.cache(identity_of_model), functools.cache(identity_of_data)
+    identities = functools.cache(identity_of_model), functools.cache(identity_of_data)
     stored = {path: about for store in stores for path, about in store.descriptions().items()}
-    seen = []
-    for number in numbers:
-        try:
-            job = describe(jobs[number], model, data)
-        except Exception as error:  # noqa: BLE001  # becomes the outcome of this job
-            seen.append(outcome_of_error(number, error))
-            continue
-        outcome = Outcome(number, "to do", job=job)
-        for path in [path for path, about in stored.items() if is_of_job(about, job)]:
-            with suppress(AffscoreError):
-                result = load_result(path)
-                outcome = Outcome(number, "there", notes=tuple(result.notes), result=result)
-                break
-        seen.append(outcome)
-    return seen
+    return {number: _look_at(number, job, stored, *identities) for number, job in jobs.items()}
+
+
+def _look_at(number: int, job: Job, stored: Mapping[Path, dict[str, Any]], model: Identity, data: Identity) -> Outcome:
+    try:
+        job = describe(job, model, data)
+    except Exception as error:  # noqa: BLE001  # becomes the outcome of this job
+        return outcome_of_error(number, error)
+    for path in [path for path, about in stored.items() if is_of_job(about, job)]:
+        with suppress(AffscoreError):
+            result = load_result(path)
+            return Outcome(number, "there", notes=tuple(result.notes), result=result)
+    return Outcome(number, "to do", job=job)
 
 
 def listing(jobs: Sequence[Job], folder: str | Path) -> list[str]:
@@ -209,11 +207,8 @@ def listing(jobs: Sequence[Job], folder: str | Path) -> list[str]:
         folder: The folder of the store, which need not exist.
     """
     words = {"there": "done", "to do": "to do", "failed": "cannot be done: "}
-    outcomes = look_at(jobs, [Store(folder)] if Path(folder).is_dir() else [], range(len(jobs)))
-    return [
-        f"{outcome.number}: {job}: {words[outcome.state]}{outcome.message}"
-        for job, outcome in zip(jobs, outcomes, strict=True)
-    ]
+    outcomes = look_at(dict(enumerate(jobs)), [Store(folder)] if Path(folder).is_dir() else [])
+    return [f"{number}: {jobs[number]}: {words[one.state]}{one.message}" for number, one in outcomes.items()]
 
 
 def load_or_measure(
@@ -255,21 +250,22 @@ def load_or_measure(
     >>> len(first["mini:digitsnet"]), len(several["mini:digitsnet"].choices)
     (9, 12)
     """
-    models, jobs = list(models), check_integer("jobs", jobs, 1)
+    models = list(models)
     if unknown := options.keys() - inspect.signature(survey).parameters.keys() - {"reduction", "order"}:
         raise AffscoreError(f"results in a store go by names and what files say: omit {min(unknown)}, or give no store")
     chosen = named_options({**options, "multiverse": multiverse})
-    asked, stores = plan(models, dataset, chosen, chosen.reduction, chosen.order), [Store(store, create=True)]
-    seen = {outcome.number: outcome for outcome in look_at(asked, [*stores, *map(Store, also)], range(len(asked)))}
+    asked = dict(enumerate(plan(models, dataset, chosen, chosen.reduction, chosen.order)))
+    own = Store(store, create=True)
+    seen = look_at(asked, [own, *map(Store, also)])
     failures = [outcome.message for outcome in seen.values() if outcome.state == "failed"]
-    missing = [outcome.number for outcome in seen.values() if outcome.state == "to do"]
+    missing = {number: asked[number] for number, outcome in seen.items() if outcome.state == "to do"}
     if missing and not failures:
         ways = {"reductions": options.pop("reduction", "mean"), "orders": options.pop("order", "activate-first")}
-        names = [asked[number].model for number in missing]
+        names = [job.model for job in missing.values()]
         report = survey(names, dataset, store, jobs, multiverse=chosen.multiverse, **ways, **options)
         failures = [message for _, message in report.failures]
-        seen |= {outcome.number: outcome for outcome in look_at(asked, stores, missing)}
+        seen |= look_at(missing, [own])
     if failures:
         raise AffscoreError(failures[0])
-    found: dict[str, Any] = {job.model: seen[number].result for number, job in enumerate(asked)}
+    found: dict[str, Any] = {job.model: seen[number].result for number, job in asked.items()}
     return {model: found[model].narrowed(chosen.multiverse) if multiverse else found[model] for model in models}

@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,7 +26,7 @@ from affscore.network.notes import Note
 from affscore.network.result import Signature
 from affscore.network.signature import signatures
 from affscore.options import Execution
-from affscore.survey.job import DescribedJob, Job, describe
+from affscore.survey.job import Job, describe
 from affscore.survey.store import Store
 
 State = Literal["measured", "there", "failed", "to do"]
@@ -41,7 +41,7 @@ class Outcome:
         state: "measured" in this run, "there" before, "failed", or "to do".
         message: Why it failed, in one sentence.
         notes: What the result has to say (images that were dropped, ...).
-        job: Of one that is to do, the job.
+        job: Of one that is to do, the job, described.
         result: Of one that is there, its result.
     """
 
@@ -49,19 +49,19 @@ class Outcome:
     state: State
     message: str = ""
     notes: tuple[Note, ...] = ()
-    job: DescribedJob | None = None
+    job: Job | None = None
     result: Signature | Multiverse | None = None
 
 
 def measure(
-    number: int, job: DescribedJob, store: Path, folder: Path, execution: Execution, command: str | None,
+    number: int, job: Job, store: Path, folder: Path, execution: Execution, command: str | None,
     sources: Sequence[Source | DataSource],
 ) -> Outcome:  # fmt: skip
     """Do a job, and keep its result. No error leaves this function, and no ``sys.exit`` of a network.
 
     Args:
         number: Its number in the survey.
-        job: The job.
+        job: The job, described.
         store: The folder of the store.
         folder: The working folder, from which relative paths in names are seen.
         execution: How it is measured.
@@ -73,8 +73,8 @@ def measure(
     threads = execution.threads or torch.get_num_threads()
     try:
         with ONE_AT_A_TIME, contextlib.chdir(folder), switched(torch.get_num_threads, torch.set_num_threads, threads):
-            result = _measured(job.job, execution)
-            if describe(job.job).key != job.key:
+            result = _measured(job, execution)
+            if describe(job).key != job.key:
                 raise AffscoreError("its files were changed after the survey had begun; run it again")
         about = {**result.metadata, "job": job.description, "key": job.key}
         about |= {"command": command} if command else {}
@@ -95,9 +95,8 @@ def outcome_of_error(number: int, error: BaseException) -> Outcome:
 
 
 def _measured(job: Job, execution: Execution) -> Signature | Multiverse:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # what is worth saying is in the notes
-        found = signatures(subject_of(job.model, job.dataset, job.options, replace(execution, progress=False)))
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # what is worth saying is in the notes
+        found = signatures(subject_of(job.model, job.dataset, job.options, execution))
     return Multiverse.of(found, job.options) if job.options.multiverse else found[0]
 
 

@@ -56,7 +56,7 @@ def test_a_failing_job_is_one_sentence_and_an_exit_status(run, tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [([], "say which networks"), (["--models", "a", "--jobs", "0"], "jobs must be an integer of at least 1")],
+    [([], "name one model or more"), (["--models", "a", "--jobs", "0"], "jobs must be an integer of at least 1")],
 )
 def test_bad_options_are_one_sentence(run, tmp_path, monkeypatch, words, message):
     monkeypatch.chdir(tmp_path)

@@ -203,10 +203,8 @@ def test_the_interval_holds_the_difference_of_other_images(last):
 def test_there_is_no_interval_without_the_images(trained, tmp_path):
     file = trained.save(tmp_path / "kept.parquet")
     found = affscore.compare(file, f"{MINI}@random", **QUICK)
-    with pytest.raises(AffscoreError, match=r"needs the images again, and mini:digitsnet@DEFAULT came from a file"):
+    with pytest.raises(AffscoreError, match="measure mini:digitsnet again to get an interval"):
         found.differences()
-    with pytest.raises(AffscoreError, match="level must be in"):
-        found.differences(1)
 
 
 @pytest.mark.slow

@@ -263,7 +263,7 @@ def broken(tensor, value):
         ((X, MASK[:60]), {}, r"as many of each; got inputs of shapes \(64, 6\), \(60, 4\)"),
         ({"x": X, "mask": torch.tensor(1.0)}, {}, r"as many of each; got inputs of shapes \(64, 6\), \(\)"),
         ((X, X), {}, r"fails on inputs of shapes \(32, 6\), \(32, 6\): RuntimeError"),
-        ((X, "mask"), {}, r"must be tensors, arrays or tables \(N, ...\), got str"),
+        ((X, "mask"), {}, "the data must be numbers, got str"),
         ((X, [[1.0], [2.0, 3.0]]), {}, "the rows of a table must have the same length"),
         (
             pd.DataFrame({"a": [0.5, 1.5], "name": ["b", "c"]}),

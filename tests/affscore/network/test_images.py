@@ -104,7 +104,7 @@ def test_noise_has_no_end_and_gives_one_batch_where_nobody_says_how_many():
         (torch.zeros(5), r"samples must have shape \(N, ...\), got \(5,\)"),
         (torch.zeros(5, 3, 2, 2, dtype=torch.uint8), "floating point numbers .* got torch.uint8"),
         (np.zeros((5, 3), dtype=np.int64), "floating point numbers .* got torch.int64; .*TextPreprocessing"),
-        (np.array(["a", "b"]), "floating point numbers, got an array of type <U1"),
+        (np.array(["a", "b"]), "the data must be numbers, got ndarray of type <U1"),
         (torch.full((5, 3), torch.nan), "the data holds 15 NaN or infinite values"),
         (np.array([[1.0, np.inf], [0.0, 1.0]]), "the data holds 1 NaN or infinite values"),
     ],

@@ -190,9 +190,9 @@ def test_what_was_not_measured_is_said(found):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"reductions": ()}, "needs the name of one reduction"),
+        ({"reductions": ()}, "needs one reduction or more"),
         ({"reductions": {"mean", "sample"}}, "in a list or a tuple"),
-        ({"reductions": [["mean"]]}, "in a list or a tuple"),
+        ({"reductions": [["mean"]]}, "reduction must be one of"),
         ({"reductions": ("mean", "median")}, "reduction must be one of"),
         ({"bias": "removed"}, "bias must be one of"),
     ],

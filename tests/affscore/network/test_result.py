@@ -69,7 +69,7 @@ def test_an_unknown_layer_is_refused_with_near_matches(result):
         result["block.0.relu"]
     with pytest.raises(AffscoreError, match=r"no activation runs in layer 'x' \(layers: 'stem.2'"):
         result["x"]
-    for key in (None, 1.0, ["stem.2"], slice(2), True):
+    for key in (None, 1.0, ["stem.2"], slice(2)):
         with pytest.raises(AffscoreError, match="no activation runs in layer"):
             result[key]
 
@@ -108,10 +108,7 @@ def test_the_interval_holds_the_mean_and_shrinks_with_batches(tmp_path):
     assert one.worst_bias == pytest.approx(2 * one.expected_bias.mean())  # with shrinkage
     assert one.mean_interval(seed=3) == one.mean_interval(seed=3)
     assert twice.mean_interval()[1] - twice.mean_interval()[0] < high - low
-    for wrong, message in (({"level": 1.0}, "level must be in"), ({"resamples": 0}, "resamples must be at least 1")):
-        with pytest.raises(AffscoreError, match=message):
-            one.mean_interval(**wrong)
-    with pytest.raises(AffscoreError, match="measure the signature again to get an interval"):
+    with pytest.raises(AffscoreError, match="measure Sequential again to get an interval"):
         load_signature(one.save(tmp_path / "x.parquet")).mean_interval()
 
 

@@ -189,7 +189,7 @@ def test_a_multiverse_with_more_reductions_serves_and_a_signature_does_not():
         return describe(Job("mini:digitsnet", "random", Options(images=64, multiverse=reductions, **options)))
 
     def metadata(described):
-        return {"job": json.loads(json.dumps(described.description)), "criteria": list(described.job.options.criteria)}
+        return {"job": json.loads(json.dumps(described.description)), "criteria": list(described.options.criteria)}
 
     both, mean, plain = job("mean", "sample"), job("mean"), job(criteria=())
     assert is_of_job(metadata(both), mean)
