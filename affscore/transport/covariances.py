@@ -5,16 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
+from affscore.options import CovarianceName, check_word
 from affscore.transport.decompositions import eigenvectors
 from affscore.transport.samples import Samples, as_samples, centre, power_of_two_above, second_moments
-
-CovarianceName = Literal["ledoit-wolf", "empirical"]
 
 
 @dataclass(frozen=True)
@@ -147,24 +145,17 @@ def estimate(
     >>> estimate(points, "empirical").trace
     1.0
     """
-    check_covariance(name)
+    check_word("covariance", name, CovarianceName)
     if not isinstance(ridge, Real) or not 0 <= ridge < float("inf"):
         raise AffscoreError(f"the ridge must be a number >= 0 (relative to tr(S)/d), got {ridge!r}")
-    dimension = centred.shape[1] if dimension is None else dimension
+    dimension = dimension or centred.shape[1]
     scatter = (second_moments(centred) if second is None else second) / len(centred)
     level = float(scatter.trace()) / dimension
-    intensity = ledoit_wolf_intensity(centred, dimension, scatter) if name == "ledoit-wolf" else 0.0
+    intensity = float(shrinkage(centred, scatter, dimension, 0.0)) if name == "ledoit-wolf" else 0.0
     return Covariance(name, scatter, dimension, intensity, (intensity + ridge) * level, centred)
 
 
-def check_covariance(name: str) -> None:
-    """Raise an AffscoreError unless ``name`` is a covariance that we know."""
-    if name not in get_args(CovarianceName):
-        known = " or ".join(f'"{known}"' for known in get_args(CovarianceName))
-        raise AffscoreError(f"covariance must be {known}, got {name!r}")
-
-
-def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None, scatter: Tensor | None = None) -> float:
+def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None) -> float:
     r"""Shrinkage intensity of Ledoit and Wolf for centred samples.
 
     .. math:: \lambda = \frac{\min(\beta, \delta)}{\delta},\qquad
@@ -177,7 +168,6 @@ def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None, scatter
     Args:
         centred: Tensor (n, k), centred.
         dimension: d, where it is not k.
-        scatter: C, tensor (k, k), where it is known already.
 
     Returns:
         A number in [0, 1]; 0 for d = 1 and where C is a multiple of the identity.
@@ -188,12 +178,10 @@ def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None, scatter
     0.0
     """
     n, k = centred.shape
-    dimension = k if dimension is None else dimension
-    if scatter is None:
-        # so that no fourth power over- or underflows
-        centred = centred / power_of_two_above(float(centred.abs().max()))
-        scatter = (centred.T @ centred if k <= n else centred @ centred.T) / n
-    return float(shrinkage(centred, scatter, dimension, 0.0))
+    # so that no fourth power over- or underflows
+    centred = centred / power_of_two_above(float(centred.abs().max()))
+    scatter = (centred.T @ centred if k <= n else centred @ centred.T) / n
+    return float(shrinkage(centred, scatter, dimension or k, 0.0))
 
 
 def shrinkage(centred: Tensor, scatter: Tensor, dimension: int, of_multiples: float) -> Tensor:

@@ -306,5 +306,5 @@ def test_bad_options_are_refused_with_a_sentence():
         affinity_score(x, x, "shrunk")
     with pytest.raises(AffscoreError, match="the ridge must be a number >= 0"):
         affinity_score(x, x, ridge=-1.0)
-    with pytest.raises(AffscoreError, match='coupling must be "exact" or "paired"'):
+    with pytest.raises(AffscoreError, match="coupling must be one of exact, paired, got 'optimal'"):
         affinity_score(x, x, coupling="optimal")

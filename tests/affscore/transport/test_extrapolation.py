@@ -99,6 +99,3 @@ def test_what_does_not_fit_together_is_refused_with_a_sentence():
             AffscoreError, match=r"the score is that of 12 samples with 3 coordinates, but x and y have"
         ):
             extrapolated_affinity_scores(samples, samples, score)
-    for group in (0, -1, 5):
-        with pytest.raises(AffscoreError, match="group must be a positive number that divides the 12 samples, got"):
-            extrapolated_affinity_scores(x, x, score, group=group)
