@@ -268,7 +268,10 @@ def _ids(tokenizer: Any, text: str) -> Any:
             "a tokenizer.json or the folder that holds it, or give token ids as tokens:FILE"
         )
     if isinstance(tokenizer, (str, Path)):
-        tokenizer = _read_tokenizer(str(tokenizer))
+        file = tokenizer_file(str(tokenizer))
+        tokenizers = needs("tokenizers", "reading a tokenizer", "transformers")
+        what = f"the file {file.name!r} is not a tokenizer.json that can be read"
+        tokenizer = guarded(lambda: tokenizers.Tokenizer.from_file(str(file)), what)
     bases = {f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in type(tokenizer).__mro__}
     if "transformers.PreTrainedTokenizerBase" in bases:
         return tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
@@ -290,13 +293,6 @@ def tokenizer_file(path: str) -> Path:
     file = user_path(path)
     advice = "give a tokenizer.json, or the folder where tokenizer.save_pretrained(...) left one"
     return readable_file(file / "tokenizer.json" if file.is_dir() else file, advice)
-
-
-def _read_tokenizer(path: str) -> Any:
-    file = tokenizer_file(path)
-    tokenizers = needs("tokenizers", "reading a tokenizer", "transformers")
-    what = f"the file {file.name!r} is not a tokenizer.json that can be read"
-    return guarded(lambda: tokenizers.Tokenizer.from_str(file.read_text(encoding="utf-8")), what)
 
 
 def _name_of(tokenizer: Any) -> str:

@@ -8,10 +8,10 @@ from numbers import Real
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from affscore.errors import AffscoreError
 from affscore.options import CovarianceName, check_word
-from affscore.transport.decompositions import eigenvectors
 from affscore.transport.samples import Samples, as_samples, centre, power_of_two_above, second_moments
 
 
@@ -30,7 +30,7 @@ class Covariance:
         dimension: d, the number of coordinates of the space that the samples live in.
         intensity: The shrinkage intensity, in [0, 1].
         floor: The multiple of the identity that is added: intensity * tr(S)/d and the ridge.
-        centred: The centred samples, tensor (n, k), where they are at hand.
+        centred: The centred samples, tensor (n, k).
     """
 
     name: CovarianceName
@@ -38,7 +38,7 @@ class Covariance:
     dimension: int
     intensity: float
     floor: float
-    centred: Tensor | None = None
+    centred: Tensor
 
     @property
     def trace(self) -> float:
@@ -60,12 +60,11 @@ class Covariance:
     def in_larger_basis(self, size: int) -> Covariance:
         """The same in a basis that has more vectors after the present ones."""
         more = size - len(self.scatter)
-        centred = None if self.centred is None else torch.nn.functional.pad(self.centred, (0, more))
-        return replace(self, scatter=torch.nn.functional.pad(self.scatter, (0, more, 0, more)), centred=centred)
+        return replace(self, scatter=pad(self.scatter, (0, more, 0, more)), centred=pad(self.centred, (0, more)))
 
     def factor(self) -> Tensor:
-        r"""A matrix F, tensor (r, k), with :math:`F^\top F = S`: the samples, where at hand, or their QR factor."""
-        if self.centred is None or self.floor > 0:
+        r"""A matrix F, tensor (r, k), with :math:`F^\top F = S`: without a floor the samples, or their QR factor."""
+        if self.floor > 0:
             vectors, root = self.root()
             return (vectors * root).T
         points = self.centred / len(self.centred) ** 0.5
@@ -74,25 +73,17 @@ class Covariance:
     def root(self) -> tuple[Tensor, Tensor]:
         r"""The square root :math:`S^{1/2} = V \operatorname{diag}(e) V^\top`.
 
-        From the singular values of the samples where these are at hand, and not from S, so that small
-        eigenvalues keep their digits. Directions with eigenvalue zero are left out.
+        From the singular values of the samples, and not from S, so that small eigenvalues keep their digits. Directions
+        with eigenvalue zero are left out.
 
         Returns:
             V, tensor (k, r) with orthonormal columns, and e, tensor (r,) of positive numbers.
         """
-        k = len(self.scatter)
-        eps = torch.finfo(self.scatter.dtype).eps
-        if self.centred is None:
-            values, columns = eigenvectors(self.scatter)
-            vectors, resolution = columns.T, k * eps
-        else:
-            n = len(self.centred)
-            _, singular, vectors = torch.linalg.svd(self.centred, full_matrices=self.floor > 0 and n < k)
-            values = torch.zeros(len(vectors), dtype=singular.dtype, device=singular.device)
-            values[: len(singular)] = singular.square() / n
-            resolution = (max(n, k) * eps) ** 2
+        n, k = self.centred.shape
+        _, singular, vectors = torch.linalg.svd(self.centred, full_matrices=self.floor > 0 and n < k)
+        values = pad(singular.square() / n, (0, len(vectors) - len(singular)))
         values = values * (1.0 - self.intensity) + self.floor
-        keep = values > values.max() * resolution
+        keep = values > values.max() * (max(n, k) * torch.finfo(values.dtype).eps) ** 2
         return vectors[keep].T, values[keep].sqrt()
 
 

@@ -125,14 +125,9 @@ def as_samples(x: Samples, name: str = "x", least: int = 2) -> tuple[Tensor, flo
     ((3, 2), torch.float64, True)
     """
     tensor = _as_tensor(x, name)
-    if tensor.ndim != 2:
-        raise AffscoreError(
-            f"{name} must have shape (n samples, d coordinates), got {tuple(tensor.shape)}; reduce or flatten it first"
-        )
-    n, d = tensor.shape
-    if n < least or d < 1:
-        why = "; a single sample has no covariance" * (least > 1)
-        raise AffscoreError(f"{name} must have at least {least} samples and 1 coordinate, got shape {(n, d)}{why}")
+    if tensor.ndim != 2 or len(tensor) < least or tensor.shape[1] < 1:
+        wanted = f"(n samples, d coordinates) with n >= {least} and d >= 1"
+        raise AffscoreError(f"{name} must have shape {wanted}, got {tuple(tensor.shape)}; reduce or flatten it first")
     rounding = rounding_of(tensor.dtype)
     tensor = tensor.to(torch.float64)
     # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
@@ -268,8 +263,7 @@ def _centre(x: Tensor, noise: Tensor, error: Tensor) -> CentredSample:
 
 def _to_unit_size(points: Tensor) -> float:
     """Divide the points by a power of two, in place, so that the largest magnitude is about one; returns that power."""
-    largest = float(points.abs().max())
-    scale = power_of_two_above(largest) if largest > 0 else 1.0
+    scale = power_of_two_above(float(points.abs().max()))
     points.div_(scale)  # a power of two, whose inverse may overflow
     return scale
 

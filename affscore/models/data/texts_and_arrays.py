@@ -14,7 +14,14 @@ from torch import Tensor
 from affscore.errors import AffscoreError, guarded
 from affscore.models.data import DataSource, ImageSet, NamedData
 from affscore.models.naming import readable_file, split_path
-from affscore.models.preprocessing import Expected, TextPreprocessing, check_token_ids, image_tensor, tokenizer_file
+from affscore.models.preprocessing import (
+    Expected,
+    Preprocessing,
+    TextPreprocessing,
+    check_token_ids,
+    image_tensor,
+    tokenizer_file,
+)
 from affscore.models.weight_files import read_tensors
 
 SAMPLES, LABELS = ("x", "data", "images"), ("y", "labels")
@@ -94,8 +101,7 @@ class Samples(NamedData):
 
     def prepared_for(self, preprocessing: Expected) -> Self:
         """The same samples."""
-        if isinstance(preprocessing, TextPreprocessing):
-            raise AffscoreError(f"{self.name!r} holds samples, and the network expects token ids; give tokens:FILE")
+        self.fitting(preprocessing, Preprocessing)
         return self
 
 
@@ -110,7 +116,7 @@ class TokenSet(Samples):
 
     def prepared_for(self, preprocessing: Expected) -> Self:
         """The same windows, all of whose ids this network knows."""
-        expected = _expected_tokens(self.name, preprocessing)
+        expected = self.fitting(preprocessing, TextPreprocessing)
         check_token_ids(self.samples, expected)
         return replace(self, preprocessing=replace(expected, length=self.samples.shape[1]))
 
@@ -140,7 +146,7 @@ class TextFile(NamedData):
 
     def prepared_for(self, preprocessing: Expected) -> TokenSet:
         """The windows of the text; a remainder that fills none is dropped, and noted."""
-        expected = _expected_tokens(self.name, preprocessing)
+        expected = self.fitting(preprocessing, TextPreprocessing)
         if self.tokenizer is not None:
             expected = replace(expected, tokenizer=self.tokenizer)
         ids, length = expected(self.text), expected.window
@@ -159,20 +165,6 @@ class TextFile(NamedData):
     def content(self, images: int, seed: int) -> Iterator[bytes | memoryview] | None:
         """Its file, and that of its tokenizer; else the text, which has no items before a network is known."""
         return super().content(images, seed) if self.hashed else iter([self.text.encode()])
-
-
-def _expected_tokens(name: str, preprocessing: Expected) -> TextPreprocessing:
-    """What a network of token ids expects.
-
-    Raises:
-        AffscoreError: It is a network of images.
-    """
-    if not isinstance(preprocessing, TextPreprocessing):
-        raise AffscoreError(
-            f"{name!r} holds token ids, and the network expects images; give a data set of images, or say that the "
-            "network expects token ids with an attribute preprocessing = affscore.models.TextPreprocessing(...)"
-        )
-    return preprocessing
 
 
 def _load_text(argument: str, seed: int) -> TextFile:

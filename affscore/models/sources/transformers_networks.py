@@ -59,13 +59,12 @@ class Transformers(Source):
         name = name if repository else f"hf:{file.parent.resolve().name if file.name == 'config.json' else file.name}"
         config_class, settings = _settings(transformers, file)
         files, fails = list[Path](), f"transformers cannot build {name}"
-        with _silence(transformers):
-            config = guarded(lambda: config_class.from_dict(settings), fails)
-            network_class = guarded(lambda: _network_class(transformers, config), fails)
         if weights != "random":
             files = _trained(name, file, repository) if weights == "DEFAULT" else [weights_file(name, weights)]
         state = {key: value for part in files for key, value in read_state_dict(part).items()}
         with _silence(transformers):
+            config = guarded(lambda: config_class.from_dict(settings), fails)
+            network_class = guarded(lambda: _network_class(transformers, config), fails)
             if files:
                 model = _with_weights(network_class, config, state, files[0].name, seed)
             else:

@@ -57,10 +57,10 @@ def test_integers_are_exact_numbers(dtype):
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (POINTS[:, 0], r"x must have shape \(n samples, d coordinates\), got \(4,\); reduce or flatten"),
+        (POINTS[:, 0], r"x must have shape \(n samples, d coordinates\) .*, got \(4,\); reduce or flatten"),
         (3.0, r"got \(\)"),
-        (POINTS[:1], r"at least 2 samples and 1 coordinate, got shape \(1, 3\); a single sample"),
-        (np.empty((5, 0)), r"got shape \(5, 0\)"),
+        (POINTS[:1], r"shape .* with n >= 2 and d >= 1, got \(1, 3\)"),
+        (np.empty((5, 0)), r"n >= 2 and d >= 1, got \(5, 0\)"),
         (np.where(POINTS > 2, np.nan, POINTS), "x must be finite, got 2 NaN or infinite of 12 values"),
         (np.where(POINTS > 7, -np.inf, POINTS), "got 1 NaN or infinite of 12 values"),
         (torch.tensor(POINTS).half() * 60000, "NaN or infinite of 12"),
