@@ -86,14 +86,11 @@ def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) 
         endings: What the name may end in.
 
     Raises:
-        AffscoreError: Another ending, a folder that is missing or may not be written to, or a folder in the place of
-            the file.
+        AffscoreError: Another ending, or a folder that is missing or may not be written to.
     """
     path = Path(path)
     if path.suffix not in endings:
         raise AffscoreError(f"the file name must end in {' or '.join(endings)}, got {path.name!r}")
-    if path.is_dir():
-        raise AffscoreError(f"{path.name!r} is a folder; give the name of a file in it")
     if not path.parent.is_dir():
         raise AffscoreError(f"there is no folder {str(path.parent)!r} to write {path.name!r} to; make it first")
     if not os.access(path.parent, os.W_OK):

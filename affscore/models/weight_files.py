@@ -81,10 +81,7 @@ def read_state_dict(file: Path) -> dict[str, Tensor]:
     if isinstance(content, dict):
         inner = [name for name in ENTRIES if isinstance(content.get(name), dict)]
         if len(inner) > 1:
-            raise AffscoreError(
-                f"the file {file.name!r} holds several state dictionaries ({', '.join(inner)}); save the one that you "
-                "mean with torch.save(torch.load(FILE)[NAME], OTHER)"
-            )
+            raise AffscoreError(f"{file.name!r} holds several state dictionaries ({', '.join(inner)}); save one alone")
         content = content[inner[0]] if inner else content
     if not isinstance(content, dict) or not content or not all(isinstance(v, Tensor) for v in content.values()):
         raise AffscoreError(f"the file {file.name!r} holds no state dictionary (names and tensors); {ADVICE}")
@@ -164,10 +161,7 @@ def check_kinds(model: nn.Module, state: Mapping[str, Tensor], name: str) -> Non
     real, others = ({value.shape for value in ours if value.is_floating_point() == kind} for kind in (True, False))
     for key, value in state.items():
         if not value.is_floating_point() and value.shape in real - others:
-            raise AffscoreError(
-                f"the weights in {name!r} do not fit: {key!r} holds {value.dtype}, not real numbers as the network; "
-                "undo the quantisation or conversion and save them again"
-            )
+            raise AffscoreError(f"{key!r} in {name!r} holds {value.dtype}, not real numbers as the network; undo that")
 
 
 def check_answer(url: str) -> None:

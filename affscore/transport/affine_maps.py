@@ -268,7 +268,6 @@ def _polar_parts(source: Covariance, target: Covariance) -> tuple[Tensor, ...]:
     factor = target.factor()
     product = factor @ vectors_x * root_x
     left, singular, right = torch.linalg.svd(product, full_matrices=False)
-    if len(singular):
-        keep = singular > singular[0] * max(product.shape) * torch.finfo(product.dtype).eps
-        left, singular, right = left[:, keep], singular[keep], right[keep]
-    return vectors_x, root_x, factor, left, singular, right
+    # of a constant cloud there are none
+    keep = singular > singular[:1] * max(product.shape) * torch.finfo(product.dtype).eps
+    return vectors_x, root_x, factor, left[:, keep], singular[keep], right[keep]

@@ -155,9 +155,7 @@ def extrapolated_affinity_scores(
     source, target = centred_pair(x, y, rounding)
     n, d = source.points.shape
     if (score.samples, score.width) != (n, d):
-        raise AffscoreError(
-            f"the score is that of {score.samples} samples with {score.width} coordinates, but x and y have {(n, d)}"
-        )
+        raise AffscoreError(f"the score is of clouds {(score.samples, score.width)}, but x and y have shape {(n, d)}")
     if score.constant_output:
         return 1.0, 1.0
     if n // group < FEWEST:

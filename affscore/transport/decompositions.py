@@ -82,8 +82,7 @@ def newton_schulz(matrix: Tensor, tolerance: float = 1e-6) -> tuple[Tensor, bool
     >>> bool(torch.allclose(root @ root, torch.tensor([[2.0, 1.0], [1.0, 2.0]], dtype=torch.float64))), converged
     (True, True)
     """
-    norm = torch.linalg.matrix_norm(matrix, keepdim=True)
-    scale = torch.where(norm > 0, norm, 1.0)
+    scale = torch.linalg.matrix_norm(matrix, keepdim=True)
     identity = torch.eye(matrix.shape[-1], dtype=matrix.dtype, device=matrix.device)
     y, z = matrix / scale, identity.expand_as(matrix)
     converged = False
@@ -92,7 +91,7 @@ def newton_schulz(matrix: Tensor, tolerance: float = 1e-6) -> tuple[Tensor, bool
         residual = torch.linalg.matrix_norm(identity - product)
         step = 1.5 * identity - 0.5 * product
         y, z = y @ step, step @ z
-        # NaN, where the matrix was not positive definite, compares as not converged
+        # NaN, where the matrix was not positive definite or zero, compares as not converged
         converged = bool((residual <= tolerance).all())
         if converged or not bool(torch.isfinite(residual).all()):
             break

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from affscore.errors import AffscoreError
 from affscore.options import CovarianceName, check_word
 from affscore.transport.affine_maps import WELL_CONDITIONED
 from affscore.transport.affinity import ROUNDING, ConstantInputError
@@ -156,10 +155,7 @@ class _Centred(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         if torch.is_grad_enabled():  # create_graph=True: a second derivative would be silently wrong
-            raise AffscoreError(
-                "the score has first derivatives only; compute its gradient without create_graph=True, apart from what "
-                "needs a second one"
-            )
+            raise AffscoreError("the score has first derivatives only: take its gradient without create_graph=True")
         largest = torch.finfo(ctx.kind["dtype"]).max  # of subnormal numbers it may be beyond
         return ((gradient - gradient.mean(dim=0)) / ctx.scale).clamp(-largest, largest).to(**ctx.kind), None
 

@@ -132,10 +132,7 @@ def as_samples(x: Samples, name: str = "x", least: int = 2) -> tuple[Tensor, flo
     tensor = tensor.to(torch.float64)
     # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
     if not bool(torch.isfinite(tensor.sum())) and (bad := int((~torch.isfinite(tensor)).sum())):
-        raise AffscoreError(
-            f"{name} must be finite, got {bad} NaN or infinite of {tensor.numel()} values; "
-            "remove those samples or find out which layer makes them"
-        )
+        raise AffscoreError(f"{name} must be finite, got {bad} NaN or infinite of {tensor.numel()} values")
     return tensor, rounding
 
 
@@ -149,9 +146,7 @@ def as_pair(x: Samples, y: Samples, least: int = 2) -> tuple[Tensor, Tensor, flo
 def check_same_shape(x: Tensor, y: Tensor) -> None:
     """Raise an AffscoreError unless two clouds have the same shape."""
     if x.shape != y.shape:
-        raise AffscoreError(
-            f"x and y must have the same shape (n samples, d coordinates), got {tuple(x.shape)} and {tuple(y.shape)}"
-        )
+        raise AffscoreError(f"x and y must have the same shape (n, d), got {tuple(x.shape)} and {tuple(y.shape)}")
 
 
 def rounding_of(dtype: torch.dtype) -> float:

@@ -70,10 +70,7 @@ class Noise(NamedData):
 
     def __init__(self, seed: int, preprocessing: Expected | None = None) -> None:
         if isinstance(preprocessing, TextPreprocessing) and preprocessing.vocabulary is None:
-            raise AffscoreError(
-                "random token ids need the size of the vocabulary; say it with TextPreprocessing(vocabulary=...), "
-                "or give tokens:FILE"
-            )
+            raise AffscoreError("random token ids need the size of the vocabulary: TextPreprocessing(vocabulary=...)")
         super().__init__("random", None, preprocessing=preprocessing)
         self.seed = seed
 
@@ -120,17 +117,12 @@ def _below(kind: str, directory: str, seed: int) -> ImageSet:
     """
     root = user_path(directory)
     if not os.path.isdir(root):  # noqa: PTH112  # that of pathlib raises where a name is too long
-        raise AffscoreError(
-            f"file not found: there is no folder {directory!r}; {kind}:DIR takes the path of a folder of images"
-        )
+        raise AffscoreError(f"there is no folder {directory!r}; {kind}:DIR takes the path of a folder of images")
     name = f"{kind}:{root.resolve().name or '/'}"
     if kind == "imagenet":
         inside = [root / inner for inner in _VALIDATION if (root / inner).is_dir()]
         if not inside and (root / "train").is_dir():
-            raise AffscoreError(
-                f"the folder {directory!r} has a folder 'train', but no 'val' with the validation images; "
-                f"for the training images write folder:{directory}/train"
-            )
+            raise AffscoreError(f"{directory!r} has no 'val'; for the training images write folder:{directory}/train")
         root = inside[0] if inside else root
     if not (files := _images_below(root)):
         suffixes = ", ".join(sorted(IMAGE_SUFFIXES))

@@ -136,10 +136,7 @@ class TextFile(NamedData):
     tokenizer: Any = None
 
     def __len__(self) -> int:
-        raise AffscoreError(
-            f"how many windows {self.name!r} has depends on the network; "
-            "say what it expects: load_data(SPEC, TextPreprocessing(tokenizer, length))"
-        )
+        raise AffscoreError(f"how many windows {self.name!r} has depends on the network; give a TextPreprocessing(...)")
 
     def __getitem__(self, index: int) -> Tensor:
         return self.prepared_for(TextPreprocessing())[index]
@@ -153,10 +150,7 @@ class TextFile(NamedData):
         rest = len(ids) % length
         windows = ids[: len(ids) - rest].reshape(-1, length)
         if not len(windows):
-            raise AffscoreError(
-                f"the text {self.name!r} has {len(ids)} tokens, fewer than one window of {length}; "
-                "give a longer text, or a smaller length"
-            )
+            raise AffscoreError(f"the text {self.name!r} has {len(ids)} tokens, fewer than one window of {length}")
         tokens = "token" if rest == 1 else "tokens"
         dropped = f"dropped {rest} {tokens} at the end of {self.name}, too few for a window of {length}"
         notes = [*self.notes, *[dropped] * bool(rest)]
@@ -201,9 +195,7 @@ def _load_tokens(path: str, seed: int) -> TokenSet:
     fit = isinstance(found, Tensor) and not (found.is_floating_point() or found.is_complex())
     if not fit or found.dtype == torch.bool or found.ndim != 2 or not found.numel():
         kind = f"{found.dtype} of shape {tuple(found.shape)}" if hasattr(found, "dtype") else "no input_ids"
-        raise AffscoreError(
-            f"the file {file.name!r} must hold integers (N, length), the ids of N windows, and holds {kind}"
-        )
+        raise AffscoreError(f"{file.name!r} must hold integers (N, length), the ids of N windows, and holds {kind}")
     return TokenSet(f"tokens:{file.name}", len(found), found.long())
 
 
