@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -39,7 +40,7 @@ def without_wrappers(name: str) -> str:
 
 
 def read_tensors(file: Path, what: str = "weights", advice: str = ADVICE) -> Any:
-    """The contents of a .safetensors file, or of any other that ``torch.load(weights_only=True)`` reads, on the CPU.
+    """The contents of a .safetensors or .npy file, or of any that ``torch.load(weights_only=True)`` reads, on the CPU.
 
     These readers run no code that a file holds. Nothing else guards against a file that was made to do harm, such as
     one that unpacks to more than the memory holds.
@@ -57,6 +58,8 @@ def read_tensors(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
     def read() -> Any:
         if file.suffix == ".safetensors":
             return needs("safetensors.torch", file.name, "safetensors").load_file(file)
+        if file.suffix == ".npy":
+            return torch.from_numpy(np.load(file, allow_pickle=False))
         try:
             with torch.serialization.safe_globals([argparse.Namespace]):
                 return torch.load(file, map_location="cpu", weights_only=True)

@@ -65,17 +65,13 @@ def affinity_score(x: Samples, y: Samples, variant: Variant = "corrected") -> fl
     0.88
     """
     check_word("variant", variant, Variant)
-    centred_x, centred_y = map(_centre, as_pair(x, y)[:2])
+    rounded = (points.to(torch.float32) for points in as_pair(x, y)[:2])
+    centred_x, centred_y = (points - points.mean(dim=0) for points in rounded)
     covariance_x = _covariance(centred_x, variant, "x")
     covariance_y = _covariance(centred_y, variant, "y")
     transported = centred_x @ _linear_part(covariance_x, covariance_y).T
     cost = optimal_coupling(transported.double(), centred_y.double()).cost
     return 1.0 - (cost / (2.0 * float(covariance_y.trace()))) ** 0.5
-
-
-def _centre(points: Tensor) -> Tensor:
-    single = points.to(torch.float32)
-    return single - single.mean(dim=0)
 
 
 def _covariance(centred: Tensor, variant: Variant, name: str) -> Tensor:

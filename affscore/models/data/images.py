@@ -78,7 +78,6 @@ class Noise(NamedData):
         generator = np.random.default_rng([self.seed, index])
         p = self.preprocessing or Preprocessing()
         if isinstance(p, TextPreprocessing):
-            assert p.vocabulary is not None
             return torch.from_numpy(generator.integers(0, p.vocabulary, p.window))
         return torch.from_numpy(generator.standard_normal((p.channels, p.size, p.size), dtype=np.float32))
 

@@ -151,8 +151,7 @@ class TextFile(NamedData):
         windows = ids[: len(ids) - rest].reshape(-1, length)
         if not len(windows):
             raise AffscoreError(f"the text {self.name!r} has {len(ids)} tokens, fewer than one window of {length}")
-        tokens = "token" if rest == 1 else "tokens"
-        dropped = f"dropped {rest} {tokens} at the end of {self.name}, too few for a window of {length}"
+        dropped = f"dropped {rest} token{'s' * (rest > 1)} at the end of {self.name}, too few for a window of {length}"
         notes = [*self.notes, *[dropped] * bool(rest)]
         return TokenSet(self.name, len(windows), windows, notes=notes).prepared_for(expected)
 
@@ -184,12 +183,7 @@ def _load_tokens(path: str, seed: int) -> TokenSet:
         AffscoreError: No such file, another kind of file, or no integers of this shape.
     """
     file = readable_file(path, "tokens:FILE takes the path of a file")
-    what, advice = "token ids", "save an array of integers (N, length) as .npy, .safetensors or .pt"
-    if file.suffix == ".npy":
-        broken = f"the file {file.name!r} does not hold {what} that can be read safely"
-        found: Any = guarded(lambda: torch.from_numpy(np.load(file, allow_pickle=False)), broken, advice)
-    else:
-        found = read_tensors(file, what, advice)
+    found = read_tensors(file, "token ids", "save an array of integers (N, length) as .npy, .safetensors or .pt")
     if isinstance(found, Mapping):
         found = found.get("input_ids", *(found.values() if len(found) == 1 else ()))
     fit = isinstance(found, Tensor) and not (found.is_floating_point() or found.is_complex())

@@ -71,9 +71,8 @@ class Source(ABC):
         if weights not in ("DEFAULT", "random") and user_path(weights).is_file():
             files[label] = file_hash(weights)
         about: dict[str, Any] = {"model": name, "weights": label, "files": files}
-        if self.package:  # None where it is missing, as loading the network will say
-            installed = version(self.package) if find_spec(self.package) else None
-            about["package"] = installed and ".".join(installed.split(".")[:2])
+        if self.package and find_spec(self.package):  # where it is missing, loading the network will say it
+            about["package"] = ".".join(version(self.package).split(".")[:2])
         return about
 
     def expected_by(self, model: nn.Module) -> tuple[Expected, bool] | None:

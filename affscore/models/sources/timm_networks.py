@@ -45,8 +45,7 @@ class Timm(Source):
         """With the weights of a pretrained tag, random ones, or those of a file."""
         timm = _timm(name)
         architecture, _, tag = name.removeprefix("timm:").partition(".")
-        name = f"timm:{architecture}"
-        tags = _tags(timm, architecture)
+        name, tags = f"timm:{architecture}", _tags(timm, architecture)
         if weights == "DEFAULT" and not tags:
             raise AffscoreError(f"timm has no trained weights of {name}; write {name}@random or {name}@FILE")
         tag = weights if weights in tags else tag or timm.get_pretrained_cfg(architecture).tag
