@@ -86,11 +86,14 @@ def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) 
         endings: What the name may end in.
 
     Raises:
-        AffscoreError: Another ending, or a folder that is missing or may not be written to.
+        AffscoreError: Another ending, a folder that is missing or may not be written to, or a folder in the place of
+            the file.
     """
     path = Path(path)
     if path.suffix not in endings:
         raise AffscoreError(f"the file name must end in {' or '.join(endings)}, got {path.name!r}")
+    if path.is_dir():
+        raise AffscoreError(f"{path.name!r} is a folder; give the name of a file in it")
     if not path.parent.is_dir():
         raise AffscoreError(f"there is no folder {str(path.parent)!r} to write {path.name!r} to; make it first")
     if not os.access(path.parent, os.W_OK):
@@ -113,10 +116,8 @@ def weights_file(name: str, weights: str, members: Iterable[str] = ()) -> Path:
     if names_a_file(weights) or os.path.exists(path):  # noqa: PTH110
         return path
     known = ["DEFAULT", "random", *(member for member in members if member != "DEFAULT")]
-    raise AffscoreError(
-        f"unknown weights {weights!r} for {name}{near(weights, known, 1)} "
-        f"(known: {', '.join(known)}, or a .pth, .pt or .safetensors file)"
-    )
+    hint = f"{near(weights, known, 1)} (known: {', '.join(known)}, or a .pth, .pt or .safetensors file)"
+    raise AffscoreError(f"unknown weights {weights!r} for {name}{hint}")
 
 
 def names_a_file(weights: str) -> bool:

@@ -246,10 +246,8 @@ def check_token_ids(ids: Tensor, expected: TextPreprocessing) -> None:
     low, high = (int(ids.min()), int(ids.max())) if ids.numel() else (0, 0)
     if low < 0 or (expected.vocabulary is not None and high >= expected.vocabulary):
         end = "" if expected.vocabulary is None else f" to {expected.vocabulary - 1}"
-        raise AffscoreError(
-            f"token ids must lie in the vocabulary of the network, from 0{end}; these go from {low} to {high}: "
-            "is it the tokenizer of this network, and are there no marks of padding?"
-        )
+        why = "is it the tokenizer of this network, and are there no marks of padding?"
+        raise AffscoreError(f"the network knows token ids from 0{end}; these go from {low} to {high}: {why}")
 
 
 def _ids(tokenizer: Any, text: str) -> Any:

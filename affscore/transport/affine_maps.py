@@ -68,9 +68,8 @@ def affine_map(x: Samples, y: Samples, covariance: CovarianceName = "ledoit-wolf
     from_x = centred(x, "x")
     from_y = centred(y, "y", device=from_x.points.device)
     if len(from_x.mean) != len(from_y.mean):
-        raise AffscoreError(
-            f"x and y must have the same number of coordinates, got {len(from_x.mean)} and {len(from_y.mean)}"
-        )
+        widths = f"{len(from_x.mean)} and {len(from_y.mean)}"
+        raise AffscoreError(f"x and y must have the same number of coordinates, got {widths}")
     if covariance == "empirical":
         from_x, from_y = resolved(from_x), resolved(from_y)
     matrix = linear_part(estimate(from_x.points, covariance), estimate(from_y.points, covariance))

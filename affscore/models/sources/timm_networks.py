@@ -68,9 +68,8 @@ class Timm(Source):
 
         config = resolve_model_data_config(model)
         channels, height, width = config["input_size"]
-        if height != width:
-            return None
-        return Preprocessing.of_transform(create_transform(**config), height, channels), True
+        transform = create_transform(**config)
+        return (Preprocessing.of_transform(transform, height, channels), True) if height == width else None
 
 
 SOURCE = Timm()
