@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError, guarding
 from affscore.models.naming import needs, readable_file
 from affscore.transport.samples import check_plain
 
@@ -54,8 +54,7 @@ def read_tensors(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
         AffscoreError: No file, not such a file, or a broken one.
     """
     readable_file(file, "weights are read from a .safetensors, .pth or .pt file")
-
-    def read() -> Any:
+    with guarding(f"the file {file.name!r} does not hold {what} that can be read safely", advice):
         if file.suffix == ".safetensors":
             return needs("safetensors.torch", file.name, "safetensors").load_file(file)
         if file.suffix == ".npy":
@@ -65,8 +64,6 @@ def read_tensors(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
                 return torch.load(file, map_location="cpu", weights_only=True)
         except pickle.UnpicklingError as error:  # PyTorch's advice is to run what the file holds
             raise ValueError("it is broken, or holds more than tensors") from error
-
-    return guarded(read, f"the file {file.name!r} does not hold {what} that can be read safely", advice)
 
 
 def read_state_dict(file: Path) -> dict[str, Tensor]:
@@ -189,15 +186,12 @@ def fetch(url: str, what: str, name: str) -> Path:
     """
     file = Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]
     expected = torch.hub.HASH_REGEX.search(file.name)
-
-    def download() -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        check_answer(url)
-        torch.hub.download_url_to_file(url, str(file), expected.group(1) if expected else None)
-
     if not file.exists():
         advice = f"get {url} elsewhere and put it into {file.parent}, or give it as {name}@FILE"
-        guarded(download, f"{what} are not on this machine and could not be downloaded", advice)
+        with guarding(f"{what} are not on this machine and could not be downloaded", advice):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            check_answer(url)
+            torch.hub.download_url_to_file(url, str(file), expected.group(1) if expected else None)
     return file
 
 
@@ -218,8 +212,8 @@ def from_hub(repository: str, filenames: list[str], name: str, extra: str, advic
         AffscoreError: The repository has none of them, or the hub does not answer.
     """
     client = needs("huggingface_hub", name, extra)
-
-    def find() -> Path:
+    what = f"{name}: {filenames[0]} of {repository!r} is not on this machine and could not be downloaded"
+    with guarding(what, advice):
         for filename in filenames:
             if isinstance(found := client.try_to_load_from_cache(repository, filename), str):
                 return Path(found)
@@ -229,9 +223,6 @@ def from_hub(repository: str, filenames: list[str], name: str, extra: str, advic
                 client.get_hf_file_metadata(client.hf_hub_url(repository, filename), timeout=SECONDS_TO_ANSWER)
                 return Path(client.hf_hub_download(repository, filename))
         raise FileNotFoundError("the repository has no such file")
-
-    what = f"{name}: {filenames[0]} of {repository!r} is not on this machine and could not be downloaded"
-    return guarded(find, what, advice)
 
 
 def cached_repositories() -> list[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 
-from affscore.errors import AffscoreError, first_line, guarded
+from affscore.errors import AffscoreError, first_line, guarding
 from affscore.models.data import DataSource, ImageSet, NamedData, UnreadableImageError
 from affscore.models.naming import user_path
 from affscore.models.preprocessing import Expected, Preprocessing, TextPreprocessing, image_tensor
@@ -195,19 +195,16 @@ def images_of(name: str, part: Literal["train", "test"] = "test") -> ImageSet:
     home = user_path(os.environ.get("AFFSCORE_DATA") or "~/.cache/affscore")
     folder = home if hasattr(made, "url") else home / made.__name__ / "raw"
     urls = [made.url] if hasattr(made, "url") else [made.mirrors[0] + file for file, _ in made.resources]
-
-    def load() -> Any:
+    what = f"the data set {name} is not in {home}, or damaged there, and could not be downloaded"
+    advice = f"get {' '.join(urls)} elsewhere and put it into {folder} (AFFSCORE_DATA chooses another place)"
+    with guarding(what, advice):
         try:
-            return made(home, train=part == "train")
+            pictures = made(home, train=part == "train")
         except RuntimeError:  # torchvision's way to say that files are missing, or not the right ones
             home.mkdir(parents=True, exist_ok=True)
             for url in [url for url in urls if not (folder / url.rpartition("/")[2]).is_file()][:1]:
                 check_answer(url)
-            return made(home, train=part == "train", download=True)
-
-    what = f"the data set {name} is not in {home}, or damaged there, and could not be downloaded"
-    advice = f"get {' '.join(urls)} elsewhere and put it into {folder} (AFFSCORE_DATA chooses another place)"
-    pictures = guarded(load, what, advice)
+            pictures = made(home, train=part == "train", download=True)
     labels = [pictures.classes[int(target)] for target in pictures.targets]
     about = {"labels": labels, "classes": pictures.classes}
     return ImageSet(name, len(pictures), lambda index, p: (p or image_tensor)(pictures[index][0]), **about)

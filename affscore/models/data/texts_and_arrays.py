@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError, guarded, guarding
 from affscore.models.data import DataSource, ImageSet, NamedData
 from affscore.models.naming import readable_file, split_path
 from affscore.models.preprocessing import (
@@ -42,13 +42,9 @@ def _load_arrays(path: str, seed: int) -> NamedData:
             names, or other shapes.
     """
     file = readable_file(path, "npz:FILE takes the path of a file")
-
-    def read() -> dict[str, NDArray[Any]]:
-        with np.load(file, allow_pickle=False) as archive:
-            return {name: np.asarray(archive[name]) for name in archive.files}
-
-    advice = "write it with numpy.savez(FILE, x=samples, y=labels)"
-    arrays = guarded(read, f"the file {file.name!r} holds no arrays that can be read safely", advice)
+    what = f"the file {file.name!r} holds no arrays that can be read safely"
+    with guarding(what, "write it with numpy.savez(FILE, x=..., y=...)"), np.load(file, allow_pickle=False) as archive:
+        arrays = {name: np.asarray(archive[name]) for name in archive.files}
     names = [name for name in SAMPLES if name in arrays] or [name for name in arrays if name not in LABELS]
     if len(names) != 1:
         raise AffscoreError(f"the file {file.name!r} holds {len(arrays)} arrays: call the one with the samples x")

@@ -15,7 +15,7 @@ import torch
 from PIL import Image
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError, guarded, guarding
 from affscore.models.card import ModelCard, seeded
 from affscore.models.naming import file_hash, near, needs, switched, user_path, weights_file, weights_label
 from affscore.models.preprocessing import IMAGENET, Expected, Preprocessing, TextPreprocessing
@@ -142,20 +142,16 @@ def _trained(name: str, config: Path, repository: str | None) -> list[Path]:
 
 def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]]:
     """The class of a configuration, and what it is made from."""
-
-    def read() -> tuple[Any, dict[str, Any]]:
+    what = f"the file {file.name!r} is not the configuration of a network"
+    with guarding(what, f"it must be JSON with a model_type of transformers {transformers.__version__}"):
         settings = _without_code(json.loads(file.read_text(encoding="utf-8")))
         kind, known = settings["model_type"], transformers.CONFIG_MAPPING
         if kind not in known:
-            what = f"transformers {transformers.__version__} has no network of the type {kind!r}"
-            raise AffscoreError(what + near(str(kind), list(known.keys())))
+            hint = near(str(kind), known)
+            raise AffscoreError(f"transformers {transformers.__version__} has no network of the type {kind!r}{hint}")
         if settings.get("quantization_config"):
-            what = f"the weights of this {kind} are quantised, and scores need real numbers"
-            raise AffscoreError(f"{what}; use the original weights")
+            raise AffscoreError(f"this {kind} is quantised, and scores need real numbers; use the original weights")
         return known[kind], settings
-
-    what = f"the file {file.name!r} is not the configuration of a network"
-    return guarded(read, what, f"it must be JSON with a model_type of transformers {transformers.__version__}")
 
 
 def _without_code(settings: dict[str, Any]) -> dict[str, Any]:
