@@ -135,7 +135,7 @@ def weights_label(weights: str) -> str:
     >>> weights_label("random"), weights_label("runs/7/best.pth")
     ('random', 'best.pth')
     """
-    return Path(weights).name if names_a_file(weights) else weights
+    return Path(weights).name
 
 
 def near(name: str, known: Iterable[str], most: int = 3) -> str:

@@ -58,17 +58,17 @@ class Transformers(Source):
         file, repository = _configuration(name)
         name = name if repository else f"hf:{file.parent.resolve().name if file.name == 'config.json' else file.name}"
         config_class, settings = _settings(transformers, file)
-        files, fails = list[Path](), f"transformers cannot build {name}"
+        files = list[Path]()
         if weights != "random":
             files = _trained(name, file, repository) if weights == "DEFAULT" else [weights_file(name, weights)]
         state = {key: value for part in files for key, value in read_state_dict(part).items()}
-        with _silence(transformers):
-            config = guarded(lambda: config_class.from_dict(settings), fails)
-            network_class = guarded(lambda: _network_class(transformers, config), fails)
+        with _silence(transformers), guarding(f"transformers cannot build {name}"):
+            config = config_class.from_dict(settings)
+            network_class = _network_class(transformers, config)
             if files:
                 model = _with_weights(network_class, config, state, files[0].name, seed)
             else:
-                model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
+                model = seeded(lambda: network_class(config), seed)
         if hasattr(model.config, "use_cache"):
             model.config.use_cache = False  # keys and values of a text that nobody continues
         return model, ModelCard(name, weights_label(weights), *expected_of(model, partial(_beside, file, repository)))
