@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -221,6 +221,9 @@ class TextPreprocessing:
 
 Expected = Preprocessing | TextPreprocessing
 """What a network expects: images or token ids."""
+
+Kind = TypeVar("Kind", bound=Expected)
+"""One of the two."""
 
 
 def check_token_ids(ids: Tensor, expected: TextPreprocessing) -> None:

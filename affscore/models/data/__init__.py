@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from PIL import Image
@@ -21,10 +21,8 @@ from torch.utils.data import Dataset
 from affscore.errors import AffscoreError
 from affscore.models.card import tensor_bytes
 from affscore.models.naming import file_hash, found_in, load_plugins, near
-from affscore.models.preprocessing import Expected, Preprocessing
+from affscore.models.preprocessing import Expected, Kind, Preprocessing
 from affscore.options import check_integer
-
-Kind = TypeVar("Kind", bound=Expected)
 
 PATHS = {"DIR": "a folder, as in {}:path/to/images", "FILE": "a file, as in {}:path/to/file"}
 """What stands behind the colon in SPEC, where that is a path."""
@@ -92,11 +90,7 @@ class NamedData(Dataset[Tensor], ABC):
         """
 
     def fitting(self, preprocessing: Expected, kind: type[Kind]) -> Kind:
-        """What a network expects, if it is of the kind that fits these items.
-
-        Raises:
-            AffscoreError: It is of the other kind.
-        """
+        """What a network expects; an AffscoreError unless it is of the kind that fits these items."""
         if not isinstance(preprocessing, kind):
             ids = "token ids; give tokens:FILE, text:FILE or random"
             images = "images; an attribute preprocessing = affscore.models.TextPreprocessing(...) says token ids"
@@ -264,7 +258,7 @@ def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -
     """
     seed = check_integer("seed", seed, 0)
     name, colon, argument = spec.partition(":")
-    source = _sources().get(name)
+    source = next((source for source in _sources() if source.name == name), None)
     if source is None:
         load_plugins(name)
         source = _registered.get(name)
@@ -342,16 +336,15 @@ def registered_data() -> tuple[DataSource, ...]:
     return tuple(_registered.values())
 
 
-def _sources() -> dict[str, DataSource]:
-    """All sources by their name; registered ones instead of ours."""
-    return {source.name: source for source in chain(*found_in(__name__, "SOURCES"))} | _registered
+def _sources() -> Iterator[DataSource]:
+    return chain(chain.from_iterable(found_in(__name__, "SOURCES")), _registered.values())
 
 
 def _unknown(spec: str) -> AffscoreError:
     """The error for a name that no source has, with what may have been meant."""
-    sources = _sources()
-    hint = near(spec.partition(":")[0], sources, 1)
+    sources = list(_sources())
+    hint = near(spec.partition(":")[0], [source.name for source in sources], 1)
     if os.path.exists(spec):  # noqa: PTH110  # Path.exists raises where a name is too long
         hint = "; write folder: in front of a folder of images, text: of a text, tokens: of token ids"
-    forms = [f"{one.name}:{one.takes}" if one.takes in PATHS else one.name for one in sources.values()]
+    forms = [f"{one.name}:{one.takes}" if one.takes in PATHS else one.name for one in sources]
     return AffscoreError(f"unknown data set {spec!r}{hint} (known: {', '.join(forms)}, and NAME:CLASS for one class)")
