@@ -56,8 +56,21 @@ def guarded(call: Callable[[], Result], what: str, advice: str = "") -> Result:
     Traceback (most recent call last):
     affscore.errors.AffscoreError: the network fails: SystemExit: 0
     """
-    try:
+    with guarding(what, advice):
         return call()
+
+
+@contextmanager
+def guarding(what: str, advice: str = "") -> Iterator[None]:
+    """Within this whatever is raised becomes one sentence, as by :func:`guarded`.
+
+    >>> with guarding("the list cannot be read", "sort it first"):
+    ...     [].index(1)
+    Traceback (most recent call last):
+    affscore.errors.AffscoreError: the list cannot be read (ValueError: 1 is not in list); sort it first
+    """
+    try:
+        yield
     except (AffscoreError, KeyboardInterrupt):
         raise
     except BaseException as error:

@@ -77,10 +77,8 @@ def stated_preprocessing(model: nn.Module) -> tuple[Expected, bool] | None:
     if isinstance(stated, (Preprocessing, TextPreprocessing)):
         return stated, True
     if stated is not None and not isinstance(stated, nn.Module) and not inspect.isroutine(stated):
-        raise AffscoreError(
-            "the network's attribute preprocessing must be an affscore.models.Preprocessing(...), or a "
-            f"TextPreprocessing(...) of token ids, got {type(stated).__name__}"
-        )
+        wanted = "an affscore.models.Preprocessing(...), or a TextPreprocessing(...) of token ids"
+        raise AffscoreError(f"the network's attribute preprocessing must be {wanted}, got {type(stated).__name__}")
     return None
 
 

@@ -116,10 +116,8 @@ def weights_file(name: str, weights: str, members: Iterable[str] = ()) -> Path:
     if names_a_file(weights) or os.path.exists(path):  # noqa: PTH110
         return path
     known = ["DEFAULT", "random", *(member for member in members if member != "DEFAULT")]
-    raise AffscoreError(
-        f"unknown weights {weights!r} for {name}{near(weights, known, 1)} "
-        f"(known: {', '.join(known)}, or a .pth, .pt or .safetensors file)"
-    )
+    hint = f"{near(weights, known, 1)} (known: {', '.join(known)}, or a .pth, .pt or .safetensors file)"
+    raise AffscoreError(f"unknown weights {weights!r} for {name}{hint}")
 
 
 def names_a_file(weights: str) -> bool:
@@ -137,7 +135,7 @@ def weights_label(weights: str) -> str:
     >>> weights_label("random"), weights_label("runs/7/best.pth")
     ('random', 'best.pth')
     """
-    return Path(weights).name if names_a_file(weights) else weights
+    return Path(weights).name
 
 
 def near(name: str, known: Iterable[str], most: int = 3) -> str:
@@ -179,8 +177,8 @@ def found_in(package: str, name: str, first: str = "") -> Iterator[Any]:
         name: What each of the modules defines.
         first: Modules whose names begin so come first, the others in the order of their names.
 
-    >>> [source.prefix for source in found_in("affscore.models.sources", "SOURCE", first="timm")][:2]
-    ['timm', 'mini']
+    >>> [source.prefix for source in found_in("affscore.models.sources", "SOURCE", first="timm")]
+    ['timm', 'mini', 'file.py', '', 'hf']
     """
     modules = [found.name for found in pkgutil.iter_modules(importlib.import_module(package).__path__)]
     for module in sorted(modules, key=lambda module: not module.startswith(first)):

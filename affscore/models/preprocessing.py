@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -54,9 +54,7 @@ class Preprocessing:
             raise AffscoreError(f"images have 1 or 3 channels, got channels={self.channels}")
         shapes = {np.shape(self.mean), np.shape(self.std)}
         if shapes != {(self.channels,)} or not np.isfinite([self.mean, self.std]).all() or min(self.std) <= 0:
-            raise AffscoreError(
-                f"mean and std must hold {self.channels} numbers, std above 0, got {self.mean} and {self.std}"
-            )
+            raise AffscoreError(f"mean and std must hold {self.channels} numbers, std above 0: {self.mean}, {self.std}")
         resize = (256 if self.size == 224 else self.size) if self.resize is None else self.resize
         if not 0 < self.size <= resize:
             raise AffscoreError(f"size must be positive, and resize at least as large, got {self.size} and {resize}")
@@ -159,9 +157,7 @@ def image_tensor(image: Image.Image | Tensor) -> Tensor:
     """
     if isinstance(image, Image.Image):
         if image.mode in _UNBOUNDED:
-            raise AffscoreError(
-                f"a picture of mode {image.mode!r} does not say which value is white; save it with 8 or 16 bits"
-            )
+            raise AffscoreError(f"a picture of mode {image.mode!r} does not say which value is white; use 8 or 16 bits")
         if image.mode in _DEEP:
             return torch.from_numpy(np.asarray(image).astype(np.float32))[None] / 65535
         array = np.array(image.convert("L" if image.mode in ("1", "L") else "RGB"))
@@ -226,6 +222,9 @@ class TextPreprocessing:
 Expected = Preprocessing | TextPreprocessing
 """What a network expects: images or token ids."""
 
+Kind = TypeVar("Kind", bound=Expected)
+"""One of the two."""
+
 
 def check_token_ids(ids: Tensor, expected: TextPreprocessing) -> None:
     """Whether a network can look these token ids up, before a GPU fails on one without saying which.
@@ -242,33 +241,27 @@ def check_token_ids(ids: Tensor, expected: TextPreprocessing) -> None:
     check_plain(ids)
     whole = not (ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool)
     if not whole or ids.ndim != 2 or ids.shape[1] == 0:
-        raise AffscoreError(
-            f"the network expects token ids, integers of shape (N, length), got {ids.dtype} of shape "
-            f"{tuple(ids.shape)}; text:FILE, tokens:FILE and random give them, too"
-        )
+        given = f"{ids.dtype} of shape {tuple(ids.shape)}"
+        raise AffscoreError(f"the network expects token ids, integers of shape (N, length), got {given}")
     if expected.maximum is not None and ids.shape[1] > expected.maximum:
-        raise AffscoreError(
-            f"the network takes at most {expected.maximum} tokens, these windows have {ids.shape[1]}; cut them shorter"
-        )
+        raise AffscoreError(f"the network takes at most {expected.maximum} tokens, these windows have {ids.shape[1]}")
     ids = ids.long()  # PyTorch knows few operations of unsigned numbers
     low, high = (int(ids.min()), int(ids.max())) if ids.numel() else (0, 0)
     if low < 0 or (expected.vocabulary is not None and high >= expected.vocabulary):
         end = "" if expected.vocabulary is None else f" to {expected.vocabulary - 1}"
-        raise AffscoreError(
-            f"token ids must lie in the vocabulary of the network, from 0{end}; these go from {low} to {high}: "
-            "is it the tokenizer of this network, and are there no marks of padding?"
-        )
+        why = "is it the tokenizer of this network, and are there no marks of padding?"
+        raise AffscoreError(f"the network knows token ids from 0{end}; these go from {low} to {high}: {why}")
 
 
 def _ids(tokenizer: Any, text: str) -> Any:
     """The ids of a text, whichever way the tokenizer is given, without special tokens, and all of them."""
     if tokenizer is None:
-        raise AffscoreError(
-            "a text needs the tokenizer of the network, and none is known; write text:FILE@TOKENIZER, TOKENIZER being "
-            "a tokenizer.json or the folder that holds it, or give token ids as tokens:FILE"
-        )
+        raise AffscoreError("a text needs the tokenizer of the network, and none is known; write text:FILE@TOKENIZER")
     if isinstance(tokenizer, (str, Path)):
-        tokenizer = _read_tokenizer(str(tokenizer))
+        file = tokenizer_file(str(tokenizer))
+        tokenizers = needs("tokenizers", "reading a tokenizer", "transformers")
+        what = f"the file {file.name!r} is not a tokenizer.json that can be read"
+        tokenizer = guarded(lambda: tokenizers.Tokenizer.from_file(str(file)), what)
     bases = {f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in type(tokenizer).__mro__}
     if "transformers.PreTrainedTokenizerBase" in bases:
         return tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
@@ -290,13 +283,6 @@ def tokenizer_file(path: str) -> Path:
     file = user_path(path)
     advice = "give a tokenizer.json, or the folder where tokenizer.save_pretrained(...) left one"
     return readable_file(file / "tokenizer.json" if file.is_dir() else file, advice)
-
-
-def _read_tokenizer(path: str) -> Any:
-    file = tokenizer_file(path)
-    tokenizers = needs("tokenizers", "reading a tokenizer", "transformers")
-    what = f"the file {file.name!r} is not a tokenizer.json that can be read"
-    return guarded(lambda: tokenizers.Tokenizer.from_str(file.read_text(encoding="utf-8")), what)
 
 
 def _name_of(tokenizer: Any) -> str:

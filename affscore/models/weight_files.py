@@ -10,10 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError, guarding
 from affscore.models.naming import needs, readable_file
 from affscore.transport.samples import check_plain
 
@@ -39,7 +40,7 @@ def without_wrappers(name: str) -> str:
 
 
 def read_tensors(file: Path, what: str = "weights", advice: str = ADVICE) -> Any:
-    """The contents of a .safetensors file, or of any other that ``torch.load(weights_only=True)`` reads, on the CPU.
+    """The contents of a .safetensors or .npy file, or of any that ``torch.load(weights_only=True)`` reads, on the CPU.
 
     These readers run no code that a file holds. Nothing else guards against a file that was made to do harm, such as
     one that unpacks to more than the memory holds.
@@ -53,17 +54,16 @@ def read_tensors(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
         AffscoreError: No file, not such a file, or a broken one.
     """
     readable_file(file, "weights are read from a .safetensors, .pth or .pt file")
-
-    def read() -> Any:
+    with guarding(f"the file {file.name!r} does not hold {what} that can be read safely", advice):
         if file.suffix == ".safetensors":
             return needs("safetensors.torch", file.name, "safetensors").load_file(file)
+        if file.suffix == ".npy":
+            return torch.from_numpy(np.load(file, allow_pickle=False))
         try:
             with torch.serialization.safe_globals([argparse.Namespace]):
                 return torch.load(file, map_location="cpu", weights_only=True)
         except pickle.UnpicklingError as error:  # PyTorch's advice is to run what the file holds
             raise ValueError("it is broken, or holds more than tensors") from error
-
-    return guarded(read, f"the file {file.name!r} does not hold {what} that can be read safely", advice)
 
 
 def read_state_dict(file: Path) -> dict[str, Tensor]:
@@ -81,10 +81,7 @@ def read_state_dict(file: Path) -> dict[str, Tensor]:
     if isinstance(content, dict):
         inner = [name for name in ENTRIES if isinstance(content.get(name), dict)]
         if len(inner) > 1:
-            raise AffscoreError(
-                f"the file {file.name!r} holds several state dictionaries ({', '.join(inner)}); save the one that you "
-                "mean with torch.save(torch.load(FILE)[NAME], OTHER)"
-            )
+            raise AffscoreError(f"{file.name!r} holds several state dictionaries ({', '.join(inner)}); save one alone")
         content = content[inner[0]] if inner else content
     if not isinstance(content, dict) or not content or not all(isinstance(v, Tensor) for v in content.values()):
         raise AffscoreError(f"the file {file.name!r} holds no state dictionary (names and tensors); {ADVICE}")
@@ -164,10 +161,7 @@ def check_kinds(model: nn.Module, state: Mapping[str, Tensor], name: str) -> Non
     real, others = ({value.shape for value in ours if value.is_floating_point() == kind} for kind in (True, False))
     for key, value in state.items():
         if not value.is_floating_point() and value.shape in real - others:
-            raise AffscoreError(
-                f"the weights in {name!r} do not fit: {key!r} holds {value.dtype}, not real numbers as the network; "
-                "undo the quantisation or conversion and save them again"
-            )
+            raise AffscoreError(f"{key!r} in {name!r} holds {value.dtype}, not real numbers as the network; undo that")
 
 
 def check_answer(url: str) -> None:
@@ -192,15 +186,12 @@ def fetch(url: str, what: str, name: str) -> Path:
     """
     file = Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]
     expected = torch.hub.HASH_REGEX.search(file.name)
-
-    def download() -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        check_answer(url)
-        torch.hub.download_url_to_file(url, str(file), expected.group(1) if expected else None)
-
     if not file.exists():
         advice = f"get {url} elsewhere and put it into {file.parent}, or give it as {name}@FILE"
-        guarded(download, f"{what} are not on this machine and could not be downloaded", advice)
+        with guarding(f"{what} are not on this machine and could not be downloaded", advice):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            check_answer(url)
+            torch.hub.download_url_to_file(url, str(file), expected.group(1) if expected else None)
     return file
 
 
@@ -221,8 +212,8 @@ def from_hub(repository: str, filenames: list[str], name: str, extra: str, advic
         AffscoreError: The repository has none of them, or the hub does not answer.
     """
     client = needs("huggingface_hub", name, extra)
-
-    def find() -> Path:
+    what = f"{name}: {filenames[0]} of {repository!r} is not on this machine and could not be downloaded"
+    with guarding(what, advice):
         for filename in filenames:
             if isinstance(found := client.try_to_load_from_cache(repository, filename), str):
                 return Path(found)
@@ -232,9 +223,6 @@ def from_hub(repository: str, filenames: list[str], name: str, extra: str, advic
                 client.get_hf_file_metadata(client.hf_hub_url(repository, filename), timeout=SECONDS_TO_ANSWER)
                 return Path(client.hf_hub_download(repository, filename))
         raise FileNotFoundError("the repository has no such file")
-
-    what = f"{name}: {filenames[0]} of {repository!r} is not on this machine and could not be downloaded"
-    return guarded(find, what, advice)
 
 
 def cached_repositories() -> list[str]:

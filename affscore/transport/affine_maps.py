@@ -9,9 +9,10 @@ from scipy.linalg import lapack
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.transport.covariances import Covariance, CovarianceName, estimate
+from affscore.options import CovarianceName
+from affscore.transport.covariances import Covariance, estimate
 from affscore.transport.decompositions import quarter_root, regular_factor, resolved
-from affscore.transport.samples import Samples, as_samples, centre, centred
+from affscore.transport.samples import Samples, as_samples, centred
 
 WELL_CONDITIONED = 1e10
 """Up to this condition number a Cholesky factor loses at most six of float64's sixteen digits."""
@@ -37,10 +38,7 @@ class AffineMap:
 
     def __call__(self, x: Samples) -> Tensor:
         """Map samples (n, d), row by row; returns a tensor (n, d), float64."""
-        points, _ = as_samples(x)
-        if points.shape[1] != len(self.offset):
-            raise AffscoreError(f"this map takes samples of {len(self.offset)} coordinates, got {points.shape[1]}")
-        return points @ self.matrix.T + self.offset
+        return as_samples(x)[0] @ self.matrix.T + self.offset
 
 
 def affine_map(x: Samples, y: Samples, covariance: CovarianceName = "ledoit-wolf") -> AffineMap:
@@ -67,15 +65,13 @@ def affine_map(x: Samples, y: Samples, covariance: CovarianceName = "ledoit-wolf
     >>> transport.matrix.round(decimals=6).tolist(), transport.offset.round(decimals=6).tolist()
     ([[3.0, 0.0], [0.0, 3.0]], [1.0, 1.0])
     """
-    points_x = as_samples(x, "x")[0]
-    points_y = as_samples(y, "y")[0].to(points_x.device)
-    if points_x.shape[1] != points_y.shape[1]:
-        raise AffscoreError(
-            f"x and y must have the same number of coordinates, got {points_x.shape[1]} and {points_y.shape[1]}"
-        )
-    from_x, from_y = centre(points_x, 0.0), centre(points_y, 0.0)
+    from_x = centred(x, "x")
+    from_y = centred(y, "y", device=from_x.points.device)
+    if len(from_x.mean) != len(from_y.mean):
+        widths = f"{len(from_x.mean)} and {len(from_y.mean)}"
+        raise AffscoreError(f"x and y must have the same number of coordinates, got {widths}")
     if covariance == "empirical":
-        from_x, from_y = resolved(centred(x, "x")), resolved(centred(y, "y", device=points_x.device))
+        from_x, from_y = resolved(from_x), resolved(from_y)
     matrix = linear_part(estimate(from_x.points, covariance), estimate(from_y.points, covariance))
     ratio = from_y.scale / from_x.scale
     matrix *= ratio
@@ -271,7 +267,6 @@ def _polar_parts(source: Covariance, target: Covariance) -> tuple[Tensor, ...]:
     factor = target.factor()
     product = factor @ vectors_x * root_x
     left, singular, right = torch.linalg.svd(product, full_matrices=False)
-    if len(singular):
-        keep = singular > singular[0] * max(product.shape) * torch.finfo(product.dtype).eps
-        left, singular, right = left[:, keep], singular[keep], right[keep]
-    return vectors_x, root_x, factor, left, singular, right
+    # of a constant cloud there are none
+    keep = singular > singular[:1] * max(product.shape) * torch.finfo(product.dtype).eps
+    return vectors_x, root_x, factor, left[:, keep], singular[keep], right[keep]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
 
 import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
+from affscore.options import CouplingName, CovarianceName, check_word
 from affscore.transport.affine_maps import transport
 from affscore.transport.assignment import DecidedBy, optimal_coupling
-from affscore.transport.covariances import Covariance, CovarianceName, check_covariance, estimate
+from affscore.transport.covariances import Covariance, estimate
 from affscore.transport.decompositions import joint_span, resolved
 from affscore.transport.samples import CentredSample, Samples, centred_pair
 
@@ -27,10 +27,7 @@ class ConstantInputError(AffscoreError):
     """X is constant while Y varies."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "x is constant while y varies, so that no map takes x to y; "
-            "check that x and y are the input and the output of the same function"
-        )
+        super().__init__("x is constant while y varies, so that no map takes x to y; check that they belong together")
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ def affinity_score(
     *,
     ridge: float = 0.0,
     rounding: float | None = None,
-    coupling: Literal["exact", "paired"] = "exact",
+    coupling: CouplingName = "exact",
 ) -> AffinityScore:
     r"""How close to affine the transformation is that takes the sample X to the sample Y.
 
@@ -134,11 +131,8 @@ def affinity_score(
     >>> mirrored.value > mirrored.paired, mirrored.paired
     (True, 0.0)
     """
-    check_covariance(covariance)
-    if coupling not in ("exact", "paired"):
-        raise AffscoreError(f'coupling must be "exact" or "paired", got {coupling!r}')
-    if rounding is not None and not 0 <= rounding < 1:
-        raise AffscoreError(f"rounding must be a number in [0, 1), got {rounding}")
+    check_word("covariance", covariance, CovarianceName)
+    check_word("coupling", coupling, CouplingName)
     source, target = centred_pair(x, y, rounding)
     n, d = source.points.shape
     if target.constant:

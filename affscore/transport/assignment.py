@@ -58,7 +58,7 @@ def wasserstein(x: Samples, y: Samples) -> float:
     >>> wasserstein([[0.0], [1.0]], [[3.0], [2.0]])
     2.0
     """
-    points_x, points_y = as_pair(x, y)
+    points_x, points_y, _ = as_pair(x, y)
     # a power of two: squares must not over- or underflow, and nothing is rounded
     scale = power_of_two_above(float(torch.maximum(points_x.abs().amax(), points_y.abs().amax())))
     return optimal_coupling(points_x / scale, points_y / scale).cost ** 0.5 * scale

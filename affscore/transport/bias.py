@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import torch
 from scipy.optimize import brentq
 
 from affscore.errors import AffscoreError
+from affscore.options import CouplingName
 from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score
 from affscore.transport.samples import CentredSample, Samples, centred_pair
 
@@ -37,16 +37,11 @@ def first_order_bias(correlation: float, ratio: float) -> float:
     Returns:
         The bias, >= 0. No correlation makes it larger than 0.083 d/n.
 
-    Raises:
-        AffscoreError: A correlation outside [0, 1] or a ratio that is not positive.
-
     >>> round(first_order_bias(0.8564, 1.0), 3)  # ReLU
     0.075
     >>> first_order_bias(1.0, 1.0)  # an affine map is found from any sample
     0.0
     """
-    if not 0 <= correlation <= 1 or ratio <= 0:
-        raise AffscoreError(f"expected a correlation in [0, 1] and n/d > 0, got {correlation} and {ratio}")
     return correlation * (1 + correlation) * (1 - correlation) ** 0.5 / 8 / ratio
 
 
@@ -146,7 +141,7 @@ def extrapolated_affinity_scores(
 
     Raises:
         AffscoreError: Samples that :func:`affscore.affinity_score` refuses, a score of another number of samples
-            or coordinates, or a group that does not divide n.
+            or coordinates.
 
     Source: Quenouille (1949), who corrected serial correlations by two halves.
 
@@ -160,18 +155,14 @@ def extrapolated_affinity_scores(
     source, target = centred_pair(x, y, rounding)
     n, d = source.points.shape
     if (score.samples, score.width) != (n, d):
-        raise AffscoreError(
-            f"the score is that of {score.samples} samples with {score.width} coordinates, but x and y have {(n, d)}"
-        )
-    if group < 1 or n % group:
-        raise AffscoreError(f"group must be a positive number that divides the {n} samples, got {group}")
+        raise AffscoreError(f"the score is of clouds {(score.samples, score.width)}, but x and y have shape {(n, d)}")
     if score.constant_output:
         return 1.0, 1.0
     if n // group < FEWEST:
         return math.nan, math.nan
     images = torch.arange(n, device=source.points.device).reshape(-1, group)
     half = len(images) // 2
-    coupling: Literal["exact", "paired"] = "paired" if score.pairing_optimal is None else "exact"
+    coupling: CouplingName = "paired" if score.pairing_optimal is None else "exact"
     try:
         first, second = (
             affinity_score(source.part(rows), target.part(rows), score.covariance, ridge=ridge, coupling=coupling)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Literal, get_args
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from affscore.errors import AffscoreError
-from affscore.transport.decompositions import eigenvectors
+from affscore.options import CovarianceName, check_word
 from affscore.transport.samples import Samples, as_samples, centre, power_of_two_above, second_moments
-
-CovarianceName = Literal["ledoit-wolf", "empirical"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Covariance:
         dimension: d, the number of coordinates of the space that the samples live in.
         intensity: The shrinkage intensity, in [0, 1].
         floor: The multiple of the identity that is added: intensity * tr(S)/d and the ridge.
-        centred: The centred samples, tensor (n, k), where they are at hand.
+        centred: The centred samples, tensor (n, k).
     """
 
     name: CovarianceName
@@ -40,7 +38,7 @@ class Covariance:
     dimension: int
     intensity: float
     floor: float
-    centred: Tensor | None = None
+    centred: Tensor
 
     @property
     def trace(self) -> float:
@@ -62,12 +60,11 @@ class Covariance:
     def in_larger_basis(self, size: int) -> Covariance:
         """The same in a basis that has more vectors after the present ones."""
         more = size - len(self.scatter)
-        centred = None if self.centred is None else torch.nn.functional.pad(self.centred, (0, more))
-        return replace(self, scatter=torch.nn.functional.pad(self.scatter, (0, more, 0, more)), centred=centred)
+        return replace(self, scatter=pad(self.scatter, (0, more, 0, more)), centred=pad(self.centred, (0, more)))
 
     def factor(self) -> Tensor:
-        r"""A matrix F, tensor (r, k), with :math:`F^\top F = S`: the samples, where at hand, or their QR factor."""
-        if self.centred is None or self.floor > 0:
+        r"""A matrix F, tensor (r, k), with :math:`F^\top F = S`: without a floor the samples, or their QR factor."""
+        if self.floor > 0:
             vectors, root = self.root()
             return (vectors * root).T
         points = self.centred / len(self.centred) ** 0.5
@@ -76,25 +73,17 @@ class Covariance:
     def root(self) -> tuple[Tensor, Tensor]:
         r"""The square root :math:`S^{1/2} = V \operatorname{diag}(e) V^\top`.
 
-        From the singular values of the samples where these are at hand, and not from S, so that small
-        eigenvalues keep their digits. Directions with eigenvalue zero are left out.
+        From the singular values of the samples, and not from S, so that small eigenvalues keep their digits. Directions
+        with eigenvalue zero are left out.
 
         Returns:
             V, tensor (k, r) with orthonormal columns, and e, tensor (r,) of positive numbers.
         """
-        k = len(self.scatter)
-        eps = torch.finfo(self.scatter.dtype).eps
-        if self.centred is None:
-            values, columns = eigenvectors(self.scatter)
-            vectors, resolution = columns.T, k * eps
-        else:
-            n = len(self.centred)
-            _, singular, vectors = torch.linalg.svd(self.centred, full_matrices=self.floor > 0 and n < k)
-            values = torch.zeros(len(vectors), dtype=singular.dtype, device=singular.device)
-            values[: len(singular)] = singular.square() / n
-            resolution = (max(n, k) * eps) ** 2
+        n, k = self.centred.shape
+        _, singular, vectors = torch.linalg.svd(self.centred, full_matrices=self.floor > 0 and n < k)
+        values = pad(singular.square() / n, (0, len(vectors) - len(singular)))
         values = values * (1.0 - self.intensity) + self.floor
-        keep = values > values.max() * resolution
+        keep = values > values.max() * (max(n, k) * torch.finfo(values.dtype).eps) ** 2
         return vectors[keep].T, values[keep].sqrt()
 
 
@@ -147,24 +136,17 @@ def estimate(
     >>> estimate(points, "empirical").trace
     1.0
     """
-    check_covariance(name)
+    check_word("covariance", name, CovarianceName)
     if not isinstance(ridge, Real) or not 0 <= ridge < float("inf"):
         raise AffscoreError(f"the ridge must be a number >= 0 (relative to tr(S)/d), got {ridge!r}")
-    dimension = centred.shape[1] if dimension is None else dimension
+    dimension = dimension or centred.shape[1]
     scatter = (second_moments(centred) if second is None else second) / len(centred)
     level = float(scatter.trace()) / dimension
-    intensity = ledoit_wolf_intensity(centred, dimension, scatter) if name == "ledoit-wolf" else 0.0
+    intensity = float(shrinkage(centred, scatter, dimension, 0.0)) if name == "ledoit-wolf" else 0.0
     return Covariance(name, scatter, dimension, intensity, (intensity + ridge) * level, centred)
 
 
-def check_covariance(name: str) -> None:
-    """Raise an AffscoreError unless ``name`` is a covariance that we know."""
-    if name not in get_args(CovarianceName):
-        known = " or ".join(f'"{known}"' for known in get_args(CovarianceName))
-        raise AffscoreError(f"covariance must be {known}, got {name!r}")
-
-
-def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None, scatter: Tensor | None = None) -> float:
+def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None) -> float:
     r"""Shrinkage intensity of Ledoit and Wolf for centred samples.
 
     .. math:: \lambda = \frac{\min(\beta, \delta)}{\delta},\qquad
@@ -177,7 +159,6 @@ def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None, scatter
     Args:
         centred: Tensor (n, k), centred.
         dimension: d, where it is not k.
-        scatter: C, tensor (k, k), where it is known already.
 
     Returns:
         A number in [0, 1]; 0 for d = 1 and where C is a multiple of the identity.
@@ -188,12 +169,10 @@ def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None, scatter
     0.0
     """
     n, k = centred.shape
-    dimension = k if dimension is None else dimension
-    if scatter is None:
-        # so that no fourth power over- or underflows
-        centred = centred / power_of_two_above(float(centred.abs().max()))
-        scatter = (centred.T @ centred if k <= n else centred @ centred.T) / n
-    return float(shrinkage(centred, scatter, dimension, 0.0))
+    # so that no fourth power over- or underflows
+    centred = centred / power_of_two_above(float(centred.abs().max()))
+    scatter = (centred.T @ centred if k <= n else centred @ centred.T) / n
+    return float(shrinkage(centred, scatter, dimension or k, 0.0))
 
 
 def shrinkage(centred: Tensor, scatter: Tensor, dimension: int, of_multiples: float) -> Tensor:

@@ -35,39 +35,24 @@ def eigenvectors(matrix: Tensor) -> tuple[Tensor, Tensor]:
     return values, vectors
 
 
-def square_root(matrix: Tensor) -> Tensor:
-    r"""The symmetric positive semi-definite square root :math:`M^{1/2}`.
+def quarter_root(matrix: Tensor) -> Tensor:
+    r"""A matrix Q with :math:`Q Q^\top = M^{1/2}`.
 
-    On the CPU by an eigendecomposition. On a GPU, where decompositions leave most of the chip idle, by
-    products of matrices (:func:`newton_schulz`), and by an eigendecomposition where these do not
-    converge.
+    On a GPU, where decompositions leave most of the chip idle, the root of the root by products of matrices
+    (:func:`newton_schulz`). On the CPU, and where these do not converge, by an eigendecomposition.
 
     Args:
-        matrix: Tensor (..., k, k), symmetric, positive semi-definite up to rounding.
-
-    Returns:
-        Tensor (..., k, k).
-
-    >>> square_root(torch.diag(torch.tensor([4.0, 9.0], dtype=torch.float64))).tolist()
-    [[2.0, 0.0], [0.0, 3.0]]
-    """
-    if matrix.is_cuda:
-        root, converged = newton_schulz(matrix)
-        if converged:
-            return root
-    values, vectors = torch.linalg.eigh(matrix)
-    return (vectors * values.clamp(min=0.0).sqrt().unsqueeze(-2)) @ vectors.mT
-
-
-def quarter_root(matrix: Tensor) -> Tensor:
-    r"""A matrix Q with :math:`Q Q^\top = M^{1/2}`: on a GPU the root of the root, on the CPU one rotated to be cheap.
+        matrix: M, tensor (k, k), symmetric, positive semi-definite up to rounding.
 
     >>> quarter = quarter_root(torch.diag(torch.tensor([16.0, 81.0], dtype=torch.float64)))
     >>> (quarter @ quarter.T).round(decimals=9).tolist()
     [[4.0, 0.0], [0.0, 9.0]]
     """
     if matrix.is_cuda:
-        return square_root(square_root(matrix))
+        root, converged = newton_schulz(matrix)
+        quarter, again = newton_schulz(root)
+        if converged and again:
+            return quarter
     values, vectors = eigenvectors(matrix)
     return vectors.mul_(values.clamp_(min=0.0).pow_(0.25))
 
@@ -97,8 +82,7 @@ def newton_schulz(matrix: Tensor, tolerance: float = 1e-6) -> tuple[Tensor, bool
     >>> bool(torch.allclose(root @ root, torch.tensor([[2.0, 1.0], [1.0, 2.0]], dtype=torch.float64))), converged
     (True, True)
     """
-    norm = torch.linalg.matrix_norm(matrix, keepdim=True)
-    scale = torch.where(norm > 0, norm, 1.0)
+    scale = torch.linalg.matrix_norm(matrix, keepdim=True)
     identity = torch.eye(matrix.shape[-1], dtype=matrix.dtype, device=matrix.device)
     y, z = matrix / scale, identity.expand_as(matrix)
     converged = False
@@ -107,7 +91,7 @@ def newton_schulz(matrix: Tensor, tolerance: float = 1e-6) -> tuple[Tensor, bool
         residual = torch.linalg.matrix_norm(identity - product)
         step = 1.5 * identity - 0.5 * product
         y, z = y @ step, step @ z
-        # NaN, where the matrix was not positive definite, compares as not converged
+        # NaN, where the matrix was not positive definite or zero, compares as not converged
         converged = bool((residual <= tolerance).all())
         if converged or not bool(torch.isfinite(residual).all()):
             break
@@ -213,37 +197,11 @@ def joint_span(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     if d < 2 * n:
         return x, y
     samples = torch.cat([x[:-1], y[:-1]])
-    lower = _cholesky(samples)
-    if lower is None:
-        lower = torch.linalg.qr(samples.T, mode="r").R.T
-    return _with_last(lower[: n - 1, : n - 1]), _with_last(lower[n - 1 :])
-
-
-def joint_basis(x: Tensor, y: Tensor) -> Tensor:
-    """An orthonormal basis that spans two centred clouds.
-
-    Args:
-        x: Tensor (n, d), centred.
-        y: Tensor (n, d), centred.
-
-    Returns:
-        Tensor (d, k), k at most 2 n - 2.
-
-    >>> x = torch.tensor([[1.0, 0.0, 0.0, 0.0], [-1.0, 0.0, 0.0, 0.0]], dtype=torch.float64)
-    >>> y = torch.tensor([[3.0, 4.0, 0.0, 0.0], [-3.0, -4.0, 0.0, 0.0]], dtype=torch.float64)
-    >>> joint_basis(x, y).abs().tolist()
-    [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
-    """
-    return torch.linalg.qr(torch.cat([x[:-1], y[:-1]]).T).Q
-
-
-def _cholesky(samples: Tensor) -> Tensor | None:
-    """The Cholesky factor of the inner products, if the samples are independent enough for it to mean something."""
     products = second_moments(samples.T)
     lower, failed = torch.linalg.cholesky_ex(products)
     if int(failed) or bool((lower.diagonal().square() < INDEPENDENT * products.diagonal()).any()):
-        return None
-    return lower
+        lower = torch.linalg.qr(samples.T, mode="r").R.T
+    return _with_last(lower[: n - 1, : n - 1]), _with_last(lower[n - 1 :])
 
 
 def _with_last(points: Tensor) -> Tensor:

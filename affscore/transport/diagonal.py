@@ -10,15 +10,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.transport.affinity import ConstantInputError
-from affscore.transport.samples import (
-    CONSTANT_TOLERANCE,
-    SAFE,
-    CentredSample,
-    Samples,
-    as_samples,
-    centred,
-    check_same_shape,
-)
+from affscore.transport.samples import CONSTANT_TOLERANCE, SAFE, CentredSample, Samples, as_pair, centred_pair
 
 LEVEL = 0.95
 """Of the interval of a :class:`DiagonalStream`."""
@@ -77,10 +69,7 @@ def diagonal_affinity(x: Samples | CentredSample, y: Samples | CentredSample) ->
     >>> round(float(score), 2), bool(abs(score.contributions.sum() - (1 - score.value) ** 2) < 1e-12)
     (0.62, True)
     """
-    source = centred(x, "x")
-    target = centred(y, "y", device=source.points.device)
-    x, y = source.points, target.points
-    check_same_shape(x, y)
+    x, y = (sample.points for sample in centred_pair(x, y))
     return _score(x.square().mean(dim=0), y.square().mean(dim=0), (x * y).mean(dim=0))
 
 
@@ -136,15 +125,11 @@ class DiagonalStream:
             y: Likewise.
 
         Raises:
-            AffscoreError: NaN or infinity, shapes that differ or are not (n, d), another d than before, or numbers
-                beyond 1e60.
+            AffscoreError: NaN or infinity, shapes that differ or are not (n, d), or numbers beyond 1e60.
         """
-        (of_x, rounding_x), (of_y, rounding_y) = as_samples(x, "x", least=1), as_samples(y, "y", least=1)
-        check_same_shape(of_x, of_y)
-        points = torch.cat([of_x, of_y.to(of_x.device)], dim=1)
+        of_x, of_y, rounding = as_pair(x, y, least=1)
+        points = torch.cat([of_x, of_y], dim=1)
         n, width = points.shape
-        if self.samples and width != len(self._largest):
-            raise AffscoreError(f"x and y must have {len(self._largest) // 2} coordinates, as before, got {width // 2}")
         largest = torch.maximum(points.amax(dim=0), -points.amin(dim=0))
         if float(largest.max()) > SAFE[1]:
             raise AffscoreError(f"x and y must be below {SAFE[1]:.0e}, got {float(largest.max()):.1e}")
@@ -152,7 +137,7 @@ class DiagonalStream:
             self._shift, self._largest = points.mean(dim=0), largest
             self._sums = tuple(points.new_zeros(GROUPS, columns) for columns in (1, width, width, width // 2))
         self._largest = torch.maximum(largest, self._largest)
-        self._rounding = max(self._rounding, rounding_x, rounding_y)
+        self._rounding = max(self._rounding, rounding)
         points -= self._shift
         of_x, of_y = points.chunk(2, dim=1)
         group = torch.arange(self.samples, self.samples + n, device=points.device) % GROUPS

@@ -2,18 +2,19 @@ r"""The affinity score as a function that can be differentiated with respect to 
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from affscore.errors import AffscoreError
+from affscore.options import CovarianceName, check_word
 from affscore.transport.affine_maps import WELL_CONDITIONED
 from affscore.transport.affinity import ROUNDING, ConstantInputError
 from affscore.transport.assignment import optimal_coupling
-from affscore.transport.covariances import CovarianceName, check_covariance, shrinkage
-from affscore.transport.decompositions import TINY, joint_basis, resolved_basis
+from affscore.transport.covariances import shrinkage
+from affscore.transport.decompositions import TINY, resolved_basis
 from affscore.transport.samples import CentredSample, Samples, centred_pair
 
 HeldCoupling = Literal["paired", "fixed"]
@@ -72,15 +73,8 @@ def differentiable_affinity(
     >>> x.grad.sum().item()  # it does not change under a translation
     0.0
     """
-    check_covariance(covariance)
-    if coupling not in get_args(HeldCoupling):
-        raise AffscoreError(f'coupling must be "paired" or "fixed" here, got {coupling!r}')
-    for sample in (x, y):
-        if isinstance(sample, Tensor) and (sample.is_meta or torch._C._functorch.is_functorch_wrapped_tensor(sample)):
-            raise AffscoreError(
-                "the score needs tensors with numbers, got one on the device meta or within torch.func (vmap, grad): "
-                "score one pair at a time, and take its gradient by backward() or torch.autograd.grad"
-            )
+    check_word("covariance", covariance, CovarianceName)
+    check_word("coupling", coupling, HeldCoupling)
     source, target = centred_pair(x, y)
     from_x, from_y = _points(x, source, covariance), _points(y, target, covariance)
     if target.constant:
@@ -90,7 +84,7 @@ def differentiable_affinity(
     n, d = source.points.shape
     if d >= 2 * n:
         # the cost is the same for both clouds mirrored at their span: no first derivative leads out of it
-        basis = joint_basis(source.points, target.points)
+        basis = torch.linalg.qr(torch.cat([source.points[:-1], target.points[:-1]]).T).Q
         from_x, from_y = from_x @ basis, from_y @ basis
     moved = _transported(from_x, from_y, covariance, d)
     partners = from_y
@@ -162,10 +156,7 @@ class _Centred(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         if torch.is_grad_enabled():  # create_graph=True: a second derivative would be silently wrong
-            raise AffscoreError(
-                "the score has first derivatives only; compute its gradient without create_graph=True, apart from what "
-                "needs a second one"
-            )
+            raise AffscoreError("the score has first derivatives only: take its gradient without create_graph=True")
         largest = torch.finfo(ctx.kind["dtype"]).max  # of subnormal numbers it may be beyond
         return ((gradient - gradient.mean(dim=0)) / ctx.scale).clamp(-largest, largest).to(**ctx.kind), None
 

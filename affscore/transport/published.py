@@ -2,12 +2,13 @@ r"""The affinity score as the authors' published code computes it: for compariso
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
+from affscore.options import check_word
 from affscore.transport.assignment import optimal_coupling
 from affscore.transport.covariances import estimate
 from affscore.transport.samples import Samples, as_pair
@@ -63,19 +64,14 @@ def affinity_score(x: Samples, y: Samples, variant: Variant = "corrected") -> fl
     >>> round(affinity_score(3e-4 * x, np.maximum(3e-4 * x, 0)), 2)  # other units, another score
     0.88
     """
-    if variant not in get_args(Variant):
-        raise AffscoreError(f'variant must be "corrected" or "raw", got {variant!r}')
-    centred_x, centred_y = map(_centre, as_pair(x, y))
+    check_word("variant", variant, Variant)
+    rounded = (points.to(torch.float32) for points in as_pair(x, y)[:2])
+    centred_x, centred_y = (points - points.mean(dim=0) for points in rounded)
     covariance_x = _covariance(centred_x, variant, "x")
     covariance_y = _covariance(centred_y, variant, "y")
     transported = centred_x @ _linear_part(covariance_x, covariance_y).T
     cost = optimal_coupling(transported.double(), centred_y.double()).cost
     return 1.0 - (cost / (2.0 * float(covariance_y.trace()))) ** 0.5
-
-
-def _centre(points: Tensor) -> Tensor:
-    single = points.to(torch.float32)
-    return single - single.mean(dim=0)
 
 
 def _covariance(centred: Tensor, variant: Variant, name: str) -> Tensor:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 from torch.masked import MaskedTensor
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 
 Samples: TypeAlias = ArrayLike | Tensor
 """What the public functions take: anything of shape (n, d) that NumPy or PyTorch understands."""
@@ -32,6 +32,7 @@ SAFE = (1e-60, 1e60)
 """Numbers between these have squares, and sums of fourth powers, that float64 holds."""
 
 _KINDS: dict[str, tuple[Callable[[Tensor], bool], str]] = {
+    "torch.func": (torch._C._functorch.is_functorch_wrapped_tensor, "score one pair at a time, and use backward()"),
     "meta": (lambda x: x.is_meta, "it has a shape and no numbers: make it on the CPU"),
     "masked": (lambda x: isinstance(x, MaskedTensor), "the mask would be lost: drop its rows, the same of all arrays"),
     "nested": (lambda x: x.is_nested, "pad it (.to_padded_tensor), or cut all samples to one length"),
@@ -124,38 +125,28 @@ def as_samples(x: Samples, name: str = "x", least: int = 2) -> tuple[Tensor, flo
     ((3, 2), torch.float64, True)
     """
     tensor = _as_tensor(x, name)
-    if tensor.ndim != 2:
-        raise AffscoreError(
-            f"{name} must have shape (n samples, d coordinates), got {tuple(tensor.shape)}; reduce or flatten it first"
-        )
-    n, d = tensor.shape
-    if n < least or d < 1:
-        why = "; a single sample has no covariance" * (least > 1)
-        raise AffscoreError(f"{name} must have at least {least} samples and 1 coordinate, got shape {(n, d)}{why}")
+    if tensor.ndim != 2 or len(tensor) < least or tensor.shape[1] < 1:
+        wanted = f"(n samples, d coordinates) with n >= {least} and d >= 1"
+        raise AffscoreError(f"{name} must have shape {wanted}, got {tuple(tensor.shape)}; reduce or flatten it first")
     rounding = rounding_of(tensor.dtype)
     tensor = tensor.to(torch.float64)
     # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
     if not bool(torch.isfinite(tensor.sum())) and (bad := int((~torch.isfinite(tensor)).sum())):
-        raise AffscoreError(
-            f"{name} must be finite, got {bad} NaN or infinite of {tensor.numel()} values; "
-            "remove those samples or find out which layer makes them"
-        )
+        raise AffscoreError(f"{name} must be finite, got {bad} NaN or infinite of {tensor.numel()} values")
     return tensor, rounding
 
 
-def as_pair(x: Samples, y: Samples) -> tuple[Tensor, Tensor]:
-    """Two clouds of the same shape (n, d), checked (:func:`as_samples`), in float64, on the device of the first."""
-    points_x, points_y = as_samples(x, "x")[0], as_samples(y, "y")[0]
+def as_pair(x: Samples, y: Samples, least: int = 2) -> tuple[Tensor, Tensor, float]:
+    """Two clouds of one shape (n, d), checked (:func:`as_samples`), on the device of the first; the larger rounding."""
+    (points_x, of_x), (points_y, of_y) = as_samples(x, "x", least), as_samples(y, "y", least)
     check_same_shape(points_x, points_y)
-    return points_x, points_y.to(points_x.device)
+    return points_x, points_y.to(points_x.device), max(of_x, of_y)
 
 
 def check_same_shape(x: Tensor, y: Tensor) -> None:
     """Raise an AffscoreError unless two clouds have the same shape."""
     if x.shape != y.shape:
-        raise AffscoreError(
-            f"x and y must have the same shape (n samples, d coordinates), got {tuple(x.shape)} and {tuple(y.shape)}"
-        )
+        raise AffscoreError(f"x and y must have the same shape (n, d), got {tuple(x.shape)} and {tuple(y.shape)}")
 
 
 def rounding_of(dtype: torch.dtype) -> float:
@@ -267,8 +258,7 @@ def _centre(x: Tensor, noise: Tensor, error: Tensor) -> CentredSample:
 
 def _to_unit_size(points: Tensor) -> float:
     """Divide the points by a power of two, in place, so that the largest magnitude is about one; returns that power."""
-    largest = float(points.abs().max())
-    scale = power_of_two_above(largest) if largest > 0 else 1.0
+    scale = power_of_two_above(float(points.abs().max()))
     points.div_(scale)  # a power of two, whose inverse may overflow
     return scale
 
@@ -281,25 +271,15 @@ def power_of_two_above(number: float) -> float:
 
 def _as_tensor(x: Any, name: str) -> Tensor:
     check_plain(x, name)
-    if isinstance(x, Tensor):
-        tensor = x.detach()
-    else:
-        try:
-            array = np.asarray(x)
-        except (TypeError, ValueError, RuntimeError) as error:
-            raise AffscoreError(
-                f"{name} must be an array or tensor of real numbers, got a {type(x).__name__} "
-                "that does not make one; are its rows of different lengths?"
-            ) from error
-        if array.dtype.kind not in "biufc":
-            raise AffscoreError(
-                f"{name} must be an array or tensor of real numbers, got a {type(x).__name__} of type {array.dtype}"
-            )
+
+    def of_array() -> Tensor:
+        array = np.asarray(x)
         # PyTorch has neither foreign byte orders nor long double nor negative strides, and warns of read-only memory
         dtype = np.float64 if array.dtype.char == "g" else array.dtype.newbyteorder("=")
-        plain = np.require(array, dtype, ["C", "W", "A"])
-        # an axis of length one may have any stride, and still count as contiguous
-        tensor = torch.from_numpy(plain if min(plain.strides, default=0) >= 0 else plain.copy())
+        return torch.from_numpy(array.astype(dtype, order="C"))
+
+    what = f"{name} must be an array or tensor of real numbers, got a {type(x).__name__} that does not make one"
+    tensor = x.detach() if isinstance(x, Tensor) else guarded(of_array, what)
     if tensor.is_complex() or tensor.dtype == torch.bool:
         raise AffscoreError(f"{name} must hold real numbers, got {tensor.dtype}; convert it, as by .float() or .abs()")
     return tensor

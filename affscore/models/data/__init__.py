@@ -21,7 +21,7 @@ from torch.utils.data import Dataset
 from affscore.errors import AffscoreError
 from affscore.models.card import tensor_bytes
 from affscore.models.naming import file_hash, found_in, load_plugins, near
-from affscore.models.preprocessing import Expected, Preprocessing
+from affscore.models.preprocessing import Expected, Kind, Preprocessing
 from affscore.options import check_integer
 
 PATHS = {"DIR": "a folder, as in {}:path/to/images", "FILE": "a file, as in {}:path/to/file"}
@@ -88,6 +88,15 @@ class NamedData(Dataset[Tensor], ABC):
         Raises:
             AffscoreError: The network expects another kind of data.
         """
+
+    def fitting(self, preprocessing: Expected, kind: type[Kind]) -> Kind:
+        """What a network expects; an AffscoreError unless it is of the kind that fits these items."""
+        if not isinstance(preprocessing, kind):
+            ids = "token ids; give tokens:FILE, text:FILE or random"
+            images = "images; an attribute preprocessing = affscore.models.TextPreprocessing(...) says token ids"
+            expects = images if isinstance(preprocessing, Preprocessing) else ids
+            raise AffscoreError(f"{self.name!r} holds {self.items}, and the network expects {expects}")
+        return preprocessing
 
     def order(self, images: int | None, seed: int, default: int) -> Sequence[int]:
         """Which items, in which order: fixed by the seed, and shuffled, since folders are sorted by class.
@@ -164,11 +173,7 @@ class ImageSet(NamedData):
 
     def prepared_for(self, preprocessing: Expected) -> Self:
         """The same images for a network that expects this preprocessing."""
-        if not isinstance(preprocessing, Preprocessing):
-            raise AffscoreError(
-                f"{self.name!r} holds images, and the network expects token ids; give text:FILE, tokens:FILE or random"
-            )
-        return replace(self, preprocessing=preprocessing)
+        return replace(self, preprocessing=self.fitting(preprocessing, Preprocessing))
 
     def common_size(self, indices: Iterable[int]) -> int | None:
         """The height and width of these images in pixels, if all are square and of one size; else None.

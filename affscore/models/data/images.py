@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 
-from affscore.errors import AffscoreError, first_line, guarded
+from affscore.errors import AffscoreError, first_line, guarding
 from affscore.models.data import DataSource, ImageSet, NamedData, UnreadableImageError
 from affscore.models.naming import user_path
 from affscore.models.preprocessing import Expected, Preprocessing, TextPreprocessing, image_tensor
@@ -70,10 +70,7 @@ class Noise(NamedData):
 
     def __init__(self, seed: int, preprocessing: Expected | None = None) -> None:
         if isinstance(preprocessing, TextPreprocessing) and preprocessing.vocabulary is None:
-            raise AffscoreError(
-                "random token ids need the size of the vocabulary; say it with TextPreprocessing(vocabulary=...), "
-                "or give tokens:FILE"
-            )
+            raise AffscoreError("random token ids need the size of the vocabulary: TextPreprocessing(vocabulary=...)")
         super().__init__("random", None, preprocessing=preprocessing)
         self.seed = seed
 
@@ -81,7 +78,6 @@ class Noise(NamedData):
         generator = np.random.default_rng([self.seed, index])
         p = self.preprocessing or Preprocessing()
         if isinstance(p, TextPreprocessing):
-            assert p.vocabulary is not None
             return torch.from_numpy(generator.integers(0, p.vocabulary, p.window))
         return torch.from_numpy(generator.standard_normal((p.channels, p.size, p.size), dtype=np.float32))
 
@@ -120,17 +116,12 @@ def _below(kind: str, directory: str, seed: int) -> ImageSet:
     """
     root = user_path(directory)
     if not os.path.isdir(root):  # noqa: PTH112  # that of pathlib raises where a name is too long
-        raise AffscoreError(
-            f"file not found: there is no folder {directory!r}; {kind}:DIR takes the path of a folder of images"
-        )
+        raise AffscoreError(f"there is no folder {directory!r}; {kind}:DIR takes the path of a folder of images")
     name = f"{kind}:{root.resolve().name or '/'}"
     if kind == "imagenet":
         inside = [root / inner for inner in _VALIDATION if (root / inner).is_dir()]
         if not inside and (root / "train").is_dir():
-            raise AffscoreError(
-                f"the folder {directory!r} has a folder 'train', but no 'val' with the validation images; "
-                f"for the training images write folder:{directory}/train"
-            )
+            raise AffscoreError(f"{directory!r} has no 'val'; for the training images write folder:{directory}/train")
         root = inside[0] if inside else root
     if not (files := _images_below(root)):
         suffixes = ", ".join(sorted(IMAGE_SUFFIXES))
@@ -204,19 +195,16 @@ def images_of(name: str, part: Literal["train", "test"] = "test") -> ImageSet:
     home = user_path(os.environ.get("AFFSCORE_DATA") or "~/.cache/affscore")
     folder = home if hasattr(made, "url") else home / made.__name__ / "raw"
     urls = [made.url] if hasattr(made, "url") else [made.mirrors[0] + file for file, _ in made.resources]
-
-    def load() -> Any:
+    what = f"the data set {name} is not in {home}, or damaged there, and could not be downloaded"
+    advice = f"get {' '.join(urls)} elsewhere and put it into {folder} (AFFSCORE_DATA chooses another place)"
+    with guarding(what, advice):
         try:
-            return made(home, train=part == "train")
+            pictures = made(home, train=part == "train")
         except RuntimeError:  # torchvision's way to say that files are missing, or not the right ones
             home.mkdir(parents=True, exist_ok=True)
             for url in [url for url in urls if not (folder / url.rpartition("/")[2]).is_file()][:1]:
                 check_answer(url)
-            return made(home, train=part == "train", download=True)
-
-    what = f"the data set {name} is not in {home}, or damaged there, and could not be downloaded"
-    advice = f"get {' '.join(urls)} elsewhere and put it into {folder} (AFFSCORE_DATA chooses another place)"
-    pictures = guarded(load, what, advice)
+            pictures = made(home, train=part == "train", download=True)
     labels = [pictures.classes[int(target)] for target in pictures.targets]
     about = {"labels": labels, "classes": pictures.classes}
     return ImageSet(name, len(pictures), lambda index, p: (p or image_tensor)(pictures[index][0]), **about)

@@ -11,10 +11,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError, guarded, guarding
 from affscore.models.data import DataSource, ImageSet, NamedData
 from affscore.models.naming import readable_file, split_path
-from affscore.models.preprocessing import Expected, TextPreprocessing, check_token_ids, image_tensor, tokenizer_file
+from affscore.models.preprocessing import (
+    Expected,
+    Preprocessing,
+    TextPreprocessing,
+    check_token_ids,
+    image_tensor,
+    tokenizer_file,
+)
 from affscore.models.weight_files import read_tensors
 
 SAMPLES, LABELS = ("x", "data", "images"), ("y", "labels")
@@ -35,13 +42,9 @@ def _load_arrays(path: str, seed: int) -> NamedData:
             names, or other shapes.
     """
     file = readable_file(path, "npz:FILE takes the path of a file")
-
-    def read() -> dict[str, NDArray[Any]]:
-        with np.load(file, allow_pickle=False) as archive:
-            return {name: np.asarray(archive[name]) for name in archive.files}
-
-    advice = "write it with numpy.savez(FILE, x=samples, y=labels)"
-    arrays = guarded(read, f"the file {file.name!r} holds no arrays that can be read safely", advice)
+    what = f"the file {file.name!r} holds no arrays that can be read safely"
+    with guarding(what, "write it with numpy.savez(FILE, x=..., y=...)"), np.load(file, allow_pickle=False) as archive:
+        arrays = {name: np.asarray(archive[name]) for name in archive.files}
     names = [name for name in SAMPLES if name in arrays] or [name for name in arrays if name not in LABELS]
     if len(names) != 1:
         raise AffscoreError(f"the file {file.name!r} holds {len(arrays)} arrays: call the one with the samples x")
@@ -94,8 +97,7 @@ class Samples(NamedData):
 
     def prepared_for(self, preprocessing: Expected) -> Self:
         """The same samples."""
-        if isinstance(preprocessing, TextPreprocessing):
-            raise AffscoreError(f"{self.name!r} holds samples, and the network expects token ids; give tokens:FILE")
+        self.fitting(preprocessing, Preprocessing)
         return self
 
 
@@ -110,7 +112,7 @@ class TokenSet(Samples):
 
     def prepared_for(self, preprocessing: Expected) -> Self:
         """The same windows, all of whose ids this network knows."""
-        expected = _expected_tokens(self.name, preprocessing)
+        expected = self.fitting(preprocessing, TextPreprocessing)
         check_token_ids(self.samples, expected)
         return replace(self, preprocessing=replace(expected, length=self.samples.shape[1]))
 
@@ -130,49 +132,28 @@ class TextFile(NamedData):
     tokenizer: Any = None
 
     def __len__(self) -> int:
-        raise AffscoreError(
-            f"how many windows {self.name!r} has depends on the network; "
-            "say what it expects: load_data(SPEC, TextPreprocessing(tokenizer, length))"
-        )
+        raise AffscoreError(f"how many windows {self.name!r} has depends on the network; give a TextPreprocessing(...)")
 
     def __getitem__(self, index: int) -> Tensor:
         return self.prepared_for(TextPreprocessing())[index]
 
     def prepared_for(self, preprocessing: Expected) -> TokenSet:
         """The windows of the text; a remainder that fills none is dropped, and noted."""
-        expected = _expected_tokens(self.name, preprocessing)
+        expected = self.fitting(preprocessing, TextPreprocessing)
         if self.tokenizer is not None:
             expected = replace(expected, tokenizer=self.tokenizer)
         ids, length = expected(self.text), expected.window
         rest = len(ids) % length
         windows = ids[: len(ids) - rest].reshape(-1, length)
         if not len(windows):
-            raise AffscoreError(
-                f"the text {self.name!r} has {len(ids)} tokens, fewer than one window of {length}; "
-                "give a longer text, or a smaller length"
-            )
-        tokens = "token" if rest == 1 else "tokens"
-        dropped = f"dropped {rest} {tokens} at the end of {self.name}, too few for a window of {length}"
+            raise AffscoreError(f"the text {self.name!r} has {len(ids)} tokens, fewer than one window of {length}")
+        dropped = f"dropped {rest} token{'s' * (rest > 1)} at the end of {self.name}, too few for a window of {length}"
         notes = [*self.notes, *[dropped] * bool(rest)]
         return TokenSet(self.name, len(windows), windows, notes=notes).prepared_for(expected)
 
     def content(self, images: int, seed: int) -> Iterator[bytes | memoryview] | None:
         """Its file, and that of its tokenizer; else the text, which has no items before a network is known."""
         return super().content(images, seed) if self.hashed else iter([self.text.encode()])
-
-
-def _expected_tokens(name: str, preprocessing: Expected) -> TextPreprocessing:
-    """What a network of token ids expects.
-
-    Raises:
-        AffscoreError: It is a network of images.
-    """
-    if not isinstance(preprocessing, TextPreprocessing):
-        raise AffscoreError(
-            f"{name!r} holds token ids, and the network expects images; give a data set of images, or say that the "
-            "network expects token ids with an attribute preprocessing = affscore.models.TextPreprocessing(...)"
-        )
-    return preprocessing
 
 
 def _load_text(argument: str, seed: int) -> TextFile:
@@ -198,20 +179,13 @@ def _load_tokens(path: str, seed: int) -> TokenSet:
         AffscoreError: No such file, another kind of file, or no integers of this shape.
     """
     file = readable_file(path, "tokens:FILE takes the path of a file")
-    what, advice = "token ids", "save an array of integers (N, length) as .npy, .safetensors or .pt"
-    if file.suffix == ".npy":
-        broken = f"the file {file.name!r} does not hold {what} that can be read safely"
-        found: Any = guarded(lambda: torch.from_numpy(np.load(file, allow_pickle=False)), broken, advice)
-    else:
-        found = read_tensors(file, what, advice)
+    found = read_tensors(file, "token ids", "save an array of integers (N, length) as .npy, .safetensors or .pt")
     if isinstance(found, Mapping):
         found = found.get("input_ids", *(found.values() if len(found) == 1 else ()))
     fit = isinstance(found, Tensor) and not (found.is_floating_point() or found.is_complex())
     if not fit or found.dtype == torch.bool or found.ndim != 2 or not found.numel():
         kind = f"{found.dtype} of shape {tuple(found.shape)}" if hasattr(found, "dtype") else "no input_ids"
-        raise AffscoreError(
-            f"the file {file.name!r} must hold integers (N, length), the ids of N windows, and holds {kind}"
-        )
+        raise AffscoreError(f"{file.name!r} must hold integers (N, length), the ids of N windows, and holds {kind}")
     return TokenSet(f"tokens:{file.name}", len(found), found.long())
 
 

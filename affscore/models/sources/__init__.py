@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -71,9 +71,8 @@ class Source(ABC):
         if weights not in ("DEFAULT", "random") and user_path(weights).is_file():
             files[label] = file_hash(weights)
         about: dict[str, Any] = {"model": name, "weights": label, "files": files}
-        if self.package:  # None where it is missing, as loading the network will say
-            installed = version(self.package) if find_spec(self.package) else None
-            about["package"] = installed and ".".join(installed.split(".")[:2])
+        if self.package and find_spec(self.package):  # where it is missing, loading the network will say it
+            about["package"] = ".".join(version(self.package).split(".")[:2])
         return about
 
     def expected_by(self, model: nn.Module) -> tuple[Expected, bool] | None:
@@ -125,8 +124,6 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
     >>> card_of(model).weights, model.training
     ('DEFAULT', False)
     """
-    if not isinstance(spec, str):
-        raise AffscoreError(f"MODEL must be a name, got {type(spec).__name__}")
     seed = check_integer("seed", seed, 0)
     name, weights = split_spec(spec)
     source = source_of(name)
@@ -147,7 +144,7 @@ def card_of(model: nn.Module) -> ModelCard:
     """
     if model in _cards:
         return _cards[model]
-    expected = (source.expected_by(model) for source in _sources(""))
+    expected = (source.expected_by(model) for source in _sources().values())
     found = stated_preprocessing(model) or next(filter(None, expected), (IMAGENET, False))
     return _complete(ModelCard(type(model).__name__, "in memory", *found), model)
 
@@ -204,14 +201,10 @@ def registered() -> tuple[Source, ...]:
     return tuple(_registered.values())
 
 
-def _sources(first: str) -> Iterator[Source]:
-    """All sources, those of a prefix first, and else torchvision, which has none; registered ones instead of ours."""
-    theirs = {**_registered}
-    if first in theirs:
-        yield theirs[first]
-    for source in found_in(__name__, "SOURCE", first=first or "torchvision"):
-        yield theirs.pop(source.prefix, source)
-    yield from theirs.values()
+def _sources() -> dict[str, Source]:
+    """All sources by their prefix, in its order; registered ones instead of ours."""
+    ours = {source.prefix: source for source in found_in(__name__, "SOURCE")}
+    return dict(sorted((ours | _registered).items()))
 
 
 def source_of(name: str) -> Source:
@@ -227,14 +220,14 @@ def source_of(name: str) -> Source:
     ('mini', 'file.py', '')
     """
     prefix = "file.py" if ".py:" in name else name.partition(":")[0] if ":" in name else ""
-    if prefix and prefix not in _registered:
-        own = next((own for own in found_in(__name__, "SOURCE", first=prefix) if own.prefix == prefix), None)
-        if own is None or own.package or not own.knows(name):  # plugins may take seconds
-            load_plugins(prefix)
-    source = next((source for source in _sources(prefix) if source.prefix == prefix), None)
-    if source is None:
+    ours = found_in(__name__, "SOURCE", first=prefix or "torchvision")
+    known = _registered.get(prefix) or next((source for source in ours if source.prefix == prefix), None)
+    if prefix and (known is None or known.package or not known.knows(name)):  # plugins may take seconds
+        load_plugins(prefix)
+        known = _registered.get(prefix, known)
+    if known is None:
         raise _unknown(name)
-    return source
+    return known
 
 
 def _unknown(name: str) -> AffscoreError:
@@ -243,7 +236,7 @@ def _unknown(name: str) -> AffscoreError:
         return AffscoreError(f"{name!r} is a file: name the function in it that returns the network, {name}:FUNCTION")
     if name.endswith(WEIGHT_SUFFIXES):
         return AffscoreError(f"{name!r} is a file of weights: write NAME@{name} with the name of their network")
-    sources = list(_sources(""))
+    sources = _sources().values()
     nearest = sorted(sources, key=lambda source: source.prefix != name.partition(":")[0])
     *forms, last = (source.form for source in sources)
     hint = near(name, (known for source in nearest for known in source.names()))

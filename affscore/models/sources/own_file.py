@@ -14,7 +14,7 @@ from typing import Any
 
 from torch import nn
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError, guarded, guarding
 from affscore.models.card import ONE_AT_A_TIME, ModelCard, check_has_weights, seeded, stated_preprocessing
 from affscore.models.naming import file_hash, near, readable_file, switched, user_path, weights_file, weights_label
 from affscore.models.preprocessing import IMAGENET
@@ -74,11 +74,8 @@ def _imported(file: Path) -> ModuleType:
     module = ModuleType(f"affscore_user_{file.stem}_{zlib.crc32(os.fsencode(file.resolve())):08x}")
     module.__file__ = str(file)
     sys.modules[module.__name__] = module  # dataclasses and pickle look their module up by name
-
-    def run() -> None:
+    with guarding(f"the file {file.name!r} fails when imported"):
         exec(compile(file.read_bytes(), str(file), "exec"), vars(module))
-
-    guarded(run, f"the file {file.name!r} fails when imported")
     return module
 
 

@@ -45,8 +45,7 @@ class Timm(Source):
         """With the weights of a pretrained tag, random ones, or those of a file."""
         timm = _timm(name)
         architecture, _, tag = name.removeprefix("timm:").partition(".")
-        name = f"timm:{architecture}"
-        tags = _tags(timm, architecture)
+        name, tags = f"timm:{architecture}", _tags(timm, architecture)
         if weights == "DEFAULT" and not tags:
             raise AffscoreError(f"timm has no trained weights of {name}; write {name}@random or {name}@FILE")
         tag = weights if weights in tags else tag or timm.get_pretrained_cfg(architecture).tag
@@ -69,9 +68,8 @@ class Timm(Source):
 
         config = resolve_model_data_config(model)
         channels, height, width = config["input_size"]
-        if height != width:
-            return None
-        return Preprocessing.of_transform(create_transform(**config), height, channels), True
+        transform = create_transform(**config)
+        return (Preprocessing.of_transform(transform, height, channels), True) if height == width else None
 
 
 SOURCE = Timm()
@@ -102,9 +100,8 @@ def _with_weights(model: nn.Module, variant: str, state: dict[str, Tensor], file
 
     check_kinds(model, state, file)
     if misfit(model, state):
-        with suppress(AffscoreError):
-            what = "timm cannot translate these weights"
-            one, other = guarded(lambda: [seeded(translated, seed), seeded(translated, seed + 1)], what)
+        with suppress(Exception):
+            one, other = seeded(translated, seed), seeded(translated, seed + 1)
             # some architectures do not insist on all weights; what is left random differs from seed to seed
             if fingerprint(one) == fingerprint(other):
                 model.load_state_dict(one.state_dict())

@@ -32,7 +32,7 @@ class Torchvision(Source):
     def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
         """With a file of weights or random ones the input is that of the first weights of the enumeration."""
         enum = _models().get_model_weights(name)
-        trained = weights == "DEFAULT" or weights in enum.__members__
+        trained = weights in enum.__members__  # DEFAULT, too
         weight = enum[weights] if trained else next(iter(enum))
         if trained:
             model = _pretrained(name, weight)
@@ -52,7 +52,7 @@ class Torchvision(Source):
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """Of trained weights their own name, and the hash in the name of their file."""
         enum = _models().get_model_weights(name)
-        if weights != "DEFAULT" and weights not in enum.__members__:
+        if weights not in enum.__members__:
             return super().identity(name, weights)
         file = enum[weights].url.rpartition("/")[2]
         return {"model": name, "weights": enum[weights].name, "files": dict(re.findall(r"(.*-([a-f0-9]+)\..*)", file))}

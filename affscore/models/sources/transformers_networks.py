@@ -15,7 +15,7 @@ import torch
 from PIL import Image
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError, guarded, guarding
 from affscore.models.card import ModelCard, seeded
 from affscore.models.naming import file_hash, near, needs, switched, user_path, weights_file, weights_label
 from affscore.models.preprocessing import IMAGENET, Expected, Preprocessing, TextPreprocessing
@@ -58,18 +58,17 @@ class Transformers(Source):
         file, repository = _configuration(name)
         name = name if repository else f"hf:{file.parent.resolve().name if file.name == 'config.json' else file.name}"
         config_class, settings = _settings(transformers, file)
-        files, fails = list[Path](), f"transformers cannot build {name}"
-        with _silence(transformers):
-            config = guarded(lambda: config_class.from_dict(settings), fails)
-            network_class = guarded(lambda: _network_class(transformers, config), fails)
+        files = list[Path]()
         if weights != "random":
             files = _trained(name, file, repository) if weights == "DEFAULT" else [weights_file(name, weights)]
         state = {key: value for part in files for key, value in read_state_dict(part).items()}
-        with _silence(transformers):
+        with _silence(transformers), guarding(f"transformers cannot build {name}"):
+            config = config_class.from_dict(settings)
+            network_class = _network_class(transformers, config)
             if files:
                 model = _with_weights(network_class, config, state, files[0].name, seed)
             else:
-                model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
+                model = seeded(lambda: network_class(config), seed)
         if hasattr(model.config, "use_cache"):
             model.config.use_cache = False  # keys and values of a text that nobody continues
         return model, ModelCard(name, weights_label(weights), *expected_of(model, partial(_beside, file, repository)))
@@ -143,20 +142,16 @@ def _trained(name: str, config: Path, repository: str | None) -> list[Path]:
 
 def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]]:
     """The class of a configuration, and what it is made from."""
-
-    def read() -> tuple[Any, dict[str, Any]]:
+    what = f"the file {file.name!r} is not the configuration of a network"
+    with guarding(what, f"it must be JSON with a model_type of transformers {transformers.__version__}"):
         settings = _without_code(json.loads(file.read_text(encoding="utf-8")))
         kind, known = settings["model_type"], transformers.CONFIG_MAPPING
         if kind not in known:
-            what = f"transformers {transformers.__version__} has no network of the type {kind!r}"
-            raise AffscoreError(what + near(str(kind), list(known.keys())))
+            hint = near(str(kind), known)
+            raise AffscoreError(f"transformers {transformers.__version__} has no network of the type {kind!r}{hint}")
         if settings.get("quantization_config"):
-            what = f"the weights of this {kind} are quantised, and scores need real numbers"
-            raise AffscoreError(f"{what}; use the original weights")
+            raise AffscoreError(f"this {kind} is quantised, and scores need real numbers; use the original weights")
         return known[kind], settings
-
-    what = f"the file {file.name!r} is not the configuration of a network"
-    return guarded(read, what, f"it must be JSON with a model_type of transformers {transformers.__version__}")
 
 
 def _without_code(settings: dict[str, Any]) -> dict[str, Any]:

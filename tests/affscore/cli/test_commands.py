@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 import urllib.error
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,8 +14,6 @@ import affscore
 from affscore import signature
 from affscore.network.criteria import CRITERIA
 from affscore.network.result import load_signature
-from affscore.options import CovarianceName
-from affscore.transport.covariances import CovarianceName as CovarianceOfTransport
 
 QUICK = ["--n", "32", "--images", "32", "--criteria", "none"]
 
@@ -240,7 +237,3 @@ def test_help_does_not_wait_for_pytorch():
     code = "import sys; from affscore import cli; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
-
-
-def test_the_words_of_an_option_are_those_of_the_function():
-    assert get_args(CovarianceName) == get_args(CovarianceOfTransport)

@@ -113,7 +113,7 @@ def test_a_pickle_that_would_run_code_is_not_run(zipped, trained, tmp_path):
     assert not target.exists()
 
 
-KINDS = "'0.weight' holds .*, not real numbers as the network"
+KINDS = "'0.weight' in 'x.pth' holds .*, not real numbers as the network"
 CHANGES = {
     "quantised": (lambda value: torch.quantize_per_tensor(value, 0.1, 0, torch.qint8), "plain numbers .* a quantised"),
     "sparse": (lambda value: value.to_sparse(), "'x.pth' must be plain numbers in memory, got a sparse tensor"),

@@ -319,7 +319,7 @@ def test_padding_of_an_encoder_with_a_decoder_is_refused():
         ({"layers": "relu"}, "layers must be a list"),
         ({"layers": ["1", "3", "1"]}, "layers must name each activation once"),
         ({"covariance": "none"}, "covariance must be"),
-        ({"coupling": "exact"}, 'coupling must be "paired" or "fixed"'),
+        ({"coupling": "exact"}, "coupling must be one of paired, fixed"),
         ({"activations": "relu"}, "activations must be a list"),
     ],
 )

@@ -289,7 +289,7 @@ def test_a_constant_input_of_a_varying_output_is_an_error():
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        (gaussian(5, 3), gaussian(5, 2), r"the same shape \(n samples, d coordinates\), got \(5, 3\) and \(5, 2\)"),
+        (gaussian(5, 3), gaussian(5, 2), r"the same shape \(n, d\), got \(5, 3\) and \(5, 2\)"),
         (gaussian(5, 3), np.full((5, 3), np.inf), "y must be finite, got 15 NaN or infinite of 15 values"),
         ([[1.0, 2.0], [3.0]], [[1.0, 2.0], [3.0, 4.0]], "x must be an array or tensor of real numbers, got a list"),
     ],
@@ -306,5 +306,5 @@ def test_bad_options_are_refused_with_a_sentence():
         affinity_score(x, x, "shrunk")
     with pytest.raises(AffscoreError, match="the ridge must be a number >= 0"):
         affinity_score(x, x, ridge=-1.0)
-    with pytest.raises(AffscoreError, match='coupling must be "exact" or "paired"'):
+    with pytest.raises(AffscoreError, match="coupling must be one of exact, paired, got 'optimal'"):
         affinity_score(x, x, coupling="optimal")

@@ -76,7 +76,7 @@ def test_far_from_the_origin_nothing_is_lost(offset):
 
 
 def test_clouds_of_different_shapes_are_refused():
-    with pytest.raises(AffscoreError, match=r"the same shape \(n samples, d coordinates\), got \(2, 1\) and \(3, 1\)"):
+    with pytest.raises(AffscoreError, match=r"the same shape \(n, d\), got \(2, 1\) and \(3, 1\)"):
         wasserstein([[0.0], [1.0]], [[0.0], [1.0], [2.0]])
     with pytest.raises(AffscoreError, match="y must be finite"):
         wasserstein([[0.0], [1.0]], [[0.0], [np.nan]])

@@ -97,7 +97,7 @@ def test_it_fails_where_few_directions_dominate(seed):
 @pytest.mark.parametrize(
     ("x", "y", "variant", "message"),
     [
-        (gaussian(5, 2), gaussian(5, 2), "shrunk", 'variant must be "corrected" or "raw", got \'shrunk\''),
+        (gaussian(5, 2), gaussian(5, 2), "shrunk", "variant must be one of corrected, raw, got 'shrunk'"),
         (gaussian(5, 2), gaussian(5, 3), "raw", r"the same shape .*, got \(5, 2\) and \(5, 3\)"),
         (1e20 * gaussian(5, 2), gaussian(5, 2), "raw", "x is too large for the published formula: its squares"),
         (gaussian(5, 2), 1e50 * gaussian(5, 2), "raw", "y is too large for the published formula"),

@@ -57,19 +57,19 @@ def test_integers_are_exact_numbers(dtype):
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (POINTS[:, 0], r"x must have shape \(n samples, d coordinates\), got \(4,\); reduce or flatten"),
+        (POINTS[:, 0], r"x must have shape \(n samples, d coordinates\) .*, got \(4,\); reduce or flatten"),
         (3.0, r"got \(\)"),
-        (POINTS[:1], r"at least 2 samples and 1 coordinate, got shape \(1, 3\); a single sample"),
-        (np.empty((5, 0)), r"got shape \(5, 0\)"),
+        (POINTS[:1], r"shape .* with n >= 2 and d >= 1, got \(1, 3\)"),
+        (np.empty((5, 0)), r"n >= 2 and d >= 1, got \(5, 0\)"),
         (np.where(POINTS > 2, np.nan, POINTS), "x must be finite, got 2 NaN or infinite of 12 values"),
         (np.where(POINTS > 7, -np.inf, POINTS), "got 1 NaN or infinite of 12 values"),
         (torch.tensor(POINTS).half() * 60000, "NaN or infinite of 12"),
         (POINTS + 1j, "x must hold real numbers, got torch.complex128"),
         (POINTS > 0, "x must hold real numbers, got torch.bool"),
-        ([["a", "b"], ["c", "d"]], "real numbers, got a list of type <U1"),
-        ([[1.0, 2.0], [3.0]], "got a list that does not make one; are its rows of different lengths"),
-        (None, "got a NoneType"),
-        (POINTS.astype(object), "of type object"),
+        ([["a", "b"], ["c", "d"]], "real numbers, got a list that does not make one: TypeError: .*numpy.str_"),
+        ([[1.0, 2.0], [3.0]], "got a list that does not make one: ValueError: .*inhomogeneous"),
+        (None, "got a NoneType that does not make one"),
+        (POINTS.astype(object), "TypeError: .*numpy.object_"),
     ],
 )
 def test_what_is_no_cloud_is_refused_with_a_sentence(bad, message):

@@ -249,7 +249,7 @@ def test_without_a_network_the_sentence_says_which_file_and_where_it_is_soon(rep
         ("hf:text.json", "'text.json' is not the configuration of a network"),
         ("hf:brt.json", r"has no network of the type 'brt'; did you mean bert( or .*)?\?"),
         ("hf:typeless.json", r"'typeless.json' is not the configuration of a network .KeyError: 'model_type'"),
-        ("hf:quantised.json@random", "the weights of this bert are quantised, and scores need real numbers; use the"),
+        ("hf:quantised.json@random", "this bert is quantised, and scores need real numbers; use the original weights"),
         ("hf:nonsense.json@random", "transformers cannot build hf:nonsense.json"),
         ("hf:sound.json@random", "takes 'input_values'; only networks of images and of text"),
         ("hf:good.json", r"there are no trained weights \(model.safetensors\) beside the configuration"),
