@@ -222,7 +222,7 @@ def _of_a_few(alone: list[Pair], among: list[Pair], places: list[int]) -> Iterat
         for lone, rows, size in zip((one.x, one.y), (pair.x, pair.y), pair.sizes, strict=True):
             row = rows.unflatten(0, (-1, pair.points_a_sample))[places].flatten(0, 1)
             if bool(row.isfinite().all()):
-                yield pair, lone, row, float(torch.as_tensor(size).max())
+                yield pair, lone, row, float(size.max())
 
 
 def _first_difference(

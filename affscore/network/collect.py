@@ -16,7 +16,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError, first_line
 from affscore.network.experts import TIMES, Experts, Key, common_order, first_difference
-from affscore.network.reduction import ScatteredError, chosen_positions, images_first, reduced, without_padding
+from affscore.network.reduction import ScatteredError, chosen_positions, images_first, marked, reduced
 from affscore.network.scoring import Pair
 from affscore.options import Options
 from affscore.recorder.axes import Place
@@ -132,7 +132,7 @@ class Collector(Listener):
         pair = Pair(call, x.dtype, apply, points, entries=x.numel(), weights=weights)
         pair.points_a_sample = len(points) // self.images
         pair.sizes = (size, size)  # of what is applied to the reduced vectors, too
-        pair.terms = x.numel() // points.numel() if isinstance(size, Tensor) else 1
+        pair.terms = x.numel() // points.numel() if size.ndim else 1
         if "sparsity" in way.criteria:
             counted = self._counted(call, x)
             pair.entries = counted.numel()
@@ -172,7 +172,7 @@ class Collector(Listener):
 
     def _reduce(
         self, way: Options, call: ActivationCall, features: Tensor, output: Place | None = None
-    ) -> tuple[Tensor, Tensor | float]:
+    ) -> tuple[Tensor, Tensor]:
         where = partial(self._positions, call, way.points_a_sample)
         return reduced(call, features, self.images, way.reduction, where, self.text, output)
 
@@ -182,7 +182,7 @@ class Collector(Listener):
             return features
         features, channel_axis = images_first(output or call, features)
         tokens = features.movedim(channel_axis, -1).reshape(self.images, -1, features.shape[channel_axis])
-        return tokens if features.ndim <= 2 and len(features) == self.images else without_padding(tokens, self.text)
+        return tokens if features.ndim <= 2 and len(features) == self.images else tokens[marked(tokens, self.text)]
 
     def _positions(self, call: ActivationCall, each: int, count: int | NDArray[np.int64]) -> Tensor:
         """Some of so many positions, for each image, the same for the input and the output of this activation.
@@ -243,12 +243,11 @@ def sparse_entries(features: Tensor) -> tuple[int, int]:
         return low - int(torch.count_nonzero(values < -SPARSE)), low
     if values.ndim == 4 and values.is_contiguous(memory_format=torch.channels_last):
         values = values.permute(0, 2, 3, 1)  # the order does not matter, and this one is that of the memory
-    # block by block in the cache, with a buffer that is used again: ten times faster than one pass over new memory, and
-    # one thread takes a sixth of the time of the ReLU before it
+    # block by block in the cache: ten times faster than one pass over new memory, and less time than the ReLU before it
     array = values.contiguous().view(-1).numpy()
-    chosen, limit, low, negative = np.empty(min(BLOCK, len(array)), bool), array.dtype.type(SPARSE), 0, 0
+    low = negative = 0
     for start in range(0, len(array), BLOCK):
         block = array[start : start + BLOCK]
-        low += int(np.count_nonzero(np.less_equal(block, limit, out=chosen[: len(block)])))
-        negative += int(np.count_nonzero(np.less(block, -limit, out=chosen[: len(block)])))
+        low += int(np.count_nonzero(block <= SPARSE))
+        negative += int(np.count_nonzero(block < -SPARSE))
     return low - negative, low

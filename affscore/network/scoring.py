@@ -94,7 +94,7 @@ class Pair:
     refused: str = ""
     points_a_sample: int = 1
     terms: int = 1
-    sizes: tuple[Tensor | float, Tensor | float] = (0.0, 0.0)
+    sizes: tuple[Tensor, Tensor] = (torch.zeros(()), torch.zeros(()))
     reached: list[int] = field(default_factory=list)
     samples: int = 0
     weights: int = 0
@@ -131,11 +131,7 @@ class Pair:
         self.reached += other.reached
         self.entries += other.entries
         self.sparse = (self.sparse[0] + other.sparse[0], self.sparse[1] + other.sparse[1])
-        self.sizes = (_larger(self.sizes[0], other.sizes[0]), _larger(self.sizes[1], other.sizes[1]))
-
-
-def _larger(one: Tensor | float, other: Tensor | float) -> Tensor | float:
-    return one.clamp(min=other) if isinstance(one, Tensor) else other
+        self.sizes = torch.maximum(self.sizes[0], other.sizes[0]), torch.maximum(self.sizes[1], other.sizes[1])
 
 
 class NotFiniteError(AffscoreError):
@@ -191,9 +187,8 @@ def _described(call: ActivationCall) -> str:
 
 
 def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, Any]]:
-    """The rows of a batch: of each activation, or of a multiverse of each activation and specification.
+    """The rows of a batch: of each activation and specification (``specification``: its place in ``options.passes``).
 
-    Rows of a multiverse have the number of their specification (``specification``), its place in ``options.passes``.
     Where several reductions give the same samples, these are scored once.
 
     Args:
@@ -203,22 +198,18 @@ def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, An
     Raises:
         AffscoreError: As :func:`score_pair`.
     """
-    if not options.multiverse:
-        # what is inside a block before the block: an error names the innermost layer
-        rows = [score_pair(passes[0][place], options) for place in inner_first([pair.call for pair in passes[0]])]
-        return sorted(rows, key=itemgetter("index"))
-    rows, number = [], 0
-    scored = list[list[tuple[Pair, str, list[dict[str, Any]]]]]([] for _ in passes[0])
-    for pairs, several in zip(passes, options.passes, strict=True):
-        for pair, before in zip(pairs, scored, strict=True):
-            if pair.refused:
-                continue
-            coupling = several[0].coupling
-            same = (found for one, way, found in before if way == coupling and _same_samples(one, pair))
-            found = next(same, None) or [score_pair(pair, one, options.bias) for one in several]
-            before.append((pair, coupling, found))
-            rows += [{**row, "specification": number + place} for place, row in enumerate(found)]
-        number += len(several)
+    rows = list[dict[str, Any]]()
+    # what is inside a block before the block: an error names the innermost layer
+    for place in inner_first([pair.call for pair in passes[0]]):
+        scored, number = list[tuple[Pair, str, list[dict[str, Any]]]](), 0
+        for pairs, several in zip(passes, options.passes, strict=True):
+            pair, coupling = pairs[place], several[0].coupling
+            if not pair.refused:
+                same = (found for one, way, found in scored if way == coupling and _same_samples(one, pair))
+                found = next(same, None) or [score_pair(pair, one, options.bias) for one in several]
+                scored.append((pair, coupling, found))
+                rows += [{**row, "specification": number + way} for way, row in enumerate(found)]
+            number += len(several)
     return sorted(rows, key=itemgetter("specification", "index"))
 
 
