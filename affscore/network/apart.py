@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -75,21 +76,21 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         notes = list[str]()
         for places in several:
             few, size = partial(probe, places), len(places)
-            alone, notes = (few(), notes) if places != several[-1] else with_notes(few, recorder)
-            same = len(alone) == len(among) and _first_difference(alone, among, places, REPEATABLE) is None
-            again = alone if same else few()
+            alone, notes = with_notes(few, recorder)
+            if len(alone) == len(among) and not _first_difference(alone, among, places, REPEATABLE):
+                continue
+            again = few()
             if not all(bool(lone.isfinite().all()) for _, lone, *_ in _of_a_few(alone, among, places)):
                 raise AffscoreError("it gives NaN or infinity")
-            for found, what in ((alone, ""), (again, " in a second pass")):
-                if len(found) != len(among):
-                    raise ScatteredError(
-                        f"the network {name} runs {len(among)} activations for {len(images)} samples and {len(found)} "
-                        f"for {size}{what}: the network must run the same activations for every sample",
-                        "it runs other activations for other samples",
-                    )
-            if _first_difference(alone, again, [*range(size)], REPEATABLE) is not None:
+            if len(alone) != len(among):
+                raise ScatteredError(
+                    f"the network {name} runs {len(among)} activations for {len(images)} samples and {len(alone)} for "
+                    f"{size}: the network must run the same activations for every sample",
+                    "it runs other activations for other samples",
+                )
+            if len(again) != len(alone) or _first_difference(alone, again, [*range(size)], REPEATABLE):
                 return [RANDOM, *notes]
-            if (where := _first_difference(alone, among, places, TOLERANCE, JUMP)) is not None:
+            if where := _first_difference(alone, among, places, TOLERANCE, JUMP):
                 what = f"{_counted(size)} alone {'gives' if size == 1 else 'give'}"
                 raise ScatteredError(
                     f"the network {name} mixes samples, or moves the axis that counts them, before {where.call}: "
@@ -143,9 +144,10 @@ def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: st
     """
 
     def seen(inside: bool, few: Inputs) -> tuple[list[Tensor], int]:
-        recorder.listener = watching = _Seen(inside)
+        inputs = list[Tensor]()
+        recorder.listener = _Seen(inputs) if inside else Listener()
         output = forward(network, recorder, few, name)
-        found = watching.inputs if inside else tensors_in(output)
+        found = inputs if inside else tensors_in(output)
         return [one for one in found if one.is_floating_point() and one.numel()], len(recorder.calls)
 
     for inside in (False, True):
@@ -168,15 +170,14 @@ def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: st
     return False
 
 
+@dataclass(eq=False)
 class _Seen(Listener):
-    """Keeps what the activations see, if it is wanted."""
+    """Keeps what the activations see."""
 
-    def __init__(self, wanted: bool) -> None:
-        self.wanted, self.inputs = wanted, list[Tensor]()
+    inputs: list[Tensor]
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
-        if self.wanted:
-            self.inputs.append(x.clone())
+        self.inputs.append(x.clone())
 
 
 def _fitting(alone: list[Tensor], among: list[Tensor], place: int, count: int) -> Iterator[bool]:
@@ -237,7 +238,7 @@ def _first_difference(
         if lone.shape != row.shape:
             return pair
         difference, size = float((lone - row).abs().max()), max(float(row.abs().max()), terms)
-        if difference > max(tolerance, jump * largest) * size:
+        if not difference <= max(tolerance, jump * largest) * size:  # NaN is different, too
             return pair
         largest = max(largest, difference / size if difference else 0.0)
     return None

@@ -86,8 +86,6 @@ def subject_of(
         AffscoreError: As :func:`affscore.signature`.
     """
     options, execution = checked(options), checked_execution(execution)
-    if data_name is not None and (not isinstance(data_name, str) or not data_name.strip()):
-        raise AffscoreError(f"data_name must be a text that names the data, got {data_name!r}")
     network = unwrapped(load_model(model, options.seed) if isinstance(model, str) else model)
     check_has_weights(network, type(network).__name__)
     card = card_of(network)
@@ -207,15 +205,15 @@ def run_batch(
                     run(part)
 
         begin()
-        ahead = list(itertools.islice(chunks, 1))
-        if first and ahead and len(ahead[0]) == 1 and (more := list(itertools.islice(chunks, 1))):
-            ahead += more  # a sample alone does not show whether samples are mixed
+        ahead = list(itertools.islice(chunks, 2 if first else 0))
+        if len(ahead) == 2 and len(ahead[0]) == 1:  # a sample alone does not show whether samples are mixed
             try:
                 check(joined(ahead))
                 first = False
-            except AffscoreError as error:  # the network takes one at a time, or they have several sizes
-                if isinstance(error, ScatteredError):
-                    raise
+            except ScatteredError:
+                raise
+            except AffscoreError:  # the network takes one at a time, or they have several sizes
+                pass
             subject.one_by_one = subject.one_by_one or "the data gives them so"
             begin()
         for chunk in itertools.chain(ahead, chunks):

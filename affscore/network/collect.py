@@ -55,7 +55,7 @@ class Collector(Listener):
     images: int = field(default=0, init=False)
     text: Tensor | None = field(default=None, init=False)  # which tokens are none of padding
     # a pair for each way to reduce: of each activation, and of those of the forward pass that is running
-    _pairs: dict[Any, list[Pair]] = field(default_factory=dict, init=False)
+    _pairs: dict[Key, list[Pair]] = field(default_factory=dict, init=False)
     _arriving: dict[int, list[Pair]] = field(default_factory=dict, init=False)
     _orders: dict[tuple[Key, ...], None] = field(default_factory=dict, init=False)  # which were seen
 
@@ -84,7 +84,7 @@ class Collector(Listener):
         arriving, self._arriving = sorted(self._arriving.values(), key=lambda several: several[0].call.index), {}
         if not arriving:
             return
-        keys: list[Any] = [several[0].key for several in arriving]
+        keys = [several[0].key for several in arriving]
         self.known = self.known or keys
         if self.experts is None:
             if difference := first_difference(self.known, keys):
@@ -92,7 +92,6 @@ class Collector(Listener):
                     f"{difference} for these samples: the network must run the same activations for every sample",
                     "it runs other activations for other samples",
                 )
-            keys = list(range(len(arriving)))
         else:
             times = Counter[tuple[str, int]]()
             for call, weights, several in ((several[0].call, several[0].weights, several) for several in arriving):
@@ -117,8 +116,6 @@ class Collector(Listener):
         self.take()
         self.first += self.images
         self.images, self.text = images, text
-        if self.experts is not None:
-            self.experts.start()
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """Reduce the input of an activation, before an in-place activation overwrites it."""
@@ -203,17 +200,15 @@ class Collector(Listener):
 
 def _activated(pair: Pair) -> Tensor:
     """The activation of the reduced input."""
-    if pair.call.block:
-        raise AffscoreError(
-            f"{pair.call} is a block and no elementwise function, for order='reduce-first'; use order='activate-first'"
-        )
-    try:
-        y = pair.function(pair.x.to(pair.dtype, copy=True)).to(pair.x.dtype)
-        if y.shape == pair.x.shape:
-            return y
-        problem = f"it returns shape {tuple(y.shape)} for {tuple(pair.x.shape)}"
-    except Exception as error:  # noqa: BLE001  # whatever an activation of somebody else raises
-        problem = f"{type(error).__name__}: {first_line(error)}"
+    problem = "it is a block and no elementwise function"
+    if not pair.call.block:
+        try:
+            y = pair.function(pair.x.to(pair.dtype, copy=True)).to(pair.x.dtype)
+            if y.shape == pair.x.shape:
+                return y
+            problem = f"it returns shape {tuple(y.shape)} for {tuple(pair.x.shape)}"
+        except Exception as error:  # noqa: BLE001  # whatever an activation of somebody else raises
+            problem = f"{type(error).__name__}: {first_line(error)}"
     raise AffscoreError(
         f"{pair.call} cannot be applied to vectors of channels, as order='reduce-first' needs it ({problem}); use "
         "order='activate-first'"

@@ -41,10 +41,8 @@ def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str, a
         AffscoreError: The network fails on these images, or its activations cannot be seen.
     """
     dtype = next((parameter.dtype for parameter in network.parameters() if parameter.is_floating_point()), None)
-
-    def fresh() -> Inputs:
-        # integers are tokens; and a network that begins in place must not overwrite the caller's images
-        return images.each(lambda tensor: tensor.to(dtype if tensor.is_floating_point() else None, copy=True))
+    # integers are tokens; and a network that begins in place must not overwrite the caller's images
+    given = images.each(lambda tensor: tensor.to(dtype if tensor.is_floating_point() else None, copy=True))
 
     def beside(*_: Any) -> None:
         # Python's profiling hook of a thread that begins meanwhile: it takes itself away
@@ -52,7 +50,7 @@ def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str, a
         sys.setprofile(None)
 
     recorder.listener.start(len(images), images.text)
-    recorder.start((given := fresh()).tensors)
+    recorder.start(given.tensors)
     profile = threading.getprofile()
     threading.setprofile(beside)
     try:

@@ -45,8 +45,6 @@ def nonlinearity_coefficient(function: Callable[[Tensor], Tensor], x: Tensor) ->
     >>> nonlinearity_coefficient(torch.sin, 10 * x) > 2
     True
     """
-    if len(x) < 2:
-        raise AffscoreError(f"the coefficient needs at least 2 samples, got {len(x)}")
     source = centred(x.reshape(len(x), -1), "x")
     try:
         values = function(x.clone()).detach()
