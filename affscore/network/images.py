@@ -78,10 +78,10 @@ class ImageStream:
         """
         hidden = None if progress is None else not progress
         with tqdm(total=self.total, desc=self.card.name, unit="sample", disable=hidden) as bar:
-            for number, group in itertools.groupby(self._cut(n), key=itemgetter(0)):
-                yield number, self.counted((part for _, part in group), bar)
+            for number, group in itertools.groupby(self._cut(n, bar), key=itemgetter(0)):
+                yield number, self.counted(part for _, part in group)
 
-    def _cut(self, n: int) -> Iterator[tuple[int, Inputs]]:
+    def _cut(self, n: int, bar: Any) -> Iterator[tuple[int, Inputs]]:
         seen = 0
         for chunk in self.chunks:
             while len(chunk):
@@ -89,8 +89,9 @@ class ImageStream:
                 chunk = chunk[len(part) :]
                 yield seen // n, part
                 seen += len(part)
+                bar.update(len(part))
 
-    def counted(self, chunks: Iterable[Inputs], bar: Any = None) -> Iterator[Inputs]:
+    def counted(self, chunks: Iterable[Inputs]) -> Iterator[Inputs]:
         """The same chunks; what the first samples show is noted, and every one counts for the fingerprint."""
         for chunk in chunks:
             if not self.seen:
@@ -98,12 +99,10 @@ class ImageStream:
                 self._digest.update(chunk.form.encode())
                 if not self.preprocessing:
                     self.notes += on_values(chunk.tensors, self.card.preprocessing, self.card.preprocessing_known)
-            self._sums.append(_checksums(chunk.numbers))
+            self._sums.append(_checksums(chunk))
             self._digest.update(self._sums[-1][:, 0].tobytes())
             self.seen += len(chunk)
             yield chunk
-            if bar is not None:
-                bar.update(len(chunk))
 
     @property
     def digest(self) -> bytes:
@@ -140,7 +139,7 @@ class ImageStream:
         return [Note(note, "note" if type(network).__module__.startswith("torchvision.") else "warning")]
 
 
-def _checksums(numbers: Tensor) -> NDArray[np.uint32]:
+def _checksums(inputs: Inputs) -> NDArray[np.uint32]:
     """The CRC-32 of the numbers of each sample, and the Adler-32 of some of them: the first is the fingerprint.
 
     Every byte counts, at the speed of memory: hashing all of them costs as much as a tenth of a small network. Among a
@@ -149,7 +148,8 @@ def _checksums(numbers: Tensor) -> NDArray[np.uint32]:
     Returns:
         Array (N, 2).
     """
-    samples = numbers.detach().cpu()[:, None].flatten(1).contiguous().view(torch.uint8).numpy()
+    parts = [tensor.detach().cpu()[:, None].flatten(1).contiguous().view(torch.uint8) for tensor in inputs.tensors]
+    samples = torch.cat(parts, dim=1).numpy()
     return np.array([(crc32(s), adler32(s[:: 1 + len(s) // 256].tobytes())) for s in samples], "<u4").reshape(-1, 2)
 
 

@@ -75,13 +75,6 @@ class Inputs:
         return network(*arguments, **named)
 
     @property
-    def numbers(self) -> Tensor:
-        """All numbers, sample after sample, for a fingerprint: the input, or the bytes of several side by side."""
-        if len(self.tensors) == 1:
-            return self.tensors[0]
-        return torch.cat([t.contiguous().view(len(t), -1).view(torch.uint8) for t in self.tensors], dim=1)
-
-    @property
     def form(self) -> str:
         """Shape and type of the tensors of one sample."""
         return ", ".join(f"{tuple(tensor.shape[1:])} {tensor.dtype}" for tensor in self.tensors)
