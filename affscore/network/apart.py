@@ -72,36 +72,34 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
             recorder.listener = collector
         return seen.collected()[0]
 
-    def compared(several: list[list[int]]) -> list[str]:
-        notes = list[str]()
-        for places in several:
-            few, size = partial(probe, places), len(places)
-            alone, notes = with_notes(few, recorder)
-            if len(alone) == len(among) and not _first_difference(alone, among, places, REPEATABLE):
-                continue
-            again = few()
-            if not all(bool(lone.isfinite().all()) for _, lone, *_ in _of_a_few(alone, among, places)):
-                raise AffscoreError("it gives NaN or infinity")
-            if len(alone) != len(among):
-                raise ScatteredError(
-                    f"the network {name} runs {len(among)} activations for {len(images)} samples and {len(alone)} for "
-                    f"{size}: the network must run the same activations for every sample",
-                    "it runs other activations for other samples",
-                )
-            if len(again) != len(alone) or _first_difference(alone, again, [*range(size)], REPEATABLE):
-                return [RANDOM, *notes]
-            if where := _first_difference(alone, among, places, TOLERANCE, JUMP):
-                what = f"{_counted(size)} alone {'gives' if size == 1 else 'give'}"
-                raise ScatteredError(
-                    f"the network {name} mixes samples, or moves the axis that counts them, before {where.call}: "
-                    f"{what} other numbers than among others; each must go through by itself, along the first axis",
-                    f"they do not stand one after the other where {where.call} sees them",
-                )
+    def compared(places: list[int]) -> list[str]:
+        few, size = partial(probe, places), len(places)
+        alone, notes = with_notes(few, recorder)
+        if len(alone) == len(among) and not _first_difference(alone, among, places, REPEATABLE):
+            return notes
+        again = few()
+        if not all(bool(lone.isfinite().all()) for _, lone, *_ in _of_a_few(alone, among, places)):
+            raise AffscoreError("it gives NaN or infinity")
+        if len(alone) != len(among):
+            raise ScatteredError(
+                f"the network {name} runs {len(among)} activations for {len(images)} samples and {len(alone)} for "
+                f"{size}: the network must run the same activations for every sample",
+                "it runs other activations for other samples",
+            )
+        if len(again) != len(alone) or _first_difference(alone, again, [*range(size)], REPEATABLE):
+            return [RANDOM, *notes]
+        if where := _first_difference(alone, among, places, TOLERANCE, JUMP):
+            what = f"{_counted(size)} alone {'gives' if size == 1 else 'give'}"
+            raise ScatteredError(
+                f"the network {name} mixes samples, or moves the axis that counts them, before {where.call}: "
+                f"{what} other numbers than among others; each must go through by itself, along the first axis",
+                f"they do not stand one after the other where {where.call} sees them",
+            )
         return notes
 
     for several in _a_few_of(len(images)):
         try:
-            return compared(several)
+            return [compared(places) for places in several][-1]
         except ScatteredError:
             raise
         except AffscoreError as error:

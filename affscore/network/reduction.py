@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError
+from affscore.network.scoring import naming
 from affscore.options import ReductionName, check_word
 from affscore.recorder.axes import channels_last
 
@@ -183,10 +184,8 @@ def reduced(
         shape = tuple(features.shape)
         why = f"they cannot be followed to {call}, which sees shape {shape}"
         raise ScatteredError(f"{call}: {_NOT_COUNTED.format(images, shape)}", why)
-    try:
+    with naming(call):
         found = reduce(first, images, channel_axis, reduction, positions, text)
-    except AffscoreError as error:
-        raise AffscoreError(f"{call}: {error}") from None
     if reduction not in ("mean", "sum", "published"):
         return found, found.new_zeros(())
     magnitude, text = first[: len(first) // images].detach().abs(), None if text is None else text[:1]

@@ -40,9 +40,6 @@ def joined(rows: Tensor, part: Tensor, room: int = 0) -> Tensor:
         part: Tensor (rows, c).
         room: How many rows are expected in all.
 
-    Raises:
-        AffscoreError: The parts have rows of several lengths.
-
     >>> rows = joined(torch.empty(0), torch.zeros(2, 3), room=10)
     >>> joined(rows, torch.ones(1, 3))[:, 0].tolist()
     [0.0, 0.0, 1.0]
@@ -50,11 +47,6 @@ def joined(rows: Tensor, part: Tensor, room: int = 0) -> Tensor:
     shape = part.shape[1:]
     if not len(rows):
         rows = part.new_empty(max(len(part), min(room, LARGEST)), *shape).resize_(0, *shape)
-    if shape != rows.shape[1:]:
-        raise AffscoreError(
-            f"an activation has {tuple(rows.shape[1:])} and {tuple(shape)} reduced values a sample: "
-            "all samples must have the same size"
-        )
     filled, needed = len(rows), len(rows) + len(part)
     capacity = rows.untyped_storage().nbytes() // (rows.element_size() * max(shape.numel(), 1))
     if needed > capacity:
@@ -118,12 +110,13 @@ class Pair:
         """Add what the same activation saw of further images, ``room`` being the number of images in all.
 
         Raises:
-            AffscoreError: As :func:`joined`; another number of rows an image.
+            AffscoreError: It has another number of rows an image there, or rows of another length.
         """
-        if len(self.x) and self.points_a_sample != other.points_a_sample:
+        now, before = (f"{one.points_a_sample} x {tuple(one.x.shape[1:])}" for one in (other, self))
+        if len(self.x) and (now != before or other.y.shape[1:] != self.y.shape[1:]):
             raise AffscoreError(
-                f"{other.call} has {other.points_a_sample} positions for some samples and {self.points_a_sample} for "
-                "others, of those that are drawn: all samples must have the same size"
+                f"{other.call} has {now} reduced values for some samples and {before} for others: all samples must "
+                "have the same size"
             )
         self.call, self.points_a_sample, self.terms = other.call, other.points_a_sample, other.terms
         self.refused = self.refused or other.refused
