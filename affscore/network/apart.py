@@ -15,7 +15,7 @@ from affscore.network.collect import Collector
 from affscore.network.forward import forward, with_notes
 from affscore.network.inputs import Inputs
 from affscore.network.notes import Note
-from affscore.network.reduction import ScatteredError
+from affscore.network.reduction import ScatteredError, other_activations
 from affscore.network.scoring import Pair
 from affscore.recorder import ActivationCall, Listener, Recorder
 from affscore.recorder.dataflow import tensors_in
@@ -81,11 +81,8 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         if not all(bool(lone.isfinite().all()) for _, lone, *_ in _of_a_few(alone, among, places)):
             raise AffscoreError("it gives NaN or infinity")
         if len(alone) != len(among):
-            raise ScatteredError(
-                f"the network {name} runs {len(among)} activations for {len(images)} samples and {len(alone)} for "
-                f"{size}: the network must run the same activations for every sample",
-                "it runs other activations for other samples",
-            )
+            counts = f"{len(among)} activations for {len(images)} samples and {len(alone)} for {size}"
+            raise other_activations(f"the network {name} runs {counts}")
         if len(again) != len(alone) or _first_difference(alone, again, [*range(size)], REPEATABLE):
             return [RANDOM, *notes]
         if where := _first_difference(alone, among, places, TOLERANCE, JUMP):

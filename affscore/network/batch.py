@@ -262,14 +262,11 @@ def _on_one_by_one(
         yield f"activations that fewer than two samples of batch {number} reach have no row there: in layer {layers}"
 
 
-def _assumed_channels(calls: list[ActivationCall]) -> list[str]:
+def _assumed_channels(calls: list[ActivationCall]) -> Iterator[str]:
     """A note on the activations whose channels nothing in the network points at."""
     guessed = [call for call in calls if call.guessed and call.kind != "network"]  # whose input is taken as it is
     shapes = [", ".join("N" if at == one.image_axis else str(n) for at, n in enumerate(one.shape)) for one in guessed]
     found = [f"{one} (axis {one.channel_axis} of ({shape}))" for one, shape in zip(guessed, shapes, strict=True)]
-    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-    note = (
-        f"the axis of the channels is a guess for {', '.join(found[:3])}{more}: no convolution, linear layer or "
-        "attention in front says which it is; reduction='flatten' needs none"
-    )
-    return [note] if found else []
+    if found:
+        which = ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
+        yield f"the axis of the channels is a guess for {which}: no layer in front says it, and 'flatten' needs none"

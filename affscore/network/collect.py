@@ -16,7 +16,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError, first_line
 from affscore.network.experts import TIMES, Experts, Key, common_order, first_difference
-from affscore.network.reduction import ScatteredError, chosen_positions, images_first, marked, reduced
+from affscore.network.reduction import chosen_positions, images_first, marked, other_activations, reduced
 from affscore.network.scoring import Pair
 from affscore.options import Options
 from affscore.recorder.axes import Place
@@ -88,10 +88,7 @@ class Collector(Listener):
         self.known = self.known or keys
         if self.experts is None:
             if difference := first_difference(self.known, keys):
-                raise ScatteredError(
-                    f"{difference} for these samples: the network must run the same activations for every sample",
-                    "it runs other activations for other samples",
-                )
+                raise other_activations(f"{difference} for these samples")
         else:
             times = Counter[tuple[str, int]]()
             for call, weights, several in ((several[0].call, several[0].weights, several) for several in arriving):
@@ -161,11 +158,8 @@ class Collector(Listener):
     def _match_positions(self, pair: Pair) -> None:
         """Of a block that leaves fewer positions than are drawn, or makes more of them, as many on both sides."""
         if len(pair.x) != len(pair.y) and self.images and not (len(pair.x) % self.images or len(pair.y) % self.images):
-            pair.points_a_sample = min(len(pair.x), len(pair.y)) // self.images
-            pair.x, pair.y = (
-                side.unflatten(0, (self.images, -1))[:, : pair.points_a_sample].flatten(0, 1)
-                for side in (pair.x, pair.y)
-            )
+            each = pair.points_a_sample = min(len(pair.x), len(pair.y)) // self.images
+            pair.x, pair.y = (z.unflatten(0, (self.images, -1))[:, :each].flatten(0, 1) for z in (pair.x, pair.y))
 
     def _reduce(
         self, way: Options, call: ActivationCall, features: Tensor, output: Place | None = None
@@ -190,9 +184,7 @@ class Collector(Listener):
         bits = np.random.PCG64([self.options.seed, zlib.crc32(call.layer.encode()), call.call])
         least = int(np.min(count))
         if isinstance(count, np.ndarray) and least < each:  # of texts, whose lengths differ within a batch
-            raise AffscoreError(
-                f"a text has {least} tokens, fewer than positions={each}; use positions={least}, or omit short texts"
-            )
+            raise AffscoreError(f"a text has {least} tokens, fewer than positions={each}; use positions={least}")
         places = self.places or range(self.images)
         uniform = np.random.Generator(bits.advance(self.first * each)).random((max(places) + 1, each))
         return chosen_positions(uniform[list(places)], count)
@@ -209,10 +201,7 @@ def _activated(pair: Pair) -> Tensor:
             problem = f"it returns shape {tuple(y.shape)} for {tuple(pair.x.shape)}"
         except Exception as error:  # noqa: BLE001  # whatever an activation of somebody else raises
             problem = f"{type(error).__name__}: {first_line(error)}"
-    raise AffscoreError(
-        f"{pair.call} cannot be applied to vectors of channels, as order='reduce-first' needs it ({problem}); use "
-        "order='activate-first'"
-    )
+    raise AffscoreError(f"{pair.call} cannot be applied to vectors of channels ({problem}); use order='activate-first'")
 
 
 def _is_relu(call: ActivationCall) -> bool:

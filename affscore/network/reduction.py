@@ -29,6 +29,12 @@ class ScatteredError(AffscoreError):
         self.why = why
 
 
+def other_activations(what: str) -> ScatteredError:
+    """The error where a network runs other activations for other samples."""
+    sentence = f"{what}: the network must run the same activations for every sample"
+    return ScatteredError(sentence, "it runs other activations for other samples")
+
+
 def unsaid(count: Any) -> Tensor:
     """Stands for the positions that a reduction draws, where nobody says them: an AffscoreError."""
     raise AffscoreError("the reductions sample and positions need positions=, which chooses among so many")
@@ -96,8 +102,7 @@ def reduce(
         raise AffscoreError(_NOT_COUNTED.format(images, tuple(features.shape)))
     if features.is_complex():
         raise AffscoreError(
-            "its numbers are complex, and a score would drop their imaginary part; declare the module around it, which "
-            "takes and gives real ones: activations=[...]"
+            "its numbers are complex, and a score has no imaginary part; declare a module around it: activations=[...]"
         )
     if features.dtype in (torch.float16, torch.bfloat16):
         features = features.float()
@@ -136,8 +141,7 @@ def marked(tokens: Tensor, text: Tensor) -> Tensor:
     """
     if tokens.shape[:2] != text.shape:
         raise AffscoreError(
-            f"it has {tokens.shape[1]} positions a sample, and the mask marks padding among {text.shape[1]} tokens; "
-            f"give windows of the same length without padding, or mask=None, and padding counts"
+            f"it has {tokens.shape[1]} positions a sample, and the mask has {text.shape[1]}; mask=None reads no mask"
         )
     return text.to(tokens.device)
 
@@ -170,8 +174,8 @@ def reduced(
 
     Returns:
         The reduced features; and the size of the terms that the reduction adds up, per channel, tensor (c,) in float64,
-        or the number 0 where nothing is added up: after an instance norm they cancel up to rounding. It is the reduced magnitude
-        of the first image, which costs next to nothing.
+        or the number 0 where nothing is added up: after an instance norm they cancel up to rounding. It is the reduced
+        magnitude of the first image, which costs next to nothing.
 
     Raises:
         ScatteredError: No axis counts the images.

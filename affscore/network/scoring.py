@@ -114,10 +114,7 @@ class Pair:
         """
         now, before = (f"{one.points_a_sample} x {tuple(one.x.shape[1:])}" for one in (other, self))
         if len(self.x) and (now != before or other.y.shape[1:] != self.y.shape[1:]):
-            raise AffscoreError(
-                f"{other.call} has {now} reduced values for some samples and {before} for others: all samples must "
-                "have the same size"
-            )
+            raise AffscoreError(f"{other.call} has {before} and {now} values: all samples must have the same size")
         self.call, self.points_a_sample, self.terms = other.call, other.points_a_sample, other.terms
         self.refused = self.refused or other.refused
         self.x, self.y = joined(self.x, other.x, room), joined(self.y, other.y, room)

@@ -283,12 +283,10 @@ def on_n(result: Signature) -> Iterator[Note]:
     tolerance = WARNED_OF if bias.max() > WARNED_OF else NOTED
     many = bias > tolerance
     if many.any():
-        widths = result.summary.get("effective_width", result.summary["width"])[many]
+        widths = result.summary["effective_width"][many]
         points_a_sample = result.table.groupby("index")["n"].max()[many] / used
-        needed = max(
-            math.ceil(points_needed(math.ceil(width), tolerance) / each)
-            for width, each in zip(widths, points_a_sample, strict=True)
-        )
+        both = zip(widths, points_a_sample, strict=True)
+        needed = max(math.ceil(points_needed(math.ceil(width), tolerance) / each) for width, each in both)
         yield Note(
             f"{used} {items} in a batch are few for {many.sum()} of {len(bias)} {units}: their scores are expected "
             f"to be up to {bias.max():.2g} too high, and the mean score by {bias.mean():.2g}; "
@@ -300,7 +298,7 @@ def on_n(result: Signature) -> Iterator[Note]:
 
 def provenance() -> dict[str, Any]:
     """The versions that a result depends on, and when it was made."""
-    versions = {"python": platform.python_version(), "torch": torch.__version__}
     others = ("affscore", "torchvision", "numpy", "scipy", "pandas", "scikit-learn", "pillow")
-    versions |= {name: version(name) for name in others}
+    own = {"python": platform.python_version(), "torch": torch.__version__}
+    versions = own | {name: version(name) for name in others}
     return {"versions": versions, "created": datetime.now(UTC).isoformat(timespec="seconds")}
