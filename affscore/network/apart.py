@@ -156,7 +156,7 @@ def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: st
             return False
         (among, _), (last, _), (inner, _), (first, calls), (again, calls_again) = runs
         both = zip(first, again, strict=False)
-        if any(one.shape != two.shape or _far(one, two) > REPEATABLE * _largest(one) for one, two in both):
+        if not all(_close(one, two, REPEATABLE * _largest(one)) for one, two in both):
             return calls == calls_again
         places = ((first, 0), (inner, middle), (last, -1))
         fits = [fit for alone, place in places for fit in _fitting(alone, among, place, count)]
@@ -179,10 +179,7 @@ def _fitting(alone: list[Tensor], among: list[Tensor], place: int, count: int) -
     """Whether tensors of one sample alone are its parts of those of so many; nothing of those that do not tell."""
     if len(among) == count * len(alone) > len(alone):  # a list of what each sample gives
         theirs = among[place % count * len(alone) :][: len(alone)]
-        yield all(
-            one.shape == other.shape and _far(one, other) <= TOLERANCE * _largest(other)
-            for one, other in zip(alone, theirs, strict=True)
-        )
+        yield all(_close(one, other, TOLERANCE * _largest(other)) for one, other in zip(alone, theirs, strict=True))
     for lone, many in zip(alone, among, strict=True) if len(alone) == len(among) else ():
         found = list[bool]()
         for axis in range(many.ndim):
@@ -192,9 +189,9 @@ def _fitting(alone: list[Tensor], among: list[Tensor], place: int, count: int) -
                 if lone.shape in (parts.shape[1:], squeezed):
                     spread, size = _largest(parts - parts[:1]), _largest(parts)
                     rounding = 16 * torch.finfo(many.dtype).eps * size
-                    far = _far(lone.float().reshape(parts.shape[1:]), parts[place])
-                    if max(far, spread) > rounding:  # what never varies tells nothing
-                        found.append(far <= max(TOLERANCE * spread, rounding))
+                    one, other = lone.float().reshape(parts.shape[1:]), parts[place]
+                    if spread > rounding or not _close(one, other, rounding):  # what never varies tells nothing
+                        found.append(_close(one, other, max(TOLERANCE * spread, rounding)))
         if found:
             yield any(found)
 
@@ -203,10 +200,9 @@ def _largest(tensor: Tensor) -> float:
     return float(tensor.nan_to_num(0, 0, 0).abs().max())
 
 
-def _far(one: Tensor, other: Tensor) -> float:
-    """The largest difference, infinite where one of them alone is not finite."""
-    same = (one == other) | (one.isnan() & other.isnan())
-    return float((one - other).masked_fill(same, 0).abs().nan_to_num(torch.inf).max())
+def _close(one: Tensor, other: Tensor, most: float) -> bool:
+    """Whether no difference is larger; NaN and infinity must be in the same places."""
+    return one.shape == other.shape and torch.allclose(one, other, rtol=0, atol=most, equal_nan=True)
 
 
 def _of_a_few(alone: list[Pair], among: list[Pair], places: list[int]) -> Iterator[tuple[Pair, Tensor, Tensor, float]]:

@@ -56,13 +56,11 @@ def linear_cka(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
     x, y = source.points, target.points
     if max(x.shape[1], y.shape[1]) >= 2 * len(x):  # the Gram matrices are much the smaller products
         second_x, second_y = second_moments(x.T), second_moments(y.T)
-        return _cka(float((second_x * second_y).sum()), second_x, second_y)
-    return _cka(float((y.T @ x).square().sum()), source.second, target.second)  # the moments of the score
-
-
-def _cka(cross: float, second_x: Tensor, second_y: Tensor) -> float:
+        cross = (second_x * second_y).sum()
+    else:
+        second_x, second_y, cross = source.second, target.second, (y.T @ x).square().sum()  # the moments of the score
     scale = float(second_x.norm()) * float(second_y.norm())
-    return min(cross / scale, 1.0) if scale > 0 else math.nan
+    return min(float(cross) / scale, 1.0) if scale > 0 else math.nan
 
 
 @criterion(

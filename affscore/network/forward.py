@@ -62,9 +62,8 @@ def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str, a
         raise AffscoreError(_why_none(network, recorder, images[:1], name))
     if recorder.flow.lost(output):
         raise AffscoreError(
-            f"the activations of {name} cannot all be seen: its output does not depend on the samples as far as torch "
-            "functions show; a part of it is TorchScript, NumPy or a custom kernel, or runs in another thread (if that "
-            "part is an activation, declare its class: activations=[...])"
+            f"the activations of {name} cannot all be seen: as far as torch shows, its output does not depend on the "
+            "samples; declare the class of what is no torch function, or in another thread: activations=[...]"
         )
     return output
 
@@ -100,10 +99,8 @@ def with_notes(probe: Callable[[], Result], recorder: Recorder) -> tuple[Result,
     if uncounted.sentence:
         notes.append(f"functions bend features elementwise and have no score: {uncounted.sentence}")
     if below.missed:
-        notes.append(
-            f"activations ran that cannot be seen ({below.missed}), in TorchScript, torch.ops or an extension: they "
-            "have no score; if a module is such an activation, declare its class: activations=[...]"
-        )
+        where = f"({below.missed}), in TorchScript, torch.ops or an extension"
+        notes.append(f"activations ran that cannot be seen {where}; declare such a module: activations=[...]")
     return found, notes
 
 
@@ -220,9 +217,7 @@ def on_accuracy(
         named: Whether the network names its own.
     """
     if accuracy is None and 0 < (unused := min(batch.unused for batch in batches)) < NO_LABELS:
-        yield (
-            f"there is no accuracy: {unused} of the outputs of the network lie beyond the largest label of the samples "
-            "that were used; use more samples, with one of the last class among them"
-        )
+        beyond = f"{unused} of the outputs of the network lie beyond the largest label"
+        yield f"there is no accuracy: {beyond}; use more samples, with one of the last class among them"
     if accuracy is not None and data.startswith("folder:") and not named and not are_wordnet_ids(classes):
         yield "the accuracy takes the folders, in sorted order, for the classes of the network (attribute classes)"

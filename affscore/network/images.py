@@ -53,6 +53,7 @@ class ImageStream:
         most: After how many no more are read, of data that does not say how long it is.
         seen: How many samples went into the network.
         items: What a sample is called, once the first ones have been read.
+        hash: A hash of the samples so far, of hashlib.
     """
 
     name: str
@@ -66,7 +67,7 @@ class ImageStream:
     most: float = math.inf
     seen: int = field(default=0, init=False)
     items: str = field(default="", init=False)
-    _digest: Any = field(default_factory=hashlib.sha256, init=False)
+    hash: Any = field(default_factory=hashlib.sha256, init=False)
     _sums: list[NDArray[np.uint32]] = field(default_factory=list, init=False)
 
     def batches(self, n: int, progress: bool | None = False) -> Iterator[tuple[int, Iterator[Inputs]]]:
@@ -96,23 +97,18 @@ class ImageStream:
         for chunk in chunks:
             if not self.seen:
                 self.items = chunk.items
-                self._digest.update(chunk.form.encode())
+                self.hash.update(chunk.form.encode())
                 if not self.preprocessing:
                     self.notes += on_values(chunk.tensors, self.card.preprocessing, self.card.preprocessing_known)
             self._sums.append(_checksums(chunk))
-            self._digest.update(self._sums[-1][:, 0].tobytes())
+            self.hash.update(self._sums[-1][:, 0].tobytes())
             self.seen += len(chunk)
             yield chunk
 
     @property
-    def digest(self) -> bytes:
-        """A hash of the samples so far."""
-        return bytes(self._digest.digest())
-
-    @property
     def fingerprint(self) -> str:
-        """What results carry of it."""
-        return f"crc32:{self.digest.hex()[:16]}"
+        """What results carry of the samples so far."""
+        return f"crc32:{self.hash.hexdigest()[:16]}"
 
     def repeats(self, samples: int) -> Iterator[str]:
         """How many of the first samples are the same as an earlier one, to the last bit."""
@@ -133,9 +129,7 @@ class ImageStream:
         advice = "give it an attribute preprocessing = affscore.models.Preprocessing(...)"
         if self.preprocessing != IMAGENET:
             return [Note(f"{says}: they went in with {size}, normalised as for ImageNet; {advice}")]
-        note = (
-            f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on the size; {advice}, or size=..."
-        )
+        note = f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on it; {advice}, or size=..."
         return [Note(note, "note" if type(network).__module__.startswith("torchvision.") else "warning")]
 
 
