@@ -205,10 +205,9 @@ def run_batch(
             try:
                 check(joined(ahead))
                 first = False
-            except ScatteredError:
-                raise
-            except AffscoreError:  # the network takes one at a time, or they have several sizes
-                pass
+            except AffscoreError as error:  # the network takes one at a time, or they have several sizes
+                if isinstance(error, ScatteredError):
+                    raise
             subject.one_by_one = subject.one_by_one or "the data gives them so"
             begin()
         for chunk in itertools.chain(ahead, chunks):
@@ -245,11 +244,9 @@ def _on_one_by_one(subject: Subject, number: int, passes: int, samples: int, pai
     reached = {pair.key: len(pair.reached) for pair in pairs}
     some = sorted(count for count in reached.values() if count < samples)
     if number == 0 and passes < samples:
-        price = f"{samples} passes in place of {passes} for a batch"
-        yield f"{ONE_BY_ONE} ({price}), since {subject.one_by_one}"
+        yield f"{ONE_BY_ONE} ({samples} passes in place of {passes} for a batch), since {subject.one_by_one}"
     if number == 0 and some:
-        count = f"{some[0]} to {some[-1]}" if some[0] < some[-1] else some[0]
-        which = f"{len(some)} of {len(pairs)} activations (of experts, say) are reached by {count}"
+        which = f"{len(some)} of {len(pairs)} activations (of experts, say) are reached by {some[0]} to {some[-1]}"
         yield f"{which} of the {samples} samples of the first batch: the others are left out there (column n)"
     if few := dict.fromkeys(place[0] for place in (*subject.known, *reached) if reached.get(place, 0) < 2):
         layers = ", ".join(map(repr, few))
