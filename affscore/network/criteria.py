@@ -23,7 +23,7 @@ from affscore.network.columns import (
     criterion,
 )
 from affscore.transport.decompositions import varying_basis
-from affscore.transport.samples import CentredSample, Samples, as_samples, centred, power_of_two_above, second_moments
+from affscore.transport.samples import CentredSample, Samples, as_samples, centred, second_moments
 
 
 def _both_centred(x: Samples | CentredSample, y: Samples | CentredSample) -> tuple[CentredSample, CentredSample]:
@@ -82,9 +82,7 @@ def norm(x: Samples, y: Samples) -> float:
     points_x, points_y = as_samples(x)[0], as_samples(y, "y")[0]
     if points_x.shape[1] != points_y.shape[1]:
         return math.nan
-    difference = points_x - points_y
-    size = power_of_two_above(float(difference.abs().max()))
-    return float((difference / size).norm()) * size
+    return float((points_x - points_y).norm())
 
 
 @criterion(
@@ -121,7 +119,6 @@ def entropy(x: Samples) -> float:
     """
     points, _ = as_samples(x)
     n, d = points.shape
-    points = points / power_of_two_above(float(points.abs().max()))
     low = points.amin(dim=1, keepdim=True)
     width = points.amax(dim=1, keepdim=True) - low
     relative = (points - low).div_(torch.where(width > 0, width, 1.0))

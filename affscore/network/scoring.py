@@ -157,8 +157,8 @@ class BatchSamples:
     def _finite(self, side: str, values: Tensor) -> Tensor:
         if bad := int((~torch.isfinite(values)).sum()):
             raise NotFiniteError(
-                f"the {side} of {_described(self.pair.call)} holds {bad} NaN or infinite of {values.numel()} reduced "
-                "values; check the weights, the data and the precision of the network"
+                f"the {side} of {self.pair.call} (call {self.pair.call.call}) holds {bad} NaN or infinite of "
+                f"{values.numel()} reduced values; check the weights, the data and the precision of the network"
             )
         return values.double()
 
@@ -169,11 +169,7 @@ def naming(call: ActivationCall) -> Iterator[None]:
     try:
         yield
     except AffscoreError as error:
-        raise AffscoreError(f"{_described(call)}: {error}") from error
-
-
-def _described(call: ActivationCall) -> str:
-    return f"{call} (call {call.call})"
+        raise AffscoreError(f"{call} (call {call.call}): {error}") from error
 
 
 def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, Any]]:
