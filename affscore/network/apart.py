@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -14,7 +15,7 @@ from affscore.network.collect import Collector
 from affscore.network.forward import forward, with_notes
 from affscore.network.inputs import Inputs
 from affscore.network.notes import Note
-from affscore.network.reduction import ScatteredError
+from affscore.network.reduction import ScatteredError, other_activations
 from affscore.network.scoring import Pair
 from affscore.recorder import ActivationCall, Listener, Recorder
 from affscore.recorder.dataflow import tensors_in
@@ -71,36 +72,31 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
             recorder.listener = collector
         return seen.collected()[0]
 
-    def compared(several: list[list[int]]) -> list[str]:
-        notes = list[str]()
-        for places in several:
-            few, size = partial(probe, places), len(places)
-            alone, notes = (few(), notes) if places != several[-1] else with_notes(few, recorder)
-            same = len(alone) == len(among) and _first_difference(alone, among, places, REPEATABLE) is None
-            again = alone if same else few()
-            if not all(bool(lone.isfinite().all()) for _, lone, *_ in _of_a_few(alone, among, places)):
-                raise AffscoreError("it gives NaN or infinity")
-            for found, what in ((alone, ""), (again, " in a second pass")):
-                if len(found) != len(among):
-                    raise ScatteredError(
-                        f"the network {name} runs {len(among)} activations for {len(images)} samples and {len(found)} "
-                        f"for {size}{what}: the network must run the same activations for every sample",
-                        "it runs other activations for other samples",
-                    )
-            if _first_difference(alone, again, [*range(size)], REPEATABLE) is not None:
-                return [RANDOM, *notes]
-            if (where := _first_difference(alone, among, places, TOLERANCE, JUMP)) is not None:
-                what = f"{_counted(size)} alone {'gives' if size == 1 else 'give'}"
-                raise ScatteredError(
-                    f"the network {name} mixes samples, or moves the axis that counts them, before {where.call}: "
-                    f"{what} other numbers than among others; each must go through by itself, along the first axis",
-                    f"they do not stand one after the other where {where.call} sees them",
-                )
+    def compared(places: list[int]) -> list[str]:
+        few, size = partial(probe, places), len(places)
+        alone, notes = with_notes(few, recorder)
+        if len(alone) == len(among) and not _first_difference(alone, among, places, REPEATABLE):
+            return notes
+        again = few()
+        if not all(bool(lone.isfinite().all()) for _, lone, *_ in _of_a_few(alone, among, places)):
+            raise AffscoreError("it gives NaN or infinity")
+        if len(alone) != len(among):
+            counts = f"{len(among)} activations for {len(images)} samples and {len(alone)} for {size}"
+            raise other_activations(f"the network {name} runs {counts}")
+        if len(again) != len(alone) or _first_difference(alone, again, [*range(size)], REPEATABLE):
+            return [RANDOM, *notes]
+        if where := _first_difference(alone, among, places, TOLERANCE, JUMP):
+            what = f"{_counted(size)} alone {'gives' if size == 1 else 'give'}"
+            raise ScatteredError(
+                f"the network {name} mixes samples, or moves the axis that counts them, before {where.call}: "
+                f"{what} other numbers than among others; each must go through by itself, along the first axis",
+                f"they do not stand one after the other where {where.call} sees them",
+            )
         return notes
 
     for several in _a_few_of(len(images)):
         try:
-            return compared(several)
+            return [compared(places) for places in several][-1]
         except ScatteredError:
             raise
         except AffscoreError as error:
@@ -143,9 +139,10 @@ def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: st
     """
 
     def seen(inside: bool, few: Inputs) -> tuple[list[Tensor], int]:
-        recorder.listener = watching = _Seen(inside)
+        inputs = list[Tensor]()
+        recorder.listener = _Seen(inputs) if inside else Listener()
         output = forward(network, recorder, few, name)
-        found = watching.inputs if inside else tensors_in(output)
+        found = inputs if inside else tensors_in(output)
         return [one for one in found if one.is_floating_point() and one.numel()], len(recorder.calls)
 
     for inside in (False, True):
@@ -159,7 +156,7 @@ def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: st
             return False
         (among, _), (last, _), (inner, _), (first, calls), (again, calls_again) = runs
         both = zip(first, again, strict=False)
-        if any(one.shape != two.shape or _far(one, two) > REPEATABLE * _largest(one) for one, two in both):
+        if not all(_close(one, two, REPEATABLE * _largest(one)) for one, two in both):
             return calls == calls_again
         places = ((first, 0), (inner, middle), (last, -1))
         fits = [fit for alone, place in places for fit in _fitting(alone, among, place, count)]
@@ -168,25 +165,21 @@ def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: st
     return False
 
 
+@dataclass(eq=False)
 class _Seen(Listener):
-    """Keeps what the activations see, if it is wanted."""
+    """Keeps what the activations see."""
 
-    def __init__(self, wanted: bool) -> None:
-        self.wanted, self.inputs = wanted, list[Tensor]()
+    inputs: list[Tensor]
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
-        if self.wanted:
-            self.inputs.append(x.clone())
+        self.inputs.append(x.clone())
 
 
 def _fitting(alone: list[Tensor], among: list[Tensor], place: int, count: int) -> Iterator[bool]:
     """Whether tensors of one sample alone are its parts of those of so many; nothing of those that do not tell."""
     if len(among) == count * len(alone) > len(alone):  # a list of what each sample gives
         theirs = among[place % count * len(alone) :][: len(alone)]
-        yield all(
-            one.shape == other.shape and _far(one, other) <= TOLERANCE * _largest(other)
-            for one, other in zip(alone, theirs, strict=True)
-        )
+        yield all(_close(one, other, TOLERANCE * _largest(other)) for one, other in zip(alone, theirs, strict=True))
     for lone, many in zip(alone, among, strict=True) if len(alone) == len(among) else ():
         found = list[bool]()
         for axis in range(many.ndim):
@@ -196,9 +189,9 @@ def _fitting(alone: list[Tensor], among: list[Tensor], place: int, count: int) -
                 if lone.shape in (parts.shape[1:], squeezed):
                     spread, size = _largest(parts - parts[:1]), _largest(parts)
                     rounding = 16 * torch.finfo(many.dtype).eps * size
-                    far = _far(lone.float().reshape(parts.shape[1:]), parts[place])
-                    if max(far, spread) > rounding:  # what never varies tells nothing
-                        found.append(far <= max(TOLERANCE * spread, rounding))
+                    one, other = lone.float().reshape(parts.shape[1:]), parts[place]
+                    if spread > rounding or not _close(one, other, rounding):  # what never varies tells nothing
+                        found.append(_close(one, other, max(TOLERANCE * spread, rounding)))
         if found:
             yield any(found)
 
@@ -207,10 +200,9 @@ def _largest(tensor: Tensor) -> float:
     return float(tensor.nan_to_num(0, 0, 0).abs().max())
 
 
-def _far(one: Tensor, other: Tensor) -> float:
-    """The largest difference, infinite where one of them alone is not finite."""
-    same = (one == other) | (one.isnan() & other.isnan())
-    return float((one - other).masked_fill(same, 0).abs().nan_to_num(torch.inf).max())
+def _close(one: Tensor, other: Tensor, most: float) -> bool:
+    """Whether no difference is larger; NaN and infinity must be in the same places."""
+    return one.shape == other.shape and torch.allclose(one, other, rtol=0, atol=most, equal_nan=True)
 
 
 def _of_a_few(alone: list[Pair], among: list[Pair], places: list[int]) -> Iterator[tuple[Pair, Tensor, Tensor, float]]:
@@ -222,7 +214,7 @@ def _of_a_few(alone: list[Pair], among: list[Pair], places: list[int]) -> Iterat
         for lone, rows, size in zip((one.x, one.y), (pair.x, pair.y), pair.sizes, strict=True):
             row = rows.unflatten(0, (-1, pair.points_a_sample))[places].flatten(0, 1)
             if bool(row.isfinite().all()):
-                yield pair, lone, row, float(torch.as_tensor(size).max())
+                yield pair, lone, row, float(size.max())
 
 
 def _first_difference(
@@ -237,7 +229,7 @@ def _first_difference(
         if lone.shape != row.shape:
             return pair
         difference, size = float((lone - row).abs().max()), max(float(row.abs().max()), terms)
-        if difference > max(tolerance, jump * largest) * size:
+        if not difference <= max(tolerance, jump * largest) * size:  # NaN is different, too
             return pair
         largest = max(largest, difference / size if difference else 0.0)
     return None

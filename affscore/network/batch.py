@@ -6,9 +6,9 @@ What a batch holds depends on the network, its samples, the options and its numb
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,7 @@ class Subject:
         activations: What else counts as an activation.
         forward: Runs the network on a batch of the data, in place of the rules.
         one_by_one: Why samples go through the network one at a time; empty where they do not.
+        known: Every activation of the batch before.
     """
 
     network: nn.Module
@@ -69,6 +70,7 @@ class Subject:
     activations: Any
     forward: Forward | None
     one_by_one: str = ""
+    known: list[Key] = field(default_factory=list)
 
 
 def subject_of(
@@ -86,8 +88,6 @@ def subject_of(
         AffscoreError: As :func:`affscore.signature`.
     """
     options, execution = checked(options), checked_execution(execution)
-    if data_name is not None and (not isinstance(data_name, str) or not data_name.strip()):
-        raise AffscoreError(f"data_name must be a text that names the data, got {data_name!r}")
     network = unwrapped(load_model(model, options.seed) if isinstance(model, str) else model)
     check_has_weights(network, type(network).__name__)
     card = card_of(network)
@@ -138,12 +138,7 @@ class Batch:
 
 
 def run_batch(
-    subject: Subject,
-    recorder: Recorder,
-    number: int,
-    chunks: Iterable[Inputs],
-    known: Sequence[Key] = (),
-    checked: bool = False,
+    subject: Subject, recorder: Recorder, number: int, chunks: Iterable[Inputs], checked: bool = False
 ) -> Batch | None:
     """Send a batch through the network; what its very first samples show is checked.
 
@@ -154,7 +149,6 @@ def run_batch(
         recorder: Watches the network.
         number: The number of the batch.
         chunks: Its samples.
-        known: Layer, call and name of every activation of the batch before.
         checked: Whether the first samples have been checked before.
 
     Returns:
@@ -164,8 +158,9 @@ def run_batch(
     room = options.n if stream.total is None else min(options.n, stream.total)
     seed = int(np.random.SeedSequence([options.seed, number]).generate_state(1, np.uint64)[0])
     notes, predicted, kept = list[str](), list[Predictions | None](), list[Inputs]()
-    first, passes, samples, chunks = number == 0 and not checked, 0, 0, iter(chunks)
-    collector = Collector(options)
+    first, passes, samples, collector = number == 0 and not checked, 0, 0, Collector(options)
+    chunks = (chunk.each(lambda tensor: tensor.to(subject.device)) for chunk in chunks)
+    subject.known = subject.known if number else []
     with ExitStack() as stack:
 
         def begin() -> None:
@@ -174,10 +169,9 @@ def run_batch(
             seed_generators(seed, subject.device)
             predicted.clear()
             experts = stack.enter_context(experts_told_apart(recorder, network)) if subject.one_by_one else None
-            recorder.listener = collector = Collector(options, room, number * options.n, known, experts)
+            recorder.listener = collector = Collector(options, room, number * options.n, subject.known, experts)
 
         def run(samples: Inputs, audited: bool = False) -> None:
-            samples = samples.each(lambda tensor: tensor.to(subject.device))
             alone = ["a sample x alone is x[None]"] * (len(samples) <= FEW and samples.tensors[0].ndim < 4)
             advice = "; ".join([*on_backbone(network), *stream.assumptions(network), *alone])
             for part in (samples[i : i + 1] for i in range(len(samples))) if subject.one_by_one else (samples,):
@@ -196,8 +190,7 @@ def run_batch(
                 if not subject.one_by_one and (number or sum(map(len, before)) < samples):
                     # what was measured of samples before is of a batch
                     raise ScatteredError(f"{error}; give batch_size=1: each sample goes alone", error.why) from error
-                few = chunk.each(lambda tensor: tensor.to(subject.device))
-                if subject.one_by_one or not keeps_apart(network, recorder, few, name):
+                if subject.one_by_one or not keeps_apart(network, recorder, chunk, name):
                     raise
                 subject.one_by_one = error.why
                 begin()
@@ -207,9 +200,8 @@ def run_batch(
                     run(part)
 
         begin()
-        ahead = list(itertools.islice(chunks, 1))
-        if first and ahead and len(ahead[0]) == 1 and (more := list(itertools.islice(chunks, 1))):
-            ahead += more  # a sample alone does not show whether samples are mixed
+        ahead = list(itertools.islice(chunks, 2 if first else 0))
+        if len(ahead) == 2 and len(ahead[0]) == 1:  # a sample alone does not show whether samples are mixed
             try:
                 check(joined(ahead))
                 first = False
@@ -229,7 +221,7 @@ def run_batch(
         return None
     every = collector.collected()
     if subject.one_by_one:
-        notes += _on_one_by_one(subject.one_by_one, number, passes, samples, every[0], known)
+        notes += _on_one_by_one(subject, number, passes, samples, every[0])
     notes += [note for follower in recorder.followers for note in follower.notes]
     if recorder.independent_of_input:
         notes.append(f"{recorder.independent_of_input} activation calls do not depend on the samples and have no score")
@@ -243,35 +235,29 @@ def run_batch(
     right = count_right(predicted, stream.classes, subject.card.classes)
     # an expert that a single sample reaches has no score
     every = [[pair for pair in pairs if len(pair.reached) != 1] for pairs in every]
+    subject.known = [pair.key for pair in every[0]]
     return Batch(every, [*notes, *right.notes, *on_refusals(every)], right)
 
 
-def _on_one_by_one(
-    why: str, number: int, passes: int, samples: int, pairs: list[Pair], known: Sequence[Key]
-) -> Iterator[str]:
+def _on_one_by_one(subject: Subject, number: int, passes: int, samples: int, pairs: list[Pair]) -> Iterator[str]:
     """What it costs to send samples through a network one at a time, and which activations not all of them reach."""
     reached = {pair.key: len(pair.reached) for pair in pairs}
     some = sorted(count for count in reached.values() if count < samples)
     if number == 0 and passes < samples:
-        price = f"{samples} passes in place of {passes} for a batch"
-        yield f"{ONE_BY_ONE} ({price}), since {why}"
+        yield f"{ONE_BY_ONE} ({samples} passes in place of {passes} for a batch), since {subject.one_by_one}"
     if number == 0 and some:
-        count = f"{some[0]} to {some[-1]}" if some[0] < some[-1] else some[0]
-        which = f"{len(some)} of {len(pairs)} activations (of experts, say) are reached by {count}"
+        which = f"{len(some)} of {len(pairs)} activations (of experts, say) are reached by {some[0]} to {some[-1]}"
         yield f"{which} of the {samples} samples of the first batch: the others are left out there (column n)"
-    if few := dict.fromkeys(place[0] for place in (*known, *reached) if reached.get(place, 0) < 2):
+    if few := dict.fromkeys(place[0] for place in (*subject.known, *reached) if reached.get(place, 0) < 2):
         layers = ", ".join(map(repr, few))
         yield f"activations that fewer than two samples of batch {number} reach have no row there: in layer {layers}"
 
 
-def _assumed_channels(calls: list[ActivationCall]) -> list[str]:
+def _assumed_channels(calls: list[ActivationCall]) -> Iterator[str]:
     """A note on the activations whose channels nothing in the network points at."""
     guessed = [call for call in calls if call.guessed and call.kind != "network"]  # whose input is taken as it is
     shapes = [", ".join("N" if at == one.image_axis else str(n) for at, n in enumerate(one.shape)) for one in guessed]
     found = [f"{one} (axis {one.channel_axis} of ({shape}))" for one, shape in zip(guessed, shapes, strict=True)]
-    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-    note = (
-        f"the axis of the channels is a guess for {', '.join(found[:3])}{more}: no convolution, linear layer or "
-        "attention in front says which it is; reduction='flatten' needs none"
-    )
-    return [note] if found else []
+    if found:
+        which = ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
+        yield f"the axis of the channels is a guess for {which}: no layer in front says it, and 'flatten' needs none"

@@ -23,7 +23,7 @@ from affscore.network.columns import (
     criterion,
 )
 from affscore.transport.decompositions import varying_basis
-from affscore.transport.samples import CentredSample, Samples, as_samples, centred, power_of_two_above, second_moments
+from affscore.transport.samples import CentredSample, Samples, as_samples, centred, second_moments
 
 
 def _both_centred(x: Samples | CentredSample, y: Samples | CentredSample) -> tuple[CentredSample, CentredSample]:
@@ -56,13 +56,11 @@ def linear_cka(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
     x, y = source.points, target.points
     if max(x.shape[1], y.shape[1]) >= 2 * len(x):  # the Gram matrices are much the smaller products
         second_x, second_y = second_moments(x.T), second_moments(y.T)
-        return _cka(float((second_x * second_y).sum()), second_x, second_y)
-    return _cka(float((y.T @ x).square().sum()), source.second, target.second)  # the moments of the score
-
-
-def _cka(cross: float, second_x: Tensor, second_y: Tensor) -> float:
+        cross = (second_x * second_y).sum()
+    else:
+        second_x, second_y, cross = source.second, target.second, (y.T @ x).square().sum()  # the moments of the score
     scale = float(second_x.norm()) * float(second_y.norm())
-    return min(cross / scale, 1.0) if scale > 0 else math.nan
+    return min(float(cross) / scale, 1.0) if scale > 0 else math.nan
 
 
 @criterion(
@@ -84,9 +82,7 @@ def norm(x: Samples, y: Samples) -> float:
     points_x, points_y = as_samples(x)[0], as_samples(y, "y")[0]
     if points_x.shape[1] != points_y.shape[1]:
         return math.nan
-    difference = points_x - points_y
-    size = power_of_two_above(float(difference.abs().max()))
-    return float((difference / size).norm()) * size
+    return float((points_x - points_y).norm())
 
 
 @criterion(
@@ -123,7 +119,6 @@ def entropy(x: Samples) -> float:
     """
     points, _ = as_samples(x)
     n, d = points.shape
-    points = points / power_of_two_above(float(points.abs().max()))
     low = points.amin(dim=1, keepdim=True)
     width = points.amax(dim=1, keepdim=True) - low
     relative = (points - low).div_(torch.where(width > 0, width, 1.0))

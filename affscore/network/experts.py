@@ -12,7 +12,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from affscore.recorder import Recorder
-from affscore.recorder.calls import Event, Follower
+from affscore.recorder.calls import ActivationCall, Event, Follower
 from affscore.recorder.dataflow import address, tensors_in
 
 Key = tuple[str, int, str]
@@ -35,9 +35,8 @@ class Experts(Follower):
         self._weights = defaultdict[int, list[tuple[int, int, Tensor]]](list)  # those of each storage
         for place, one in enumerate(network.parameters(), 1):
             self._weights[address(one)].append((int(one.storage_offset()), place, one))
-        self.start()
 
-    def start(self) -> None:
+    def begin(self, calls: list[ActivationCall]) -> None:
         """A forward pass begins."""
         self._used: dict[int, int] = {}
 

@@ -41,10 +41,8 @@ def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str, a
         AffscoreError: The network fails on these images, or its activations cannot be seen.
     """
     dtype = next((parameter.dtype for parameter in network.parameters() if parameter.is_floating_point()), None)
-
-    def fresh() -> Inputs:
-        # integers are tokens; and a network that begins in place must not overwrite the caller's images
-        return images.each(lambda tensor: tensor.to(dtype if tensor.is_floating_point() else None, copy=True))
+    # integers are tokens; and a network that begins in place must not overwrite the caller's images
+    given = images.each(lambda tensor: tensor.to(dtype if tensor.is_floating_point() else None, copy=True))
 
     def beside(*_: Any) -> None:
         # Python's profiling hook of a thread that begins meanwhile: it takes itself away
@@ -52,7 +50,7 @@ def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str, a
         sys.setprofile(None)
 
     recorder.listener.start(len(images), images.text)
-    recorder.start((given := fresh()).tensors)
+    recorder.start(given.tensors)
     profile = threading.getprofile()
     threading.setprofile(beside)
     try:
@@ -64,9 +62,8 @@ def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str, a
         raise AffscoreError(_why_none(network, recorder, images[:1], name))
     if recorder.flow.lost(output):
         raise AffscoreError(
-            f"the activations of {name} cannot all be seen: its output does not depend on the samples as far as torch "
-            "functions show; a part of it is TorchScript, NumPy or a custom kernel, or runs in another thread (if that "
-            "part is an activation, declare its class: activations=[...])"
+            f"the activations of {name} cannot all be seen: as far as torch shows, its output does not depend on the "
+            "samples; declare the class of what is no torch function, or in another thread: activations=[...]"
         )
     return output
 
@@ -86,10 +83,7 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
     with contextlib.suppress(AffscoreError):  # that it runs has been seen
         _, notes = with_notes(lambda: guarded(lambda: image.through(network), ""), recorder)
     recorder.stop()
-    reason = "; ".join(notes) or (
-        "it has none, or computes them by functions that do not count as one; activations=[...] declares the classes "
-        "or functions that are activations"
-    )
+    reason = "; ".join(notes) or "it has none that is known as one; activations=[...] declares classes and functions"
     return f"no elementwise activation was seen in {name}{hidden}: {reason}"
 
 
@@ -105,10 +99,8 @@ def with_notes(probe: Callable[[], Result], recorder: Recorder) -> tuple[Result,
     if uncounted.sentence:
         notes.append(f"functions bend features elementwise and have no score: {uncounted.sentence}")
     if below.missed:
-        notes.append(
-            f"activations ran that cannot be seen ({below.missed}), in TorchScript, torch.ops or an extension: they "
-            "have no score; if a module is such an activation, declare its class: activations=[...]"
-        )
+        where = f"({below.missed}), in TorchScript, torch.ops or an extension"
+        notes.append(f"activations ran that cannot be seen {where}; declare such a module: activations=[...]")
     return found, notes
 
 
@@ -225,9 +217,7 @@ def on_accuracy(
         named: Whether the network names its own.
     """
     if accuracy is None and 0 < (unused := min(batch.unused for batch in batches)) < NO_LABELS:
-        yield (
-            f"there is no accuracy: {unused} of the outputs of the network lie beyond the largest label of the samples "
-            "that were used; use more samples, with one of the last class among them"
-        )
+        beyond = f"{unused} of the outputs of the network lie beyond the largest label"
+        yield f"there is no accuracy: {beyond}; use more samples, with one of the last class among them"
     if accuracy is not None and data.startswith("folder:") and not named and not are_wordnet_ids(classes):
         yield "the accuracy takes the folders, in sorted order, for the classes of the network (attribute classes)"

@@ -53,6 +53,7 @@ class ImageStream:
         most: After how many no more are read, of data that does not say how long it is.
         seen: How many samples went into the network.
         items: What a sample is called, once the first ones have been read.
+        hash: A hash of the samples so far, of hashlib.
     """
 
     name: str
@@ -66,7 +67,7 @@ class ImageStream:
     most: float = math.inf
     seen: int = field(default=0, init=False)
     items: str = field(default="", init=False)
-    _digest: Any = field(default_factory=hashlib.sha256, init=False)
+    hash: Any = field(default_factory=hashlib.sha256, init=False)
     _sums: list[NDArray[np.uint32]] = field(default_factory=list, init=False)
 
     def batches(self, n: int, progress: bool | None = False) -> Iterator[tuple[int, Iterator[Inputs]]]:
@@ -78,10 +79,10 @@ class ImageStream:
         """
         hidden = None if progress is None else not progress
         with tqdm(total=self.total, desc=self.card.name, unit="sample", disable=hidden) as bar:
-            for number, group in itertools.groupby(self._cut(n), key=itemgetter(0)):
-                yield number, self.counted((part for _, part in group), bar)
+            for number, group in itertools.groupby(self._cut(n, bar), key=itemgetter(0)):
+                yield number, self.counted(part for _, part in group)
 
-    def _cut(self, n: int) -> Iterator[tuple[int, Inputs]]:
+    def _cut(self, n: int, bar: Any) -> Iterator[tuple[int, Inputs]]:
         seen = 0
         for chunk in self.chunks:
             while len(chunk):
@@ -89,31 +90,25 @@ class ImageStream:
                 chunk = chunk[len(part) :]
                 yield seen // n, part
                 seen += len(part)
+                bar.update(len(part))
 
-    def counted(self, chunks: Iterable[Inputs], bar: Any = None) -> Iterator[Inputs]:
+    def counted(self, chunks: Iterable[Inputs]) -> Iterator[Inputs]:
         """The same chunks; what the first samples show is noted, and every one counts for the fingerprint."""
         for chunk in chunks:
             if not self.seen:
                 self.items = chunk.items
-                self._digest.update(chunk.form.encode())
+                self.hash.update(chunk.form.encode())
                 if not self.preprocessing:
                     self.notes += on_values(chunk.tensors, self.card.preprocessing, self.card.preprocessing_known)
-            self._sums.append(_checksums(chunk.numbers))
-            self._digest.update(self._sums[-1][:, 0].tobytes())
+            self._sums.append(_checksums(chunk))
+            self.hash.update(self._sums[-1][:, 0].tobytes())
             self.seen += len(chunk)
             yield chunk
-            if bar is not None:
-                bar.update(len(chunk))
-
-    @property
-    def digest(self) -> bytes:
-        """A hash of the samples so far."""
-        return bytes(self._digest.digest())
 
     @property
     def fingerprint(self) -> str:
-        """What results carry of it."""
-        return f"crc32:{self.digest.hex()[:16]}"
+        """What results carry of the samples so far."""
+        return f"crc32:{self.hash.hexdigest()[:16]}"
 
     def repeats(self, samples: int) -> Iterator[str]:
         """How many of the first samples are the same as an earlier one, to the last bit."""
@@ -134,13 +129,11 @@ class ImageStream:
         advice = "give it an attribute preprocessing = affscore.models.Preprocessing(...)"
         if self.preprocessing != IMAGENET:
             return [Note(f"{says}: they went in with {size}, normalised as for ImageNet; {advice}")]
-        note = (
-            f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on the size; {advice}, or size=..."
-        )
+        note = f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on it; {advice}, or size=..."
         return [Note(note, "note" if type(network).__module__.startswith("torchvision.") else "warning")]
 
 
-def _checksums(numbers: Tensor) -> NDArray[np.uint32]:
+def _checksums(inputs: Inputs) -> NDArray[np.uint32]:
     """The CRC-32 of the numbers of each sample, and the Adler-32 of some of them: the first is the fingerprint.
 
     Every byte counts, at the speed of memory: hashing all of them costs as much as a tenth of a small network. Among a
@@ -149,7 +142,8 @@ def _checksums(numbers: Tensor) -> NDArray[np.uint32]:
     Returns:
         Array (N, 2).
     """
-    samples = numbers.detach().cpu()[:, None].flatten(1).contiguous().view(torch.uint8).numpy()
+    parts = [tensor.detach().cpu()[:, None].flatten(1).contiguous().view(torch.uint8) for tensor in inputs.tensors]
+    samples = torch.cat(parts, dim=1).numpy()
     return np.array([(crc32(s), adler32(s[:: 1 + len(s) // 256].tobytes())) for s in samples], "<u4").reshape(-1, 2)
 
 

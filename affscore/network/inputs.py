@@ -75,13 +75,6 @@ class Inputs:
         return network(*arguments, **named)
 
     @property
-    def numbers(self) -> Tensor:
-        """All numbers, sample after sample, for a fingerprint: the input, or the bytes of several side by side."""
-        if len(self.tensors) == 1:
-            return self.tensors[0]
-        return torch.cat([t.contiguous().view(len(t), -1).view(torch.uint8) for t in self.tensors], dim=1)
-
-    @property
     def form(self) -> str:
         """Shape and type of the tensors of one sample."""
         return ", ".join(f"{tuple(tensor.shape[1:])} {tensor.dtype}" for tensor in self.tensors)
@@ -130,9 +123,6 @@ class Feeding:
     Attributes:
         notes: Which entries do not go into the network; complete after the first batch.
 
-    Raises:
-        AffscoreError: ``forward`` cannot be called.
-
     >>> import torch
     >>> inputs = Feeding(nn.Linear(3, 2))([torch.zeros(4, 3), torch.tensor([0, 1, 1, 0])])
     >>> inputs.form, inputs.labels
@@ -140,8 +130,6 @@ class Feeding:
     """
 
     def __init__(self, network: nn.Module, forward: Forward | None = None) -> None:
-        if forward is not None and not callable(forward):
-            raise AffscoreError(f"forward must be a function of (network, batch), got {type(forward).__name__}")
         self.forward = forward
         self.notes: list[str] = []
         self._main = getattr(network, "main_input_name", None)  # of networks of transformers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -45,17 +46,12 @@ def nonlinearity_coefficient(function: Callable[[Tensor], Tensor], x: Tensor) ->
     >>> nonlinearity_coefficient(torch.sin, 10 * x) > 2
     True
     """
-    if len(x) < 2:
-        raise AffscoreError(f"the coefficient needs at least 2 samples, got {len(x)}")
     source = centred(x.reshape(len(x), -1), "x")
     try:
         values = function(x.clone()).detach()
         slopes = _slopes(function, x) if values.shape == x.shape else None
     except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:  # of the user's function
-        raise AffscoreError(
-            "the non-linearity coefficient needs a function of x and its derivative; this one cannot be applied to x, "
-            f"or has no derivative ({first_line(error)})"
-        ) from error
+        raise AffscoreError(f"this is no function of x, or has no derivative: {first_line(error)}") from error
     target = centred(values.reshape(len(x), -1), "the function's value", rounding_of(x.dtype))
     if source.constant or target.constant or slopes is None:
         return math.nan
@@ -74,8 +70,6 @@ def _slopes(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor | None:
         if not y.requires_grad:
             return torch.zeros(len(x), x[0].numel(), device=x.device)
         # the other product with J, which more functions have: the same for a diagonal J
-        slopes, signed = (
-            torch.autograd.grad(y, z, along, retain_graph=True, materialize_grads=True)[0]
-            for along in (torch.ones_like(x), signs)
-        )
+        grad = partial(torch.autograd.grad, y, z, retain_graph=True, materialize_grads=True)
+        slopes, signed = grad(torch.ones_like(x))[0], grad(signs)[0]
     return slopes.reshape(len(x), -1) if torch.allclose(signed, signs * slopes, atol=0.0) else None

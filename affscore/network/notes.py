@@ -108,63 +108,41 @@ def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True)
     if known and max(expected.mean) > 0 and any(least >= 0 and largest <= 1 for least, largest in ranges):
         means, stds = (", ".join(f"{value:.3g}" for value in values) for values in (expected.mean, expected.std))
         yield (
-            "all values of the images are from 0 to 1, as before they are normalised, and the network expects images "
-            f"that are: (x - mean) / std with mean {means} and std {stds}"
+            f"all values of the images are from 0 to 1; the network expects (x - mean) / std, mean {means}, std {stds}"
         )
     elif any(least >= 0 and brightest < LARGEST_NORMALISED < largest <= 255 for least, largest in ranges):
-        yield Note(
-            "the images hold values from 0 to 255: divide them by 255, and normalise them as the network was trained",
-            "warning",
-        )
+        yield Note("the images hold values from 0 to 255: divide them by 255, normalise as in training", "warning")
 
 
 def on_rows(table: pd.DataFrame, units: str = "activations") -> Iterator[str]:
     """What the scores themselves show: activations, or blocks, that do nothing, or lack a number."""
-    count, constant = table["index"].nunique(), table["flag"].str.startswith("constant")
+    of = f"of {table['index'].nunique()} {units} have"
+    constant = table["flag"].str.startswith("constant")
     if dead := table.loc[table["flag"] == "constant output", "index"].nunique():
-        yield (
-            f"{dead} of {count} {units} have a constant output in a batch, which is affine: "
-            "their score of 1 says that they do nothing (column flag)"
-        )
+        yield f"{dead} {of} a constant output in a batch, which is affine: their score of 1 says that they do nothing"
     if "affine_fit" in table and (lacking := table.loc[table["affine_fit"].isna() & ~constant, "index"].nunique()):
-        yield (
-            f"the least-squares fit of {lacking} of {count} {units} is not known (no affine_fit): their inputs vary "
-            f"in as many directions as there are samples in a batch, {table['n'].min()}; use a larger n"
-        )
+        yield f"{lacking} {of} no affine_fit: n does not exceed the rank of their inputs; use a larger n"
     if "nlc" in table and (lacking := table.loc[table["nlc"].isna() & ~constant, "index"].nunique()):
-        yield (
-            f"{lacking} of {count} {units} have no non-linearity coefficient: on vectors of "
-            "channels they are not elementwise functions with a finite derivative in PyTorch"
-        )
+        yield f"{lacking} {of} no non-linearity coefficient: they are not elementwise, or have no finite derivative"
 
 
 def on_refusals(passes: Iterable[list[Pair]]) -> Iterator[str]:
     """Which activations have no score under an order, since they cannot be applied to reduced vectors."""
     refused = {str(pair.call): pair.refused for pairs in passes for pair in pairs if pair.refused}
     if refused:
-        yield (
-            f"{'1 activation has' if len(refused) == 1 else f'{len(refused)} activations have'} no score under "
-            f"reduce-first, which needs them on vectors of channels: {next(iter(refused.values()))}"
-        )
+        have = "1 activation has" if len(refused) == 1 else f"{len(refused)} activations have"
+        yield f"{have} no score under reduce-first: {next(iter(refused.values()))}"
 
 
 def on_positions(options: Options) -> Iterator[str]:
     """What several points of one sample mean for the numbers."""
     if (each := options.points_a_sample) > 1:
-        yield (
-            f"each sample gives up to {each} points, as many as a feature map has positions; points of one sample "
-            "depend on each other, and an interval draws samples again, not points"
-        )
+        yield f"each sample gives up to {each} points, which depend on each other: intervals draw samples, not points"
         if options.only_paired:
-            yield (
-                f"the coupling is the pairing, since n x positions is {options.n * each}, more than {MOST_COUPLED}: "
-                "scores are lower bounds of the exact ones"
-            )
+            points = f"n x positions is {options.n * each}, more than {MOST_COUPLED}"
+            yield f"the coupling is the pairing, since {points}: scores are lower bounds of the exact ones"
 
 
 def too_few(used: int, items: str) -> str:
     """What to say of so few samples."""
-    return (
-        f"{used} {items} in a batch are too few for any score (two are always mapped exactly, and score 1): "
-        f"give at least {FEWEST}, and better hundreds"
-    )
+    return f"{used} {items} in a batch are too few for any score (two score 1): give at least {FEWEST}, better hundreds"

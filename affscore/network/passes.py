@@ -76,7 +76,7 @@ class TrainingPass(Listener):
 
 
 def checked_layers(layers: Any) -> tuple[str | int, ...] | None:
-    """Names or places of activations, each once; None for all.
+    """Names or places of activations; None for all.
 
     Raises:
         AffscoreError: Something else.
@@ -89,10 +89,7 @@ def checked_layers(layers: Any) -> tuple[str | int, ...] | None:
     several = isinstance(layers, Collection) and len(layers) and not isinstance(layers, (str, bytes, set, frozenset))
     if not several or not all(isinstance(one, (str, Integral)) and not isinstance(one, bool) for one in layers):
         raise AffscoreError(f"layers must be a list of names or places of activations, got {layers!r}")
-    found = tuple(layer if isinstance(layer, str) else int(layer) for layer in layers)
-    if len(set(found)) < len(found):
-        raise AffscoreError(f"layers must name each activation once, got {layers!r}")
-    return found
+    return tuple(layer if isinstance(layer, str) else int(layer) for layer in layers)
 
 
 class Watched:

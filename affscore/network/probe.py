@@ -34,7 +34,7 @@ def keep_samples(subject: Subject, data: Any) -> str:
         feeding = Feeding(subject.network, subject.forward)
         subject.stream = stream = image_stream(apart, subject.card, chosen, subject.execution.batch_size, feeding)
         stream.chunks = chunks = [_copied(part) for part in stream.counted(_at_most(stream.chunks, options.n))]
-    identity = hashlib.sha256(stream.digest)
+    identity = hashlib.sha256(stream.hash.digest())
     for chunk in chunks:
         identity.update(b"" if chunk.labels is None else chunk.labels.cpu().numpy().tobytes())
     if chosen is not options or (total is None and stream.seen == options.n):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError
+from affscore.network.scoring import naming
 from affscore.options import ReductionName, check_word
 from affscore.recorder.axes import channels_last
 
@@ -28,12 +29,23 @@ class ScatteredError(AffscoreError):
         self.why = why
 
 
+def other_activations(what: str) -> ScatteredError:
+    """The error where a network runs other activations for other samples."""
+    sentence = f"{what}: the network must run the same activations for every sample"
+    return ScatteredError(sentence, "it runs other activations for other samples")
+
+
+def unsaid(count: Any) -> Tensor:
+    """Stands for the positions that a reduction draws, where nobody says them: an AffscoreError."""
+    raise AffscoreError("the reductions sample and positions need positions=, which chooses among so many")
+
+
 def reduce(
     features: Tensor,
     images: int,
     channel_axis: int,
     reduction: ReductionName,
-    positions: Callable[[Any], Tensor] | None = None,
+    positions: Callable[[Any], Tensor] = unsaid,
     text: Tensor | None = None,
 ) -> Tensor:
     """Reduce the feature map of a batch of images to one vector an image, or to several.
@@ -70,13 +82,16 @@ def reduce(
 
     Raises:
         AffscoreError: An unknown name, N that is no multiple of the number of images, complex numbers, or no
-            ``positions`` where they are needed; as :func:`reduce_text`.
+            ``positions`` where they are needed. With ``text``: the positions are not the tokens, or a reduction that
+            mixes positions and channels.
 
     Source: definition 3.1 and "Dimensionality reduction" in appendix E.
 
     >>> features = torch.arange(12.0).reshape(1, 3, 2, 2)  # one image, three channels, 2 x 2 pixels
     >>> reduce(features, 1, 1, "mean").tolist()
     [[1.5, 5.5, 9.5]]
+    >>> reduce(features, 1, 1, "mean", text=torch.tensor([[True, True, False, False]])).tolist()
+    [[0.5, 4.5, 8.5]]
     >>> reduce(features, 1, 1, "sample", lambda p: torch.tensor([[3]])).tolist()
     [[3.0, 7.0, 11.0]]
     >>> reduce(features, 1, 1, "positions", lambda p: torch.tensor([[3, 0]])).tolist()
@@ -87,85 +102,46 @@ def reduce(
         raise AffscoreError(_NOT_COUNTED.format(images, tuple(features.shape)))
     if features.is_complex():
         raise AffscoreError(
-            "its numbers are complex, and a score would drop their imaginary part; declare the module around it, which "
-            "takes and gives real ones: activations=[...]"
+            "its numbers are complex, and a score has no imaginary part; declare a module around it: activations=[...]"
         )
     if features.dtype in (torch.float16, torch.bfloat16):
         features = features.float()
     if len(features) != images:
         features = features.reshape(images, -1, *features.shape[1:])
         channel_axis += 1
-    if text is not None and features.ndim > 2:
-        return reduce_text(features.movedim(channel_axis, -1).flatten(1, -2), text, reduction, positions)
-    if features.ndim <= 2 or reduction == "flatten":
+    if features.ndim <= 2 or (reduction == "flatten" and text is None):
         return features.reshape(images, -1).clone()
+    if text is not None:
+        features = features.movedim(channel_axis, -1).flatten(1, -2)
+        channel_axis, text = 2, marked(features, text)
+        if reduction in ("flatten", "published"):
+            raise AffscoreError(f"reduction={reduction!r} would take in padding; use mean, sum, sample or positions")
     if reduction == "published":
         return features.flatten(2).mean(dim=2)
     if reduction in ("sample", "positions"):
         tokens = features.movedim(channel_axis, -1).flatten(1, -2)
-        where = (positions or unsaid)(tokens.shape[1]).to(features.device)
-        return tokens[torch.arange(images, device=features.device)[:, None], where].flatten(0, 1)
+        where = positions(tokens.shape[1] if text is None else text.sum(dim=1).cpu().numpy()).to(tokens.device)
+        if text is not None:  # among the tokens of the text, which come first in this order
+            where = text.int().argsort(dim=1, descending=True, stable=True).gather(1, where)
+        return tokens[torch.arange(images, device=tokens.device)[:, None], where].flatten(0, 1)
+    if text is not None:
+        features = torch.where(text[:, :, None], features, 0)  # padding may hold NaN: no product with zeros
     others = [axis for axis in range(1, features.ndim) if axis != channel_axis]
     # not by a product with ones, whose larger rounding would let a channel that follows from others vary by itself
     total = features.sum(dim=others)
-    return total / math.prod(features.shape[axis] for axis in others) if reduction == "mean" else total
+    count = math.prod(features.shape[axis] for axis in others) if text is None else text.sum(dim=1, keepdim=True)
+    return total / count if reduction == "mean" else total
 
 
-def without_padding(tokens: Tensor, text: Tensor) -> Tensor:
-    """The channels of the tokens that are of the text, (tokens, c).
-
-    Args:
-        tokens: Tensor (N, positions, c).
-        text: Which positions are of the text, tensor (N, positions) of booleans.
+def marked(tokens: Tensor, text: Tensor) -> Tensor:
+    """Which of the tokens (N, positions, c) are of the text, on their device.
 
     Raises:
-        AffscoreError: The positions are not the tokens.
+        AffscoreError: The positions are not the tokens that are marked.
     """
-    return tokens[_fitting(tokens, text)]
-
-
-def reduce_text(
-    tokens: Tensor, text: Tensor, reduction: str, positions: Callable[[Any], Tensor] | None = None
-) -> Tensor:
-    """As :func:`reduce`, of the tokens that are of the text alone.
-
-    ``mean`` is the average over these; ``sample`` and ``positions`` draw among these.
-
-    Args:
-        tokens: Tensor (N, positions, c).
-        text: Which positions are of the text, tensor (N, positions) of booleans, at least one of each sample.
-        reduction: Its name.
-        positions: Given how many tokens of text each sample has, an array (N,), which of them to take.
-
-    Raises:
-        AffscoreError: The positions are not the tokens, or a reduction that mixes positions and channels.
-
-    >>> tokens = torch.tensor([[[1.0], [3.0], [50.0]]])
-    >>> reduce_text(tokens, torch.tensor([[True, True, False]]), "mean").item()
-    2.0
-    """
-    text = _fitting(tokens, text)
-    if reduction in ("flatten", "published"):
-        raise AffscoreError(f"reduction={reduction!r} would take in padding; use mean, sum, sample or positions")
-    counts = text.sum(dim=1)
-    if reduction in ("sample", "positions"):
-        order = text.int().argsort(dim=1, descending=True, stable=True)  # those of the text first
-        where = order.gather(1, (positions or unsaid)(counts.cpu().numpy()).to(order.device))
-        return tokens.gather(1, where[:, :, None].expand(-1, -1, tokens.shape[2])).flatten(0, 1)
-    total = torch.where(text[:, :, None], tokens, 0).sum(dim=1)  # padding may hold NaN: no product with zeros
-    return total / counts[:, None] if reduction == "mean" else total
-
-
-def unsaid(count: Any) -> Tensor:
-    """Stands for the positions that a reduction draws, where nobody says them: an AffscoreError."""
-    raise AffscoreError("the reductions sample and positions need positions=, which chooses among so many")
-
-
-def _fitting(tokens: Tensor, text: Tensor) -> Tensor:
     if tokens.shape[:2] != text.shape:
         raise AffscoreError(
-            f"it has {tokens.shape[1]} positions a sample, and the mask marks padding among {text.shape[1]} tokens; "
-            f"give windows of the same length without padding, or mask=None, and padding counts"
+            f"it has {tokens.shape[1]} positions a sample, and the mask has {text.shape[1]}; mask=None reads no mask"
         )
     return text.to(tokens.device)
 
@@ -181,10 +157,10 @@ def reduced(
     features: Tensor,
     images: int,
     reduction: ReductionName,
-    positions: Callable[[Any], Tensor] | None = None,
+    positions: Callable[[Any], Tensor] = unsaid,
     text: Tensor | None = None,
     output: Place | None = None,
-) -> tuple[Tensor, Tensor | float]:
+) -> tuple[Tensor, Tensor]:
     """The input or the output of an activation, reduced (:func:`reduce`) wherever its channels lie; all of a network.
 
     Args:
@@ -198,8 +174,8 @@ def reduced(
 
     Returns:
         The reduced features; and the size of the terms that the reduction adds up, per channel, tensor (c,) in float64,
-        or 0 where nothing is added up: after an instance norm they cancel up to rounding. It is the reduced magnitude
-        of the first image, which costs next to nothing.
+        or the number 0 where nothing is added up: after an instance norm they cancel up to rounding. It is the reduced
+        magnitude of the first image, which costs next to nothing.
 
     Raises:
         ScatteredError: No axis counts the images.
@@ -212,12 +188,10 @@ def reduced(
         shape = tuple(features.shape)
         why = f"they cannot be followed to {call}, which sees shape {shape}"
         raise ScatteredError(f"{call}: {_NOT_COUNTED.format(images, shape)}", why)
-    try:
+    with naming(call):
         found = reduce(first, images, channel_axis, reduction, positions, text)
-    except AffscoreError as error:
-        raise AffscoreError(f"{call}: {error}") from None
     if reduction not in ("mean", "sum", "published"):
-        return found, 0.0
+        return found, found.new_zeros(())
     magnitude, text = first[: len(first) // images].detach().abs(), None if text is None else text[:1]
     return found, reduce(magnitude, 1, channel_axis, reduction, text=text)[0].double()
 
@@ -238,14 +212,11 @@ def images_first(place: Place, features: Tensor, published: bool = False) -> tup
     Returns:
         Tensor (N, ...), and the place of its axis of channels.
     """
-    channel_axis = place.channel_axis
     if place.axes and not published:
         features = channels_last(features, place.axes)
-        channel_axis = features.ndim - 1
-    elif place.image_axis > 0:
-        features = features.movedim(place.image_axis, 0)
-        channel_axis += channel_axis < place.image_axis
-    return features, channel_axis
+        return features, features.ndim - 1
+    axis = place.channel_axis
+    return features.movedim(place.image_axis, 0), axis + (axis < place.image_axis)
 
 
 def chosen_positions(uniform: NDArray[np.float64], count: int | NDArray[np.int64]) -> Tensor:

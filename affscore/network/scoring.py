@@ -40,9 +40,6 @@ def joined(rows: Tensor, part: Tensor, room: int = 0) -> Tensor:
         part: Tensor (rows, c).
         room: How many rows are expected in all.
 
-    Raises:
-        AffscoreError: The parts have rows of several lengths.
-
     >>> rows = joined(torch.empty(0), torch.zeros(2, 3), room=10)
     >>> joined(rows, torch.ones(1, 3))[:, 0].tolist()
     [0.0, 0.0, 1.0]
@@ -50,11 +47,6 @@ def joined(rows: Tensor, part: Tensor, room: int = 0) -> Tensor:
     shape = part.shape[1:]
     if not len(rows):
         rows = part.new_empty(max(len(part), min(room, LARGEST)), *shape).resize_(0, *shape)
-    if shape != rows.shape[1:]:
-        raise AffscoreError(
-            f"an activation has {tuple(rows.shape[1:])} and {tuple(shape)} reduced values a sample: "
-            "all samples must have the same size"
-        )
     filled, needed = len(rows), len(rows) + len(part)
     capacity = rows.untyped_storage().nbytes() // (rows.element_size() * max(shape.numel(), 1))
     if needed > capacity:
@@ -94,7 +86,7 @@ class Pair:
     refused: str = ""
     points_a_sample: int = 1
     terms: int = 1
-    sizes: tuple[Tensor | float, Tensor | float] = (0.0, 0.0)
+    sizes: tuple[Tensor, Tensor] = (torch.zeros(()), torch.zeros(()))
     reached: list[int] = field(default_factory=list)
     samples: int = 0
     weights: int = 0
@@ -118,24 +110,18 @@ class Pair:
         """Add what the same activation saw of further images, ``room`` being the number of images in all.
 
         Raises:
-            AffscoreError: As :func:`joined`; another number of rows an image.
+            AffscoreError: It has another number of rows an image there, or rows of another length.
         """
-        if len(self.x) and self.points_a_sample != other.points_a_sample:
-            raise AffscoreError(
-                f"{other.call} has {other.points_a_sample} positions for some samples and {self.points_a_sample} for "
-                "others, of those that are drawn: all samples must have the same size"
-            )
+        now, before = (f"{one.points_a_sample} x {tuple(one.x.shape[1:])}" for one in (other, self))
+        if len(self.x) and (now != before or other.y.shape[1:] != self.y.shape[1:]):
+            raise AffscoreError(f"{other.call} has {before} and {now} values: all samples must have the same size")
         self.call, self.points_a_sample, self.terms = other.call, other.points_a_sample, other.terms
         self.refused = self.refused or other.refused
         self.x, self.y = joined(self.x, other.x, room), joined(self.y, other.y, room)
         self.reached += other.reached
         self.entries += other.entries
         self.sparse = (self.sparse[0] + other.sparse[0], self.sparse[1] + other.sparse[1])
-        self.sizes = (_larger(self.sizes[0], other.sizes[0]), _larger(self.sizes[1], other.sizes[1]))
-
-
-def _larger(one: Tensor | float, other: Tensor | float) -> Tensor | float:
-    return one.clamp(min=other) if isinstance(one, Tensor) else other
+        self.sizes = torch.maximum(self.sizes[0], other.sizes[0]), torch.maximum(self.sizes[1], other.sizes[1])
 
 
 class NotFiniteError(AffscoreError):
@@ -171,8 +157,8 @@ class BatchSamples:
     def _finite(self, side: str, values: Tensor) -> Tensor:
         if bad := int((~torch.isfinite(values)).sum()):
             raise NotFiniteError(
-                f"the {side} of {_described(self.pair.call)} holds {bad} NaN or infinite of {values.numel()} reduced "
-                "values; check the weights, the data and the precision of the network"
+                f"the {side} of {self.pair.call} (call {self.pair.call.call}) holds {bad} NaN or infinite of "
+                f"{values.numel()} reduced values; check the weights, the data and the precision of the network"
             )
         return values.double()
 
@@ -183,17 +169,12 @@ def naming(call: ActivationCall) -> Iterator[None]:
     try:
         yield
     except AffscoreError as error:
-        raise AffscoreError(f"{_described(call)}: {error}") from error
-
-
-def _described(call: ActivationCall) -> str:
-    return f"{call} (call {call.call})"
+        raise AffscoreError(f"{call} (call {call.call}): {error}") from error
 
 
 def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, Any]]:
-    """The rows of a batch: of each activation, or of a multiverse of each activation and specification.
+    """The rows of a batch: of each activation and specification (``specification``: its place in ``options.passes``).
 
-    Rows of a multiverse have the number of their specification (``specification``), its place in ``options.passes``.
     Where several reductions give the same samples, these are scored once.
 
     Args:
@@ -203,22 +184,18 @@ def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, An
     Raises:
         AffscoreError: As :func:`score_pair`.
     """
-    if not options.multiverse:
-        # what is inside a block before the block: an error names the innermost layer
-        rows = [score_pair(passes[0][place], options) for place in inner_first([pair.call for pair in passes[0]])]
-        return sorted(rows, key=itemgetter("index"))
-    rows, number = [], 0
-    scored = list[list[tuple[Pair, str, list[dict[str, Any]]]]]([] for _ in passes[0])
-    for pairs, several in zip(passes, options.passes, strict=True):
-        for pair, before in zip(pairs, scored, strict=True):
-            if pair.refused:
-                continue
-            coupling = several[0].coupling
-            same = (found for one, way, found in before if way == coupling and _same_samples(one, pair))
-            found = next(same, None) or [score_pair(pair, one, options.bias) for one in several]
-            before.append((pair, coupling, found))
-            rows += [{**row, "specification": number + place} for place, row in enumerate(found)]
-        number += len(several)
+    rows = list[dict[str, Any]]()
+    # what is inside a block before the block: an error names the innermost layer
+    for place in inner_first([pair.call for pair in passes[0]]):
+        scored, number = list[tuple[Pair, str, list[dict[str, Any]]]](), 0
+        for pairs, several in zip(passes, options.passes, strict=True):
+            pair, coupling = pairs[place], several[0].coupling
+            if not pair.refused:
+                same = (found for one, way, found in scored if way == coupling and _same_samples(one, pair))
+                found = next(same, None) or [score_pair(pair, one, options.bias) for one in several]
+                scored.append((pair, coupling, found))
+                rows += [{**row, "specification": number + way} for way, row in enumerate(found)]
+            number += len(several)
     return sorted(rows, key=itemgetter("specification", "index"))
 
 

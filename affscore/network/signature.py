@@ -6,7 +6,6 @@ import itertools
 import math
 import platform
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -21,7 +20,7 @@ from affscore.models.card import fingerprint
 from affscore.network.batch import Batch, Subject, recorded, run_batch, subject_of
 from affscore.network.columns import choose_criteria
 from affscore.network.criteria import COLUMNS
-from affscore.network.experts import Key, key_of, numbered
+from affscore.network.experts import key_of, numbered
 from affscore.network.forward import accuracy_of, on_accuracy
 from affscore.network.inputs import Forward
 from affscore.network.notes import FEWEST, Note, give_warnings, on_positions, on_rows, too_few
@@ -176,16 +175,14 @@ def signatures(subject: Subject) -> list[Signature]:
         AffscoreError: As :func:`signature`.
     """
     options, stream = subject.options, subject.stream
-    batches, rows, known = list[Batch](), list[Rows](), list[Key]()
+    batches, rows = list[Batch](), list[Rows]()
     weights, data = fingerprint(subject.network), ""
     with recorded(subject) as recorder:
         for number, chunks in stream.batches(options.n, subject.execution.progress):
-            batch = run_batch(subject, recorder, number, chunks, known)
-            if batch is None:
+            if (batch := run_batch(subject, recorder, number, chunks)) is None:
                 break
             rows.append(score_batch(batch.passes, options))
-            known = [pair.key for pair in batch.passes[0]]
-            batch = replace(batch, passes=[])  # whose memory the next one needs
+            batch.passes.clear()  # the next one needs their memory
             batches.append(batch)
             data = stream.fingerprint
     return assemble(subject, recorder, batches, rows, {"fingerprint_weights": weights, "fingerprint_data": data})
@@ -213,14 +210,13 @@ def assemble(
     if subject.one_by_one:  # not every batch reaches all activations
         orders = [list(dict.fromkeys(map(key_of, some))) for some in rows]
         rows = [numbered(some, orders) for some in rows]
-    if not subject.options.multiverse:
-        return [_signature(subject, recorder, batches, rows, fingerprints, subject.options)]
     found = []
     for number, options in enumerate(itertools.chain.from_iterable(subject.options.passes)):
         own = [[row for row in some if row["specification"] == number] for some in rows]
-        everywhere = set.intersection(*({row["index"] for row in some} for some in own))
-        if everywhere:
+        if subject.options.multiverse:
+            everywhere = set.intersection(*({row["index"] for row in some} for some in own))
             own = [[row for row in some if row["index"] in everywhere] for some in own]
+        if any(own):
             found.append(_signature(subject, recorder, batches, own, fingerprints, options))
     return found
 
@@ -283,12 +279,10 @@ def on_n(result: Signature) -> Iterator[Note]:
     tolerance = WARNED_OF if bias.max() > WARNED_OF else NOTED
     many = bias > tolerance
     if many.any():
-        widths = result.summary.get("effective_width", result.summary["width"])[many]
+        widths = result.summary["effective_width"][many]
         points_a_sample = result.table.groupby("index")["n"].max()[many] / used
-        needed = max(
-            math.ceil(points_needed(math.ceil(width), tolerance) / each)
-            for width, each in zip(widths, points_a_sample, strict=True)
-        )
+        both = zip(widths, points_a_sample, strict=True)
+        needed = max(math.ceil(points_needed(math.ceil(width), tolerance) / each) for width, each in both)
         yield Note(
             f"{used} {items} in a batch are few for {many.sum()} of {len(bias)} {units}: their scores are expected "
             f"to be up to {bias.max():.2g} too high, and the mean score by {bias.mean():.2g}; "
@@ -300,7 +294,7 @@ def on_n(result: Signature) -> Iterator[Note]:
 
 def provenance() -> dict[str, Any]:
     """The versions that a result depends on, and when it was made."""
-    versions = {"python": platform.python_version(), "torch": torch.__version__}
     others = ("affscore", "torchvision", "numpy", "scipy", "pandas", "scikit-learn", "pillow")
-    versions |= {name: version(name) for name in others}
+    own = {"python": platform.python_version(), "torch": torch.__version__}
+    versions = own | {name: version(name) for name in others}
     return {"versions": versions, "created": datetime.now(UTC).isoformat(timespec="seconds")}

@@ -235,7 +235,7 @@ class Tracker:
     def _run(self, subject: Subject, checked: bool = False) -> tuple[Recorder, Batch]:
         subject.device = device_of(subject.network)  # it may have moved since
         with recorded(subject, in_training) as recorder:
-            batch = cast("Batch", run_batch(subject, recorder, 0, subject.stream.chunks, (), checked))
+            batch = cast("Batch", run_batch(subject, recorder, 0, subject.stream.chunks, checked))
         if subject.one_by_one:
             pairs = batch.passes[0]
             rows = numbered([columns_of_call(pair.call) for pair in pairs], [[pair.key for pair in pairs]])

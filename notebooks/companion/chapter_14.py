@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from torch import Tensor
 
-from affscore.network.reduction import reduce_text
+from affscore.network.reduction import reduce
 from affscore.plots.signature import FEW
 from affscore.plots.style import MARKERS, house_style, legend_below, literal, page, score_axis
 from companion.answers import as_function, call
@@ -78,7 +78,7 @@ def average_without_padding(function: Callable[..., Any]) -> Hints:
     generator = torch.Generator().manual_seed(0)
     features = torch.randn(6, 5, 3, generator=generator)
     mask = (torch.arange(5) < torch.tensor([5, 4, 3, 2, 1, 3])[:, None]).long()
-    expected = reduce_text(features, mask.bool(), "mean")
+    expected = reduce(features, 6, 2, "mean", text=mask.bool())
     found = call(function, features.clone(), mask.clone())
     yield not isinstance(found, Tensor), f"Expected a tensor (n, c), got {type(found).__name__}."
     yield found.shape != expected.shape, f"Expected the shape {tuple(expected.shape)}, got {tuple(found.shape)}."

@@ -271,7 +271,7 @@ def broken(tensor, value):
             "the columns of a table must be numbers, name are not",
         ),
         (pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}), {}, "holds 1 NaN"),
-        ((X, MASK), {"forward": "x"}, r"forward must be a function of \(network, batch\), got str"),
+        ((X, MASK), {"forward": "x"}, r"fails on inputs of shapes .*TypeError: 'str' object is not callable"),
         ((X, MASK), {"forward": lambda network, batch: network(batch["x"])}, "fails on inputs of shapes .* TypeError"),
         (Items(lambda index: f"{index}"), {"forward": lambda network, batch: network(batch)}, "must give tensors"),
     ],

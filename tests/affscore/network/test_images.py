@@ -26,7 +26,7 @@ def stream(data, images=None, n=6, batch_size=4, seed=0, expected=SMALL):
 
 def tensors(made):
     """The only input of every chunk."""
-    return [chunk.numbers for chunk in made.chunks]
+    return [chunk.tensors[0] for chunk in made.chunks]
 
 
 class Labelled(Dataset):
@@ -239,7 +239,7 @@ def readable(folder, order):
 @pytest.mark.parametrize("images", [2, 9, 17])
 def test_the_number_asked_for_is_met_by_the_next_ones(folder, images, seed):
     made = stream(f"folder:{folder}", images, seed=seed, expected=TINY)
-    chunks = [chunk.numbers for chunk in made.chunks]
+    chunks = [chunk.tensors[0] for chunk in made.chunks]
     order = np.random.default_rng(seed).permutation(20)
     assert torch.equal(torch.cat(chunks), torch.stack(readable(folder, order)[:images]))
     assert made.total == images

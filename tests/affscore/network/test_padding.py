@@ -10,7 +10,7 @@ from torch import nn
 from affscore import AffscoreError, affinity_score, multiverse, signature, track
 from affscore.models import TextPreprocessing
 from affscore.network.reading import PADDING, tokens_of_text, unread_masks
-from affscore.network.reduction import chosen_positions, reduce, reduce_text
+from affscore.network.reduction import chosen_positions, reduce
 
 LENGTH, WIDTH = 7, 6
 MIXED = torch.tensor([[1, 1], [1, 0]])
@@ -88,7 +88,7 @@ def test_a_slow_reference_of_the_reductions(seed, reduction):
     for sample, kept in zip(tokens, text, strict=True):
         total = sum(token for token, keep in zip(sample, kept, strict=True) if keep)
         expected.append(total / int(kept.sum()) if reduction == "mean" else total)
-    torch.testing.assert_close(reduce_text(tokens, text, reduction), torch.stack(expected))
+    torch.testing.assert_close(reduce(tokens, 3, 2, reduction, text=text), torch.stack(expected))
     channels_first = reduce(tokens.movedim(2, 1), 3, 1, reduction, text=text)
     torch.testing.assert_close(channels_first, torch.stack(expected))
 
@@ -100,7 +100,7 @@ def test_positions_are_drawn_among_the_tokens_of_the_text_all_as_likely(left):
     text = place >= 4 - counts[:, None] if left else place < counts[:, None]
     tokens = torch.where(text, place, -1)[:, :, None].double()
     uniform = np.random.default_rng(0).random((n, 1))
-    drawn = reduce_text(tokens, text, "sample", lambda many: chosen_positions(uniform, many))[:, 0]
+    drawn = reduce(tokens, n, 2, "sample", lambda many: chosen_positions(uniform, many), text)[:, 0]
     assert drawn.min() >= 0
     for many in (1, 2, 3, 4):
         share = torch.bincount(drawn[counts == many].long(), minlength=4) / (n / 4)
