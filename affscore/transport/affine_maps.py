@@ -38,7 +38,10 @@ class AffineMap:
 
     def __call__(self, x: Samples) -> Tensor:
         """Map samples (n, d), row by row; returns a tensor (n, d), float64."""
-        return as_samples(x)[0] @ self.matrix.T + self.offset
+        points, _ = as_samples(x)
+        if points.shape[1] != len(self.offset):
+            raise AffscoreError(f"this map takes samples of {len(self.offset)} coordinates, got {points.shape[1]}")
+        return points @ self.matrix.T + self.offset
 
 
 def affine_map(x: Samples, y: Samples, covariance: CovarianceName = "ledoit-wolf") -> AffineMap:

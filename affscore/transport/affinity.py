@@ -133,6 +133,8 @@ def affinity_score(
     """
     check_word("covariance", covariance, CovarianceName)
     check_word("coupling", coupling, CouplingName)
+    if rounding is not None and not 0 <= rounding < 1:
+        raise AffscoreError(f"rounding must be a number in [0, 1), got {rounding}")
     source, target = centred_pair(x, y, rounding)
     n, d = source.points.shape
     if target.constant:

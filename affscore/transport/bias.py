@@ -37,11 +37,16 @@ def first_order_bias(correlation: float, ratio: float) -> float:
     Returns:
         The bias, >= 0. No correlation makes it larger than 0.083 d/n.
 
+    Raises:
+        AffscoreError: A correlation outside [0, 1] or a ratio that is not positive.
+
     >>> round(first_order_bias(0.8564, 1.0), 3)  # ReLU
     0.075
     >>> first_order_bias(1.0, 1.0)  # an affine map is found from any sample
     0.0
     """
+    if not 0 <= correlation <= 1 or ratio <= 0:
+        raise AffscoreError(f"expected a correlation in [0, 1] and n/d > 0, got {correlation} and {ratio}")
     return correlation * (1 + correlation) * (1 - correlation) ** 0.5 / 8 / ratio
 
 

@@ -125,7 +125,8 @@ class DiagonalStream:
             y: Likewise.
 
         Raises:
-            AffscoreError: NaN or infinity, shapes that differ or are not (n, d), or numbers beyond 1e60.
+            AffscoreError: NaN or infinity, shapes that differ or are not (n, d), another d than before, or numbers
+                beyond 1e60.
         """
         of_x, of_y, rounding = as_pair(x, y, least=1)
         points = torch.cat([of_x, of_y], dim=1)
@@ -133,6 +134,8 @@ class DiagonalStream:
         largest = torch.maximum(points.amax(dim=0), -points.amin(dim=0))
         if float(largest.max()) > SAFE[1]:
             raise AffscoreError(f"x and y must be below {SAFE[1]:.0e}, got {float(largest.max()):.1e}")
+        if self.samples and width != len(self._largest):
+            raise AffscoreError(f"x and y must have {len(self._largest) // 2} coordinates, as before, got {width // 2}")
         if not self.samples:
             self._shift, self._largest = points.mean(dim=0), largest
             self._sums = tuple(points.new_zeros(GROUPS, columns) for columns in (1, width, width, width // 2))

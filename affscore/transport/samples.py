@@ -132,7 +132,8 @@ def as_samples(x: Samples, name: str = "x", least: int = 2) -> tuple[Tensor, flo
     tensor = tensor.to(torch.float64)
     # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
     if not bool(torch.isfinite(tensor.sum())) and (bad := int((~torch.isfinite(tensor)).sum())):
-        raise AffscoreError(f"{name} must be finite, got {bad} NaN or infinite of {tensor.numel()} values")
+        got = f"{bad} NaN or infinite of {tensor.numel()} values"
+        raise AffscoreError(f"{name} must be finite, got {got}; remove those samples or find the layer that makes them")
     return tensor, rounding
 
 

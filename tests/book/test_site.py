@@ -169,7 +169,8 @@ def test_figures_and_tables_stand_before_their_code(seen: Visit) -> None:
 @pytest.mark.parametrize("name", ["notebooks/16_nonlinear_advantage"])
 def test_an_aside_shows_its_finding_alone(visit: Visit, name: str, width: int) -> None:
     aside = visit.page.locator("section:has(> h2:text('Aside:'))").first
-    assert aside.locator("> p").is_visible() and not aside.locator(".cell").first.is_visible()
+    assert aside.locator("> p").is_visible()
+    assert not aside.locator(".cell").first.is_visible()
     aside.locator("summary").first.click()
     assert aside.locator(".cell").first.is_visible()
 

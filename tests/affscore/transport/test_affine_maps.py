@@ -134,10 +134,12 @@ def test_rank_one_is_mapped_along_its_line():
 # The public function ------------------------------------------------------------------------------------------
 
 
-def test_clouds_of_other_widths_are_refused():
+def test_clouds_and_points_of_other_widths_are_refused():
     x = np.random.default_rng(0).standard_normal((10, 3))
     with pytest.raises(AffscoreError, match="the same number of coordinates, got 3 and 2"):
         affine_map(x, x[:, :2])
+    with pytest.raises(AffscoreError, match="takes samples of 3 coordinates, got 2"):
+        affine_map(x, x)(x[:, :2])
     with pytest.raises(AffscoreError, match="covariance must be one of ledoit-wolf, empirical, got 'oas'"):
         affine_map(x, x, "oas")
 

@@ -101,6 +101,8 @@ def test_constants_signs_and_errors():
         DiagonalStream().value
     stream = DiagonalStream()
     stream.update(x[:1], x[:1])
+    with pytest.raises(AffscoreError, match="2 coordinates"):
+        stream.update(x[:, :1], x[:, :1])
     with pytest.raises(AffscoreError, match="must be below"):
         stream.update(x * 1e80, x)
     stream.update(x, x)
