@@ -105,7 +105,13 @@ class Blocks(Follower):
         with recorder.aside:
             tensors = tensors_in((args, kwargs))
             x = first_numbers(recorder, tensors)
-            if x is None or (not path and not self._is_small(x)):
+            if x is None:
+                return
+            if not path and (numbers := x[:1].numel()) > LARGEST_INPUT:
+                self.notes.append(
+                    f"the network as a whole has no row: its input has {numbers} numbers a sample, more than "
+                    f"{LARGEST_INPUT}, and the least-squares fit of so many needs more samples than that"
+                )
                 return
             name = type(module).__name__.lower()
             kind = "block" if path else "network"
@@ -118,7 +124,7 @@ class Blocks(Follower):
                 recorder.listener.before(call, x, not_a_function)
             except AffscoreError as error:
                 run.problem = str(error)
-            if path and not run.problem and not recorder.layout.knows(x):
+            if path and not recorder.layout.knows(x):
                 run.seen = x, x.clone()
             self._open[-1] = run
 
@@ -217,15 +223,6 @@ class Blocks(Follower):
             return ATTENTION
         plain = inside and inside.isdisjoint(("gate", "squeeze")) and is_made_of_linear_layers(self._modules[path])
         return "mlp" if plain else ""
-
-    def _is_small(self, x: Tensor) -> bool:
-        if small := x[:1].numel() <= LARGEST_INPUT:
-            return small
-        self.notes.append(
-            f"the network as a whole has no row: its input has {x[:1].numel()} numbers a sample, more than "
-            f"{LARGEST_INPUT}, and the least-squares fit of so many needs more samples than that"
-        )
-        return False
 
 
 def first_numbers(recorder: Recorder, tensors: Iterable[Tensor]) -> Tensor | None:

@@ -237,7 +237,8 @@ _WRITTEN_OUT: Mapping[str, Callable[[Tensor], Tensor]] = {
     "quick_gelu": lambda z: z * torch.sigmoid(1.702 * z),
 }
 
-_FAR = (-40.0, -12.0, 12.0, 40.0)
+_GRID = torch.cat([torch.tensor([-40, -12]), torch.linspace(-8, 8, 129), torch.tensor([12, 40])])
+_NEAR = slice(2, -2)
 
 
 def name_by_values(function: Function, device: torch.device | None = None, ndim: int = 1) -> str | None:
@@ -250,36 +251,29 @@ def name_by_values(function: Function, device: torch.device | None = None, ndim:
     >>> name_by_values(lambda z: z.clamp(min=-2)) is None
     True
     """
-    grid = _grid().view(-1, *[1] * (ndim - 1)).to("cpu" if device is None or device.type == "meta" else device)
+    grid = _GRID.view(-1, *[1] * (ndim - 1)).to("cpu" if device is None or device.type == "meta" else device)
     try:
         values = function(grid).double().cpu()
     except Exception:  # noqa: BLE001  # a constant of another shape or without numbers: it cannot be evaluated here
         return None
-    if values.shape != grid.shape or not bool(torch.isfinite(values).all()) or not bool(values[: -len(_FAR)].any()):
+    if values.shape != grid.shape or not bool(torch.isfinite(values).all()) or not bool(values[_NEAR].any()):
         return None
-    values, far = values.flatten().split([len(values) - len(_FAR), len(_FAR)])
-    grid, expected, beyond = _known_values()
-    scales = expected @ values / expected.square().sum(dim=1)
-    errors = (values - scales[:, None] * expected).abs().amax(dim=1) / values.abs().max()
-    # and where clamp(0, 8) is none
-    errors += ((far - scales[:, None] * beyond).abs() > 1e-3 * (scales[:, None] * beyond).abs() + 1e-6).any(dim=1)
-    for (name, tolerance), scale, error in zip(_TOLERANCES.items(), scales.tolist(), errors.tolist(), strict=True):
+    values, grid, expected = values.flatten(), _GRID, _known_values()
+    scales = (expected[:, _NEAR] @ values[_NEAR] / expected[:, _NEAR].square().sum(dim=1))[:, None]
+    sizes = values.abs().clamp(min=values[_NEAR].abs().max())
+    errors = ((values - scales * expected).abs() / sizes).amax(dim=1)
+    for (name, tolerance), scale, error in zip(_TOLERANCES.items(), scales, errors.tolist(), strict=True):
         if name == "relu" and values[grid <= 0].any():
             continue  # maximum(x, 1e-6), which guards a quotient
         if scale > 0 and error <= tolerance + 1e-7:
             return name
     slopes = values[grid != 0] / grid[grid != 0]
-    below, above = slopes[:64], slopes[64:]
+    below, above = slopes.chunk(2)
     straight = max(float(side.max() - side.min()) for side in (below, above)) <= _EXACT * float(slopes.abs().max())
     return "leaky_relu" if straight and 0 < float(below.mean()) < 0.99 * float(above.mean()) else None
 
 
-def _grid() -> Tensor:
-    return torch.cat([torch.linspace(-8, 8, 129), torch.tensor(_FAR)])
-
-
 @lru_cache
-def _known_values() -> tuple[Tensor, Tensor, Tensor]:
-    """The grid, tensor (129,), and the values of the activations that have a name on it and beyond, a row for each."""
-    values = torch.stack([(_WRITTEN_OUT.get(name) or getattr(F, name))(_grid().double()) for name in _TOLERANCES])
-    return _grid()[: -len(_FAR)].double(), values[:, : -len(_FAR)], values[:, -len(_FAR) :]
+def _known_values() -> Tensor:
+    """The values of the activations that have a name on the grid, a row for each."""
+    return torch.stack([(_WRITTEN_OUT.get(name) or getattr(F, name))(_GRID.double()) for name in _TOLERANCES])
