@@ -98,11 +98,8 @@ class Recorder:
         """A sentence on what ran where no activation is seen; empty if nothing did."""
         threads, layers = ", ".join(sorted(self.in_other_threads)), ", ".join(sorted(self.flow.outside))
         back = f"numbers leave PyTorch (for NumPy, say) in layer {layers}: what is done to them there is not seen"
-        found = [
-            f"{threads} ran in another thread, where no activation is seen" if threads else "",
-            f"{back}, and has no score" if layers else "",
-        ]
-        return "; ".join(filter(None, found))
+        found = [f"{threads} ran in another thread, where no activation is seen"] * bool(threads)
+        return "; ".join([*found, *[f"{back}, and has no score"] * bool(layers)])
 
     def called(self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A function of PyTorch is called: run it, and follow what it does."""
@@ -162,7 +159,7 @@ class Recorder:
         """A gated linear unit hides the sigmoid of its second half."""
         gate = input.chunk(2, dim)[1]
         self.layout.observe(Event(torch.chunk, (input,), {}, [input], [self.flow.origin(input)]), gate)
-        with self.activation("sigmoid", gate, torch.sigmoid, None) as returned:
+        with self.whole("sigmoid", torch.sigmoid, (gate,), {}) as returned:
             returned.append(torch.sigmoid(gate))
         call = self.calls[-1]
         call.kind = "gated-unit"
@@ -186,10 +183,10 @@ class Recorder:
                 self.independent_of_input += 1
                 yield []
                 return
-            if x.is_nested or x.layout is not torch.strided:
+            if is_wrapped(x) or x.is_nested or x.layout is not torch.strided:
                 raise AffscoreError(
-                    f"{self.described(name)} runs on a nested or sparse tensor, which has no axes that could be "
-                    "averaged over; make it dense, or padded, in this part of the network"
+                    f"{self.described(name)} runs on a nested or sparse tensor, or under torch.vmap or a transform of "
+                    "torch.func: write this part of the network for a batch in one dense (or padded) tensor"
                 )
             named = {key: value for key, value in kwargs.items() if key != "out"}
             apply, block = functions.as_function(function, args, named, lambda value: value is x), ""
@@ -218,11 +215,6 @@ class Recorder:
 
         One that returns none has overwritten its input; one that raises is forgotten.
         """
-        if is_wrapped(x):
-            raise AffscoreError(
-                f"{self.described(name)} runs under torch.vmap or a transform of torch.func, where the samples cannot "
-                "be told apart; write this part of the network for a batch"
-            )
         call = self.new_call(name, x, block, builtin)
         self.calls.append(call)
         self._counts[call.layer] += 1
