@@ -115,7 +115,7 @@ class Blocks(Follower):
                 return
             name = type(module).__name__.lower()
             kind = "block" if path else "network"
-            axis = recorder.channel_axes.get(path) if self._by_class[path] in (LINEAR, NORMALISATION) else None
+            axis = recorder.channel_axes[path] if self._by_class[path] in (LINEAR, NORMALISATION) else None
             call = replace(recorder.new_call(name, x, kind, axis=axis), call=self._counts[path])
             self._counts[path] += 1
             others = frozenset(address(tensor) for tensor in tensors if tensor is not x) - {address(x)}

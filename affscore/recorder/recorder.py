@@ -45,8 +45,7 @@ class Recorder:
     ) -> None:
         self.listener, self.chosen = listener, Declared(activations)
         self.weights = {address(tensor) for tensor in (*model.parameters(), *model.buffers())}
-        axes = {path: channel_axis(module) for path, module in model.named_modules()}
-        self.channel_axes = {path: axis for path, axis in axes.items() if axis is not None}
+        self.channel_axes = {path: channel_axis(module) for path, module in model.named_modules()}
         self.followers: list[Follower] = []
         self.effects = Effects()
         self.hook: int | None = None  # the index of the run of a hook of the user

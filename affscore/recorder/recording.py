@@ -82,11 +82,9 @@ def recording(
             if (name := whole[path]) is not None:
                 if "forward" in vars(module):
                     stack.callback(setattr, module, "forward", module.forward)
-                else:
-                    stack.callback(delattr, module, "forward")
+                stack.callback(delattr, module, "forward")
                 module.forward = functools.partial(_run_whole, recorder, name, module, module.forward)
-        fast_path = torch.backends.mha.get_fastpath_enabled()
-        stack.callback(torch.backends.mha.set_fastpath_enabled, fast_path)
+        stack.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
         torch.backends.mha.set_fastpath_enabled(False)
         if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
             stack.enter_context(torch.compiler.set_stance("force_eager"))
@@ -102,10 +100,10 @@ def _enter(recorder: Recorder, path: str, module: nn.Module, args: Any, kwargs: 
         recorder.in_other_threads.add(f"layer {path!r}")
         return
     recorder.path.append((path, next(recorder.runs)))
-    with recorder.aside:
-        if path in recorder.channel_axes:
+    if (axis := recorder.channel_axes[path]) is not None:
+        with recorder.aside:
             for x in [one for one in tensors_in((args, kwargs)) if not one.is_nested][:1]:
-                recorder.layout.taken(x, recorder.channel_axes[path])
+                recorder.layout.taken(x, axis)
     for follower in recorder.followers:
         follower.entered(path, args, kwargs)
 
