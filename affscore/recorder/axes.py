@@ -150,12 +150,7 @@ def viewed(axes: Axes, steps: Sequence[int], shape: Sequence[int], strides: Sequ
     return tuple(found)
 
 
-def regrouped(axes: Axes, shape: Sequence[int]) -> Axes | None:
-    """The axes of a copy in another shape, which has its entries where a view of a contiguous tensor has them."""
-    return viewed(axes, _contiguous([length(parts) for parts in axes]), shape, _contiguous(shape))
-
-
-def _contiguous(shape: Sequence[int]) -> tuple[int, ...]:
+def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
     """The strides of a contiguous tensor."""
     return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 

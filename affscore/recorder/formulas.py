@@ -92,7 +92,7 @@ class Formulas:
     def __init__(self, depends: Callable[[Tensor], bool], version: Callable[[Tensor], int]) -> None:
         self._depends, self._version = depends, version
         self._steps = WeakIdKeyDictionary()
-        self._views: dict[Any, Callable[[], Step | None]] = {}
+        self._views = weakref.WeakValueDictionary[Any, Step]()
         self._numbers = itertools.count()
 
     def step(self, event: Event, shape: Sequence[int]) -> Step | None:
@@ -123,12 +123,10 @@ class Formulas:
 
     def bind(self, step: Step, output: Tensor) -> Step:
         """The call has returned this: what it was given, where that looks at the same place, as it is now."""
-        key = view_of(output), self._version(output)
-        step = self._views.get(key, lambda: None)() or step
-        self._views[key] = weakref.ref(step)
-        self._steps[output] = step
+        version = self._version(output)
+        self._steps[output] = step = self._views.setdefault((view_of(output), version), step)
         if step.tensor() is None:  # its first tensor, or a view of the place that outlives it
-            step.tensor, step.shape, step.version = weakref.ref(output), tuple(output.shape), key[1]
+            step.tensor, step.shape, step.version = weakref.ref(output), tuple(output.shape), version
             step.numbers = not is_whole(output)
         return step
 

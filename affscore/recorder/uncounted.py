@@ -18,7 +18,7 @@ from affscore.recorder.calls import Event, Follower, Kernels
 from affscore.recorder.dataflow import Dataflow, Origin, address, below_transforms, tensors_in
 from affscore.recorder.effects import bends, check_elementwise, is_whole
 from affscore.recorder.formulas import Step, evaluated, single_source
-from affscore.recorder.functions import kind_of, writes_in_place
+from affscore.recorder.functions import kind_of
 from affscore.recorder.recorder import Recorder
 
 _WRITTEN = {"rdiv": "1 / x", "rtruediv": "1 / x", "ipow": "torch.pow", "rpow": "torch.pow", "setitem": "x[...] = y"}
@@ -108,11 +108,8 @@ class Uncounted(Follower):
 
     def after(self, event: Event) -> None:
         """See whether the function bends features, and what became of earlier ones."""
-        recorder, output, data = self.recorder, event.output, event.data
-        if output is None and data:  # item assignment
-            output = event.args[0]
-        if not data or (output is data[0] and not writes_in_place(event.function)):
-            return
+        recorder, data = self.recorder, event.data
+        output = event.args[0] if event.output is None else event.output  # item assignment returns nothing
         tags = [self._tags.get(tensor, _NOTHING) for tensor in data]
         if event.call is not None:
             self._use(*tags)
