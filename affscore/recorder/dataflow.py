@@ -108,7 +108,7 @@ class Dataflow:
     def version(self, tensor: Tensor) -> int:
         """Another number for each time that the numbers of a tensor were overwritten; inference tensors have no own."""
         known = self._known.get(address(tensor))
-        return (known.writes if known else 0) + (0 if tensor.is_inference() else tensor._version)
+        return (known.writes if known else 0) + version(tensor)
 
     def returned(self, tensors: Iterable[Tensor], samples: int | None, weights: Set[int]) -> None:
         """Mark tensors of so many samples that come from nowhere: they are made of the numbers that left PyTorch.
@@ -153,6 +153,11 @@ def _overlap(one: View, other: View) -> bool:
         if first + size <= second or second + other_size <= first:
             return False
     return True
+
+
+def version(tensor: Tensor) -> int:
+    """How often PyTorch has counted that a tensor was overwritten; it does not count for inference tensors."""
+    return 0 if tensor.is_inference() else tensor._version
 
 
 def merged(origins: Iterable[Origin | None]) -> Origin | None:

@@ -17,7 +17,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.errors import AffscoreError
 from affscore.recorder.calls import Follower, Kernels, Listener
-from affscore.recorder.dataflow import tensors_in
+from affscore.recorder.dataflow import tensors_in, version
 from affscore.recorder.functions import Function, kind_of, library_class_name
 from affscore.recorder.kinds import Kinds
 from affscore.recorder.recorder import Recorder
@@ -205,7 +205,7 @@ class Following(Follower, Generic[Known]):
 
     def note(self, tensor: Tensor, known: Known) -> None:
         """Say what is known of a tensor as it is now."""
-        self._known[tensor] = known, _version(tensor)
+        self._known[tensor] = known, version(tensor)
 
     def of(self, value: Any) -> Known | None:
         """What is known of a value; None for one of which nothing was noted."""
@@ -213,7 +213,7 @@ class Following(Follower, Generic[Known]):
 
     def is_as_noted(self, tensor: Tensor, writes: int = 0) -> bool:
         """Whether a tensor was overwritten so many times since, also through a view."""
-        return self._known[tensor][1] + writes == _version(tensor)
+        return self._known[tensor][1] + writes == version(tensor)
 
     def here(self, what: str) -> str:
         """Where something is."""
@@ -240,7 +240,3 @@ class Following(Follower, Generic[Known]):
             return
         if any(tensor in self._known for tensor in tensors_in((args, kwargs))):
             self.hidden = self.here(f"{kind_of(kernel)} in TorchScript or an extension, which hide their functions")
-
-
-def _version(tensor: Tensor) -> int:
-    return 0 if tensor.is_inference() else tensor._version
