@@ -138,10 +138,11 @@ class Recorder:
                 part.in_activation = True
             for call in reversed(formula.calls):
                 self.forget(call)
-            with self.activation(formula.name, formula.source, formula.apply, step) as returned:
+            call = self.new_call(formula.name, formula.source)
+            with self.activation(call, formula.source, formula.apply, step) as returned:
                 output = function(*args, **kwargs)
                 returned.append(args[0] if output is None else output)
-            event.call = self.calls[-1]
+            event.call = call
             return output
         output = function(*args, **kwargs)
         if isinstance(output, np.ndarray) or (isinstance(output, list) and not tensors_in(output)):
@@ -203,22 +204,19 @@ class Recorder:
                 )
             event = Event(apply, (x,), {}, [x], [], effect=Effect(True, True))
             step = None if block else self.formulas.step(event, x.shape)
-            with self.activation(name, x, apply, step, block, builtin) as returned:
+            with self.activation(self.new_call(name, x, block, builtin), x, apply, step) as returned:
                 yield returned
 
     @contextmanager
-    def activation(
-        self, name: str, x: Tensor, apply: Function, step: Step | None, block: str = "", builtin: bool = False
-    ) -> Iterator[list[Any]]:
-        """While an activation (or a block of this kind) runs, which the listener receives: its output is appended.
+    def activation(self, call: ActivationCall, x: Tensor, apply: Function, step: Step | None) -> Iterator[list[Any]]:
+        """While an activation (or a block) runs, which the listener receives: its output is appended.
 
         One that returns none has overwritten its input; one that raises is forgotten.
         """
-        call = self.new_call(name, x, block, builtin)
         self.calls.append(call)
         self._counts[call.layer] += 1
         returned: list[Any] = []
-        seen = None if not block or self.layout.knows(x) else x.clone()
+        seen = x.clone() if call.block and not self.layout.knows(x) else None
         self.listener.before(call, x, apply)
         try:
             yield returned
@@ -228,18 +226,14 @@ class Recorder:
         y = next((output for output in returned if output is not None), x)
         if isinstance(y, Tensor) and address(y) == address(x):
             self.flow.overwritten(y)
-        outputs = [one for one in tensors_in(y) if one.is_floating_point()] if block else [y]
+        outputs = [one for one in tensors_in(y) if one.is_floating_point()] if call.block else [y]
         if seen is not None:
             self.place_again(call, self.layout.place(x), seen, apply)
-        if not block and (not isinstance(y, Tensor) or y.shape != x.shape):
-            got = tuple(y.shape) if isinstance(y, Tensor) else type(y).__name__
-            what = f"must return a tensor of its input's shape {tuple(x.shape)}, got {got}"
-            raise AffscoreError(f"{self.described(name)} counts as an activation, and {what}")
         for tensor in outputs:
             self.layout.observe(Event(torch.clone, (x,), {}, [x], [self.flow.origin(x)]), tensor)
-            origin = Origin(call.depth, call.index, call.index, layers=call.layers + bool(block))
-            self.flow.mark(tensor, origin, part=not block)
-        if block:
+            origin = Origin(call.depth, call.index, call.index, layers=call.layers + call.block)
+            self.flow.mark(tensor, origin, part=not call.block)
+        if call.block:
             self._check_block(call, outputs)
         self.listener.after(call, outputs[0])
         if step is not None:
