@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -22,7 +22,7 @@ from affscore.recorder.calls import ActivationCall, Aside, Event, Follower, Func
 from affscore.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
 from affscore.recorder.effects import Effects, check_elementwise
 from affscore.recorder.formulas import Formulas, Step
-from affscore.recorder.functions import Declared, Effect, Function, writes_in_place
+from affscore.recorder.functions import Declarations, Declared, Effect, Function, writes_in_place
 from affscore.recorder.kinds import channel_axis, kind_of_block
 from affscore.recorder.layout import Layout
 
@@ -40,9 +40,7 @@ class Recorder:
         activations: Modules and functions that count as one activation as a whole (:class:`Declared`).
     """
 
-    def __init__(
-        self, model: nn.Module, listener: Listener, activations: Collection[Any] | Mapping[str, Any] = ()
-    ) -> None:
+    def __init__(self, model: nn.Module, listener: Listener, activations: Declarations = ()) -> None:
         self.listener, self.chosen = listener, Declared(activations)
         self.weights = {address(tensor) for tensor in (*model.parameters(), *model.buffers())}
         self.channel_axes = {path: channel_axis(module) for path, module in model.named_modules()}
@@ -272,13 +270,12 @@ class Recorder:
 
     def _check_block(self, call: ActivationCall, outputs: Sequence[Tensor]) -> None:
         """Look at what a module that was declared, and is not elementwise, has returned."""
-        what = self.described(call.activation)
         if not outputs or outputs[0].ndim < 2:
-            raise AffscoreError(f"{what} counts as a block, and must return a tensor of numbers for each sample")
+            raise AffscoreError(f"{call} counts as a block, and must return a tensor of numbers for each sample")
         call.output = self.layout.place(outputs[0])
         if call.output.channels != call.channels:
             raise AffscoreError(
-                f"{what} was declared as a block, and has width {call.channels} before and {call.output.channels} "
+                f"{call} was declared as a block, and has width {call.channels} before and {call.output.channels} "
                 "after: declare another module, or use units='blocks', whose criterion affine_fit takes both"
             )
 

@@ -6,7 +6,7 @@ import functools
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any, Generic, TypeVar
@@ -18,7 +18,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 from affscore.errors import AffscoreError
 from affscore.recorder.calls import Follower, Kernels, Listener
 from affscore.recorder.dataflow import tensors_in, version
-from affscore.recorder.functions import Function, kind_of, library_class_name
+from affscore.recorder.functions import Declarations, Function, kind_of, library_class_name
 from affscore.recorder.kinds import Kinds
 from affscore.recorder.recorder import Recorder
 
@@ -27,10 +27,7 @@ Known = TypeVar("Known")
 
 @contextmanager
 def recording(
-    model: nn.Module,
-    listener: Listener | None = None,
-    activations: Collection[Any] | Mapping[str, Any] = (),
-    blocks: bool = False,
+    model: nn.Module, listener: Listener | None = None, activations: Declarations = (), blocks: bool = False
 ) -> Iterator[Recorder]:
     """Run a model under a :class:`Recorder` that knows which module is running.
 
