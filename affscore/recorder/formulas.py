@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -95,13 +95,8 @@ class Formulas:
         self._views = weakref.WeakValueDictionary[Any, Step]()
         self._numbers = itertools.count()
 
-    def step(self, event: Event, shape: Sequence[int]) -> Step | None:
-        """The step of a call that is about to run, or None for a function that mixes the entries of a tensor.
-
-        Args:
-            event: The call, and what it does.
-            shape: The shape of what it will return.
-        """
+    def step(self, event: Event) -> Step | None:
+        """The step of a call that is about to run, or None for a function that mixes the entries of a tensor."""
         function, args, effect = event.function, event.args, event.effect
         kwargs = {name: value for name, value in event.kwargs.items() if name != "out"}
         if not effect.elementwise:
@@ -119,7 +114,8 @@ class Formulas:
         kept = (*positional, *named.values())
         if any(isinstance(value, Tensor) and value.numel() > _LARGEST_CONSTANT for value in kept):
             return None  # a table of positions, say: it would have to be kept
-        return Step(next(self._numbers), function, positional, named, effect, shape=tuple(shape))
+        shape = tuple(max(event.data, key=Tensor.numel).shape)
+        return Step(next(self._numbers), function, positional, named, effect, shape=shape)
 
     def bind(self, step: Step, output: Tensor) -> Step:
         """The call has returned this: what it was given, where that looks at the same place, as it is now."""

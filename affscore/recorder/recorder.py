@@ -128,8 +128,8 @@ class Recorder:
             return returned[0]
         if functions.only_looks_at_the_shape(function) or not any(event.origins):
             return function(*args, **kwargs)
-        x = self.effects.tried(event)
-        step = self.formulas.step(event, x.shape) if x is not None else None
+        self.effects.tried(event)
+        step = self.formulas.step(event)
         formula = self.formulas.recognise(step) if step is not None else None
         if formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
             for part in formula.inside:
@@ -200,8 +200,8 @@ class Recorder:
                     f"{self.described(name)} was declared as a block, and takes no real numbers that depend on the "
                     "samples; declare the module that does"
                 )
-            event = Event(apply, (x,), {}, [x], [], effect=Effect(True, True))
-            step = None if block else self.formulas.step(event, x.shape)
+            event = Event(apply, (x,), {}, [x], [self.flow.origin(x)], effect=Effect(True, True))
+            step = None if block else self.formulas.step(event)
             with self.activation(self.new_call(name, x, block, builtin), x, apply, step) as returned:
                 yield returned
 
