@@ -113,20 +113,17 @@ class Blocks(Follower):
                     f"{LARGEST_INPUT}, and the least-squares fit of so many needs more samples than that"
                 )
                 return
-            name = type(module).__name__.lower()
-            kind = "block" if path else "network"
+            name, kind = type(module).__name__.lower(), "block" if path else "network"
             axis = recorder.channel_axes[path] if self._by_class[path] in (LINEAR, NORMALISATION) else None
             call = replace(recorder.new_call(name, x, kind, axis=axis), call=self._counts[path])
             self._counts[path] += 1
-            others = frozenset(address(tensor) for tensor in tensors if tensor is not x) - {address(x)}
-            run = _Run(call, others)
+            self._open[-1] = run = _Run(call, frozenset(map(address, tensors)) - {address(x)})
             try:
                 recorder.listener.before(call, x, not_a_function)
             except AffscoreError as error:
                 run.problem = str(error)
             if path and not recorder.layout.knows(x):
                 run.seen = x, x.clone()
-            self._open[-1] = run
 
     def left(self, module: nn.Module, args: Any, output: Any) -> None:
         """The module that began last has run, or failed, and returned nothing."""

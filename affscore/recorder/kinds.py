@@ -142,10 +142,8 @@ def channel_axis(module: nn.Module) -> int | None:
     owner = next(base for base in type(module).__mro__ if "forward" in vars(base))
     if not owner.__module__.startswith("torch.nn.modules.") or "forward" in vars(module):
         return None  # its own forward may move the axes first, as a LayerNorm of images does
-    if isinstance(module, nn.modules.conv._ConvNd):
-        return -len(module.kernel_size) - 1
-    if owner.__module__.endswith(".pooling"):
-        return -int(owner.__name__[-2]) - 1
+    if owner.__module__.endswith((".conv", ".pooling")):
+        return -int(owner.__name__[-2]) - 1  # Conv2d: the last two axes are positions
     if (over := getattr(module, "normalized_shape", None)) is not None:
         return -1 if len(over) == 1 else None
     if isinstance(module, (nn.Linear, nn.Bilinear, nn.MultiheadAttention)):
