@@ -150,12 +150,7 @@ def viewed(axes: Axes, steps: Sequence[int], shape: Sequence[int], strides: Sequ
     return tuple(found)
 
 
-def regrouped(axes: Axes, shape: Sequence[int]) -> Axes | None:
-    """The axes of a copy in another shape, which has its entries where a view of a contiguous tensor has them."""
-    return viewed(axes, _contiguous([length(parts) for parts in axes]), shape, _contiguous(shape))
-
-
-def _contiguous(shape: Sequence[int]) -> tuple[int, ...]:
+def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
     """The strides of a contiguous tensor."""
     return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
@@ -201,10 +196,10 @@ def traced(function: Any, axes: Axes, source: Tensor, output: Tensor, args: Any,
     return unsure(tuple(found)) if lost else tuple(found)
 
 
-Letters = tuple[Any, ...]
-"""A letter (or a number, for those of an ellipsis) for each axis of a tensor; None where it only repeats entries."""
+Letters = Sequence[Any]
+"""A letter for each axis of a tensor."""
 
-Product = tuple[Sequence[Tensor], list[Letters], Letters]
+Product = tuple[Sequence[Tensor], Sequence[Letters], Letters]
 """The operands of a product, the letters of each, and those of the output."""
 
 _MATRICES = "...ij,...jk->...ik"
@@ -214,6 +209,7 @@ _EQUATIONS = {
     **dict.fromkeys(("tensordot", "inner"), ""),
 }
 _NAMED = "input query a mat1 batch1 mat x1 key other b mat2 batch2 vec x2 value dims".split()
+_DIGITS = "987654321"
 _STANDING = (POSITION, ASSUMED, CLAIMED, WEAK, CHANNEL)
 
 
@@ -230,11 +226,11 @@ def form(function: Any, inputs: Sequence[Tensor], args: Sequence[Any], kwargs: M
     >>> import torch
     >>> a, b = torch.zeros(2, 7, 5), torch.zeros(5, 3)
     >>> form(torch.matmul, [a, b], (a, b), {})[1:]
-    ([(1, 'i', 'j'), ('j', 'k')], (1, 'i', 'k'))
+    (['1ij', 'jk'], '1ik')
     >>> form(torch.einsum, [a, b], ("nvw,wc", a, b), {})[1:]
-    ([('n', 'v', 'w'), ('w', 'c')], ('c', 'n', 'v'))
+    (['nvw', 'wc'], 'cnv')
     >>> form(torch.tensordot, [a, b], (b, a, ([0], [2])), {})[1:]
-    ([('a', 'b'), ('A', 'B', 'a')], ('b', 'A', 'B'))
+    (['ab', 'ABa'], 'bAB')
     """
     name = product_name(function)
     if not name:
@@ -260,19 +256,14 @@ def form(function: Any, inputs: Sequence[Tensor], args: Sequence[Any], kwargs: M
 
 
 def _lettered(equation: str, operands: Sequence[Tensor]) -> Product:
-    """The letters of an equation, numbers for the axes of an ellipsis (counted from the right)."""
+    """The letters of an equation, digits for the axes of an ellipsis (counted from the right)."""
     left, arrow, right = equation.replace(" ", "").replace("...", ".").partition("->")
     if not arrow:
         right = "." + "".join(sorted(letter for letter in {*left} - {*".,"} if left.count(letter) == 1))
     terms = list(zip(left.split(","), operands, strict=True))
-    counts = [operand.ndim - len(term) + 1 for term, operand in terms if "." in term]
-    letters = [_spread(term, operand.ndim - len(term) + 1) for term, operand in terms]
-    return operands, letters, _spread(right, max(counts, default=0))
-
-
-def _spread(term: str, count: int) -> Letters:
-    before, dots, after = term.partition(".")
-    return (*before, *range(count if dots else 0, 0, -1), *after)
+    spread = [_DIGITS[len(_DIGITS) - 1 + len(term) - operand.ndim :] if "." in term else "" for term, operand in terms]
+    letters = [term.replace(".", digits) for (term, _), digits in zip(terms, spread, strict=True)]
+    return operands, letters, right.replace(".", max(spread, key=len))
 
 
 def standing(parts: Sequence[Part]) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any, NoReturn
 
 from torch import Tensor, nn
@@ -41,9 +41,6 @@ class _Run:
         sums: Whether one of these is the shape of its output.
         skips: Whether one of two tensors that it adds has gone through layers inside it, and the other through none.
         attends: Whether it calls a function that is attention.
-        activations: How many activations run inside it.
-        gates: Whether one of these is a gate, or on the way to one.
-        around: Whether a residual sum runs in a module inside it.
         problem: Why it has no score.
         seen: Its input, and the numbers of it as they were, where nothing before says where the channels are.
     """
@@ -54,9 +51,6 @@ class _Run:
     sums: bool = False
     skips: bool = False
     attends: bool = False
-    activations: int = 0
-    gates: bool = False
-    around: bool = False
     problem: str = ""
     seen: tuple[Tensor, Tensor] | None = None
 
@@ -111,22 +105,25 @@ class Blocks(Follower):
         with recorder.aside:
             tensors = tensors_in((args, kwargs))
             x = first_numbers(recorder, tensors)
-            if x is None or (not path and not self._is_small(x)):
+            if x is None:
                 return
-            name = type(module).__name__.lower()
-            kind = "block" if path else "network"
-            axis = recorder.channel_axes.get(path) if self._by_class[path] in (LINEAR, NORMALISATION) else None
+            if not path and (numbers := x[:1].numel()) > LARGEST_INPUT:
+                self.notes.append(
+                    f"the network as a whole has no row: its input has {numbers} numbers a sample, more than "
+                    f"{LARGEST_INPUT}, and the least-squares fit of so many needs more samples than that"
+                )
+                return
+            name, kind = type(module).__name__.lower(), "block" if path else "network"
+            axis = recorder.channel_axes[path] if self._by_class[path] in (LINEAR, NORMALISATION) else None
             call = replace(recorder.new_call(name, x, kind, axis=axis), call=self._counts[path])
             self._counts[path] += 1
-            others = frozenset(address(tensor) for tensor in tensors if tensor is not x) - {address(x)}
-            run = _Run(call, others)
+            self._open[-1] = run = _Run(call, frozenset(map(address, tensors)) - {address(x)})
             try:
                 recorder.listener.before(call, x, not_a_function)
             except AffscoreError as error:
                 run.problem = str(error)
-            if path and not run.problem and not recorder.layout.knows(x):
+            if path and not recorder.layout.knows(x):
                 run.seen = x, x.clone()
-            self._open[-1] = run
 
     def left(self, module: nn.Module, args: Any, output: Any) -> None:
         """The module that began last has run, or failed, and returned nothing."""
@@ -137,7 +134,7 @@ class Blocks(Follower):
         with recorder.aside:
             y = first_numbers(recorder, tensors_in(output))
             if y is None:
-                self._drop(run)
+                recorder.listener.forget(call)
                 return
             origin = recorder.flow.origin(y)
             assert origin is not None
@@ -183,42 +180,32 @@ class Blocks(Follower):
         What is no block is forgotten.
         """
         runs = sorted(self._finished, key=lambda run: run.frame[1])
-        chosen = self._chosen(runs, activations)
+        inside = defaultdict[tuple[str, int], set[str]](set)  # the kinds of activations in each run
+        for call in activations:
+            for frame in call.within:
+                inside[frame].add(call.kind)
+        around = {frame for run in runs if run.sums or run.skips for frame in run.call.within[:-1]}
+        kinds, blocks = dict[tuple[str, int], str](), list[ActivationCall]()
         for run in runs:
-            if run not in chosen:
-                self._drop(run)
-            elif run.problem:
+            kind = self._kind(run, inside[run.frame], run.frame in around)
+            again = kind != "residual" and any(kinds.get(frame) == kind for frame in run.call.within[:-1])
+            if not kind or again:
+                self.recorder.listener.forget(run.call)
+                continue
+            run.call.kind = kinds[run.frame] = kind
+            if run.problem:
                 self.notes.append(f"{run.call} has no score: {run.problem}")
-        placed = [((run.call.index, 0), run.call) for run in chosen if not run.problem]
-        placed += [((place, 1), call) for place, call in enumerate(activations)]
-        placed.sort(key=itemgetter(0))
-        found = [call for _, call in placed]
-        moved = {place: index for index, ((place, kind), _) in enumerate(placed) if kind == 1}
-        for index, call in enumerate(found):
-            call.index, call.upstream = index, None if call.upstream is None else moved[call.upstream]
+            else:
+                blocks.append(run.call)
+        found = sorted([*blocks, *activations], key=attrgetter("index"))  # a block before the activation inside
+        places = {call.index: place for place, call in enumerate(found)}
+        for place, call in enumerate(found):
+            call.index, call.upstream = place, None if call.upstream is None else places[call.upstream]
             call.kind = call.kind if call.block else "activation"
         return found
 
-    def _chosen(self, runs: Sequence[_Run], activations: Iterable[ActivationCall]) -> list[_Run]:
-        by_frame = {run.frame: run for run in runs}
-        for call in activations:
-            for run in (by_frame[frame] for frame in call.within if frame in by_frame):
-                run.activations += 1
-                run.gates |= call.kind in ("gate", "squeeze")
-        for run in runs:
-            for outer in (by_frame[frame] for frame in run.call.within[:-1] if frame in by_frame):
-                outer.around |= run.sums or run.skips
-        chosen = list[_Run]()
-        kinds = dict[tuple[str, int], str]()
-        for run in runs:
-            kind = self._kind(run)
-            again = kind != "residual" and any(kinds.get(frame) == kind for frame in run.call.within[:-1])
-            if kind and not again:
-                run.call.kind = kinds[run.frame] = kind
-                chosen.append(run)
-        return chosen
-
-    def _kind(self, run: _Run) -> str:
+    def _kind(self, run: _Run, inside: set[str], around: bool) -> str:
+        """What a run is, in which activations of these kinds run; around a residual sum in a module inside or not."""
         path = run.frame[0]
         by_class = self._by_class[path]
         if not path:
@@ -226,26 +213,13 @@ class Blocks(Follower):
         if run.sums:
             return "residual"
         if by_class in (NORMALISATION, POOLING, LINEAR):
-            return "" if run.activations else by_class
-        if run.around or run.skips or run.call.output is None or run.call.output.channels != run.call.channels:
+            return "" if inside else by_class
+        if around or run.skips or run.call.output is None or run.call.output.channels != run.call.channels:
             return ""
         if by_class == ATTENTION or run.attends:
             return ATTENTION
-        plain = run.activations and not run.gates and is_made_of_linear_layers(self._modules[path])
+        plain = inside and inside.isdisjoint(("gate", "squeeze")) and is_made_of_linear_layers(self._modules[path])
         return "mlp" if plain else ""
-
-    def _is_small(self, x: Tensor) -> bool:
-        if small := x[:1].numel() <= LARGEST_INPUT:
-            return small
-        self.notes.append(
-            f"the network as a whole has no row: its input has {x[:1].numel()} numbers a sample, more than "
-            f"{LARGEST_INPUT}, and the least-squares fit of so many needs more samples than that"
-        )
-        return False
-
-    def _drop(self, run: _Run) -> None:
-        if not run.problem:
-            self.recorder.listener.forget(run.call)
 
 
 def first_numbers(recorder: Recorder, tensors: Iterable[Tensor]) -> Tensor | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
@@ -13,6 +13,9 @@ from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.multiprocessing.reductions import StorageWeakRef
 
 _PLAIN = (int, float, str, type(None))
+
+View = tuple[Sequence[int], Sequence[int], int]
+"""Shape, strides and offset of a tensor: which entries of a storage it looks at."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class _Contents:
 
     alive: Any  # keeps the address from being used again while we remember it
     origin: Origin | None = None
-    parts: list[tuple[Tensor, Origin]] = field(default_factory=list)  # on the device meta: shapes and strides
+    parts: list[tuple[View, Origin]] = field(default_factory=list)
     writes: int = 0
 
 
@@ -69,10 +72,11 @@ class Dataflow:
             origin: Where they come from.
             part: Whether other numbers of the same storage, which it shows no part of, stay as they were.
         """
-        known = self._contents(tensor)
-        if part and known.origin is not None and tensor.numel() < _entries(tensor):
-            known.parts = [(other, was) for other, was in known.parts if _view(other) != _view(tensor)]
-            known.parts.append((_geometry(tensor), origin))
+        known, storage = self._contents(tensor), _storage(tensor)
+        entries = storage.nbytes() // tensor.element_size() if storage is not None else 0
+        if part and known.origin is not None and tensor.numel() < entries:
+            known.parts = [(other, was) for other, was in known.parts if other != _view(tensor)]
+            known.parts.append((_view(tensor), origin))
         else:
             known.origin, known.parts = origin, []
 
@@ -92,8 +96,9 @@ class Dataflow:
         known = self._known.get(address(tensor))
         if known is None or not known.parts:
             return known.origin if known else None
-        parts = [(part, origin) for part, origin in known.parts if _overlap(part, tensor)]
-        exact = next((origin for part, origin in reversed(parts) if _view(part) == _view(tensor)), None)
+        view = _view(tensor)
+        parts = [(part, origin) for part, origin in known.parts if _overlap(part, view)]
+        exact = next((origin for part, origin in reversed(parts) if part == view), None)
         return exact or (merged([known.origin, *(origin for _, origin in parts)]) if parts else known.origin)
 
     def overwritten(self, tensor: Tensor) -> None:
@@ -103,7 +108,7 @@ class Dataflow:
     def version(self, tensor: Tensor) -> int:
         """Another number for each time that the numbers of a tensor were overwritten; inference tensors have no own."""
         known = self._known.get(address(tensor))
-        return (known.writes if known else 0) + (0 if tensor.is_inference() else tensor._version)
+        return (known.writes if known else 0) + version(tensor)
 
     def returned(self, tensors: Iterable[Tensor], samples: int | None, weights: Set[int]) -> None:
         """Mark tensors of so many samples that come from nowhere: they are made of the numbers that left PyTorch.
@@ -126,19 +131,8 @@ class Dataflow:
         return bool(found) and not any(found)
 
 
-def _entries(tensor: Tensor) -> int:
-    storage = _storage(tensor)
-    return 0 if storage is None else storage.nbytes() // tensor.element_size()
-
-
-def _geometry(tensor: Tensor) -> Tensor:
-    """A tensor without numbers that looks at the same places."""
-    places = torch.empty(_entries(tensor), device="meta")
-    return places.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
-
-
-def _view(tensor: Tensor) -> tuple[Any, ...]:
-    return tensor.shape, tensor.stride(), tensor.storage_offset()
+def _view(tensor: Tensor) -> View:
+    return tensor.shape, tensor.stride(), int(tensor.storage_offset())
 
 
 def view_of(tensor: Tensor) -> Any:
@@ -149,18 +143,21 @@ def view_of(tensor: Tensor) -> Any:
     return storage._cdata, tensor.dtype, tensor.is_conj(), tensor.is_neg(), *_view(tensor)
 
 
-def _overlap(one: Tensor, other: Tensor) -> bool:
+def _overlap(one: View, other: View) -> bool:
     """Whether two views of one storage may share an entry; boxes along the same strides are compared exactly."""
-    if one.stride() != other.stride():
+    (sizes, steps, start), (other_sizes, other_steps, other_start) = one, other
+    if steps != other_steps:
         return True
-    starts = [tensor.storage_offset() for tensor in (one, other)]
-    for axis in sorted(range(one.ndim), key=one.stride, reverse=True):
-        step = max(one.stride(axis), 1)
-        first, second = (start // step for start in starts)
-        if first + one.shape[axis] <= second or second + other.shape[axis] <= first:
+    for step, size, other_size in sorted(zip(steps, sizes, other_sizes, strict=True), reverse=True):
+        (first, start), (second, other_start) = divmod(start, step or 1), divmod(other_start, step or 1)
+        if first + size <= second or second + other_size <= first:
             return False
-        starts = [start % step for start in starts]
     return True
+
+
+def version(tensor: Tensor) -> int:
+    """How often PyTorch has counted that a tensor was overwritten; it does not count for inference tensors."""
+    return 0 if tensor.is_inference() else tensor._version
 
 
 def merged(origins: Iterable[Origin | None]) -> Origin | None:

@@ -41,23 +41,16 @@ class Effects:
     def __init__(self) -> None:
         self._known: dict[Any, Effect] = {}
 
-    def tried(self, event: Event) -> Tensor | None:
-        """Note the effect of an event on the largest of the tensors that depend on the input, numbers or booleans.
-
-        Returns:
-            That tensor, if there is one, and the function is no layer.
-        """
-        if event.function in CHANNEL_AXES or event.function in RECURRENT:
-            return None
+    def tried(self, event: Event) -> None:
+        """Note the effect of an event, if it is no layer, on the largest tensor that depends on the input."""
         data = [tensor for tensor in event.data if _is_plain(tensor)]
-        if not data:
-            return None
+        if not data or event.function in CHANNEL_AXES or event.function in RECURRENT:
+            return
         x = data[0] if len(data) == 1 else max(data, key=lambda one: (one.numel(), one.is_floating_point()))
         named = {name: value for name, value in event.kwargs.items() if name != "out"}
         constants = [one for one, origin in zip(event.tensors, event.origins, strict=True) if origin is None]
         fixed = [event.layer, *map(_value, constants)] if constants else []
         event.effect = self.of(event.function, event.args, named, x, fixed)
-        return x
 
     def of(self, function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor, at: Any = ()) -> Effect:
         """What a call does to x, one of its arguments.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -92,16 +92,11 @@ class Formulas:
     def __init__(self, depends: Callable[[Tensor], bool], version: Callable[[Tensor], int]) -> None:
         self._depends, self._version = depends, version
         self._steps = WeakIdKeyDictionary()
-        self._views: dict[Any, Callable[[], Step | None]] = {}
+        self._views = weakref.WeakValueDictionary[Any, Step]()
         self._numbers = itertools.count()
 
-    def step(self, event: Event, shape: Sequence[int]) -> Step | None:
-        """The step of a call that is about to run, or None for a function that mixes the entries of a tensor.
-
-        Args:
-            event: The call, and what it does.
-            shape: The shape of what it will return.
-        """
+    def step(self, event: Event) -> Step | None:
+        """The step of a call that is about to run, or None for a function that mixes the entries of a tensor."""
         function, args, effect = event.function, event.args, event.effect
         kwargs = {name: value for name, value in event.kwargs.items() if name != "out"}
         if not effect.elementwise:
@@ -119,16 +114,15 @@ class Formulas:
         kept = (*positional, *named.values())
         if any(isinstance(value, Tensor) and value.numel() > _LARGEST_CONSTANT for value in kept):
             return None  # a table of positions, say: it would have to be kept
-        return Step(next(self._numbers), function, positional, named, effect, shape=tuple(shape))
+        shape = tuple(max(event.data, key=Tensor.numel).shape)
+        return Step(next(self._numbers), function, positional, named, effect, shape=shape)
 
     def bind(self, step: Step, output: Tensor) -> Step:
         """The call has returned this: what it was given, where that looks at the same place, as it is now."""
-        key = view_of(output), self._version(output)
-        step = self._views.get(key, lambda: None)() or step
-        self._views[key] = weakref.ref(step)
-        self._steps[output] = step
+        version = self._version(output)
+        self._steps[output] = step = self._views.setdefault((view_of(output), version), step)
         if step.tensor() is None:  # its first tensor, or a view of the place that outlives it
-            step.tensor, step.shape, step.version = weakref.ref(output), tuple(output.shape), key[1]
+            step.tensor, step.shape, step.version = weakref.ref(output), tuple(output.shape), version
             step.numbers = not is_whole(output)
         return step
 
@@ -237,7 +231,8 @@ _WRITTEN_OUT: Mapping[str, Callable[[Tensor], Tensor]] = {
     "quick_gelu": lambda z: z * torch.sigmoid(1.702 * z),
 }
 
-_FAR = (-40.0, -12.0, 12.0, 40.0)
+_GRID = torch.cat([torch.tensor([-40, -12]), torch.linspace(-8, 8, 129), torch.tensor([12, 40])])
+_NEAR = slice(2, -2)
 
 
 def name_by_values(function: Function, device: torch.device | None = None, ndim: int = 1) -> str | None:
@@ -250,36 +245,29 @@ def name_by_values(function: Function, device: torch.device | None = None, ndim:
     >>> name_by_values(lambda z: z.clamp(min=-2)) is None
     True
     """
-    grid = _grid().view(-1, *[1] * (ndim - 1)).to("cpu" if device is None or device.type == "meta" else device)
+    grid = _GRID.view(-1, *[1] * (ndim - 1)).to("cpu" if device is None or device.type == "meta" else device)
     try:
         values = function(grid).double().cpu()
     except Exception:  # noqa: BLE001  # a constant of another shape or without numbers: it cannot be evaluated here
         return None
-    if values.shape != grid.shape or not bool(torch.isfinite(values).all()) or not bool(values[: -len(_FAR)].any()):
+    if values.shape != grid.shape or not bool(torch.isfinite(values).all()) or not bool(values[_NEAR].any()):
         return None
-    values, far = values.flatten().split([len(values) - len(_FAR), len(_FAR)])
-    grid, expected, beyond = _known_values()
-    scales = expected @ values / expected.square().sum(dim=1)
-    errors = (values - scales[:, None] * expected).abs().amax(dim=1) / values.abs().max()
-    # and where clamp(0, 8) is none
-    errors += ((far - scales[:, None] * beyond).abs() > 1e-3 * (scales[:, None] * beyond).abs() + 1e-6).any(dim=1)
-    for (name, tolerance), scale, error in zip(_TOLERANCES.items(), scales.tolist(), errors.tolist(), strict=True):
+    values, grid, expected = values.flatten(), _GRID, _known_values()
+    scales = (expected[:, _NEAR] @ values[_NEAR] / expected[:, _NEAR].square().sum(dim=1))[:, None]
+    sizes = values.abs().clamp(min=values[_NEAR].abs().max())
+    errors = ((values - scales * expected).abs() / sizes).amax(dim=1)
+    for (name, tolerance), scale, error in zip(_TOLERANCES.items(), scales, errors.tolist(), strict=True):
         if name == "relu" and values[grid <= 0].any():
             continue  # maximum(x, 1e-6), which guards a quotient
         if scale > 0 and error <= tolerance + 1e-7:
             return name
     slopes = values[grid != 0] / grid[grid != 0]
-    below, above = slopes[:64], slopes[64:]
+    below, above = slopes.chunk(2)
     straight = max(float(side.max() - side.min()) for side in (below, above)) <= _EXACT * float(slopes.abs().max())
     return "leaky_relu" if straight and 0 < float(below.mean()) < 0.99 * float(above.mean()) else None
 
 
-def _grid() -> Tensor:
-    return torch.cat([torch.linspace(-8, 8, 129), torch.tensor(_FAR)])
-
-
 @lru_cache
-def _known_values() -> tuple[Tensor, Tensor, Tensor]:
-    """The grid, tensor (129,), and the values of the activations that have a name on it and beyond, a row for each."""
-    values = torch.stack([(_WRITTEN_OUT.get(name) or getattr(F, name))(_grid().double()) for name in _TOLERANCES])
-    return _grid()[: -len(_FAR)].double(), values[:, : -len(_FAR)], values[:, -len(_FAR) :]
+def _known_values() -> Tensor:
+    """The values of the activations that have a name on the grid, a row for each."""
+    return torch.stack([(_WRITTEN_OUT.get(name) or getattr(F, name))(_GRID.double()) for name in _TOLERANCES])

@@ -16,6 +16,8 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from affscore.errors import AffscoreError
 
 Function = Callable[..., Any]
+Declarations = Collection[Any] | Mapping[str, Any]
+"""Modules and functions that a caller declares, or these by their names."""
 
 
 class Effect(NamedTuple):
@@ -263,7 +265,7 @@ class Declared(dict[Any, str]):
     (['snake', 'sin'], ['sine'])
     """
 
-    def __init__(self, activations: Collection[Any] | Mapping[str, Any] = ()) -> None:
+    def __init__(self, activations: Declarations = ()) -> None:
         self.codes: dict[CodeType, Function] = {}
         if isinstance(activations, (str, bytes)) or not isinstance(activations, Collection):
             raise AffscoreError(f"{_WANTED}; got {activations!r}")

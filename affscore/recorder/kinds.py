@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, MutableMapping
+from operator import attrgetter
 from weakref import WeakKeyDictionary
 
 import torch.nn.functional as F
@@ -46,22 +47,19 @@ class Kinds(Follower):
         """See whether it scales features, or adds a shortcut."""
         if event.adds_a_shortcut and event.layer:
             self._summing.add(self._classes[event.layer])
-        elif event.call is None and kind_of(event.function) in PRODUCTS and len(event.tensors) == 2:
+        elif event.call is None and kind_of(event.function) in PRODUCTS and len(event.data) == len(event.tensors) == 2:
             self._multiplied(event)
 
     def _multiplied(self, event: Event) -> None:
-        one, other = event.origins
-        if one is None or other is None:
-            return
         calls, sizes = self._calls, [_entries(factor) for factor in event.tensors]
-        outputs = {o.activation: size for o, size in zip((one, other), sizes, strict=True) if o.activation is not None}
+        made_by = [origin.activation for origin in event.origins if origin]
+        factors = [(calls[index], size) for index, size in zip(made_by, sizes, strict=True) if index is not None]
         if sizes[0] == sizes[1]:
-            whole = [index for index, size in outputs.items() if math.prod(calls[index].shape) == size]
-            if whole and one != other:
-                calls[max(whole)].kind = "gated-unit"
+            whole = [call for call, size in factors if math.prod(call.shape) == size]
+            if whole and event.origins[0] != event.origins[1]:
+                max(whole, key=attrgetter("index")).kind = "gated-unit"
             return
-        for index, size in outputs.items():
-            gate = calls[index]
+        for gate, size in factors:
             if size == min(sizes) and (gate.positions == 1 or 1 in gate.shape[1:]):
                 gate.kind = "gate"
                 if gate.upstream is not None and calls[gate.upstream].positions == 1:
@@ -144,10 +142,8 @@ def channel_axis(module: nn.Module) -> int | None:
     owner = next(base for base in type(module).__mro__ if "forward" in vars(base))
     if not owner.__module__.startswith("torch.nn.modules.") or "forward" in vars(module):
         return None  # its own forward may move the axes first, as a LayerNorm of images does
-    if isinstance(module, nn.modules.conv._ConvNd):
-        return -len(module.kernel_size) - 1
-    if owner.__module__.endswith(".pooling"):
-        return -int(owner.__name__[-2]) - 1
+    if owner.__module__.endswith((".conv", ".pooling")):
+        return -int(owner.__name__[-2]) - 1  # Conv2d: the last two axes are positions
     if (over := getattr(module, "normalized_shape", None)) is not None:
         return -1 if len(over) == 1 else None
     if isinstance(module, (nn.Linear, nn.Bilinear, nn.MultiheadAttention)):

@@ -21,6 +21,7 @@ from affscore.recorder.axes import (
     Axes,
     Part,
     Place,
+    contiguous,
     form,
     has,
     length,
@@ -29,7 +30,6 @@ from affscore.recorder.axes import (
     often,
     product_name,
     reduced,
-    regrouped,
     resized,
     traced,
     unsure,
@@ -154,8 +154,8 @@ class Layout:
             return axes
         if shared is not None:
             found = viewed(axes, source.stride(), output.shape, output.stride())
-        elif name in RESHAPES:
-            found = regrouped(axes, output.shape)
+        elif name in RESHAPES:  # a copy has its entries where a view of a contiguous tensor has them
+            found = viewed(axes, contiguous(source.shape), output.shape, contiguous(output.shape))
         if found is not None or not source.ndim:
             return found
         changed = {axis for axis, size in enumerate(source.shape) if alike and size != output.shape[axis]}

@@ -53,10 +53,8 @@ def choose_device(device: str, model: nn.Module) -> torch.device:
     device(type='cpu')
     """
     if device == "auto":
-        parameter = next(model.parameters(), None)
-        if parameter is not None and parameter.device.type != "cpu":
-            return parameter.device
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        home = device_of(model)
+        return torch.device("cuda") if home.type == "cpu" and torch.cuda.is_available() else home
     try:
         chosen = torch.device(device)
         if chosen.type not in ("cpu", "cuda", "xpu"):
@@ -81,8 +79,7 @@ def device_of(model: nn.Module) -> torch.device:
 @contextmanager
 def prepared(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
     """The model in evaluation mode on the device; afterwards it is where it was, in the mode it was in."""
-    parameter = next(model.parameters(), None)
-    home = parameter.device if parameter is not None else device
+    home = next(model.parameters(), torch.empty(0, device=device)).device
     with _modes_restored(model):
         try:
             to_evaluation(model)

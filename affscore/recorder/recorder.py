@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -22,7 +22,7 @@ from affscore.recorder.calls import ActivationCall, Aside, Event, Follower, Func
 from affscore.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
 from affscore.recorder.effects import Effects, check_elementwise
 from affscore.recorder.formulas import Formulas, Step
-from affscore.recorder.functions import Declared, Effect, Function, writes_in_place
+from affscore.recorder.functions import Declarations, Declared, Effect, Function, writes_in_place
 from affscore.recorder.kinds import channel_axis, kind_of_block
 from affscore.recorder.layout import Layout
 
@@ -40,13 +40,10 @@ class Recorder:
         activations: Modules and functions that count as one activation as a whole (:class:`Declared`).
     """
 
-    def __init__(
-        self, model: nn.Module, listener: Listener, activations: Collection[Any] | Mapping[str, Any] = ()
-    ) -> None:
+    def __init__(self, model: nn.Module, listener: Listener, activations: Declarations = ()) -> None:
         self.listener, self.chosen = listener, Declared(activations)
         self.weights = {address(tensor) for tensor in (*model.parameters(), *model.buffers())}
-        axes = {path: channel_axis(module) for path, module in model.named_modules()}
-        self.channel_axes = {path: axis for path, axis in axes.items() if axis is not None}
+        self.channel_axes = {path: channel_axis(module) for path, module in model.named_modules()}
         self.followers: list[Follower] = []
         self.effects = Effects()
         self.hook: int | None = None  # the index of the run of a hook of the user
@@ -98,11 +95,8 @@ class Recorder:
         """A sentence on what ran where no activation is seen; empty if nothing did."""
         threads, layers = ", ".join(sorted(self.in_other_threads)), ", ".join(sorted(self.flow.outside))
         back = f"numbers leave PyTorch (for NumPy, say) in layer {layers}: what is done to them there is not seen"
-        found = [
-            f"{threads} ran in another thread, where no activation is seen" if threads else "",
-            f"{back}, and has no score" if layers else "",
-        ]
-        return "; ".join(filter(None, found))
+        found = [f"{threads} ran in another thread, where no activation is seen"] * bool(threads)
+        return "; ".join([*found, *[f"{back}, and has no score"] * bool(layers)])
 
     def called(self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A function of PyTorch is called: run it, and follow what it does."""
@@ -134,18 +128,19 @@ class Recorder:
             return returned[0]
         if functions.only_looks_at_the_shape(function) or not any(event.origins):
             return function(*args, **kwargs)
-        x = self.effects.tried(event)
-        step = self.formulas.step(event, x.shape) if x is not None else None
+        self.effects.tried(event)
+        step = self.formulas.step(event)
         formula = self.formulas.recognise(step) if step is not None else None
         if formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
             for part in formula.inside:
                 part.in_activation = True
             for call in reversed(formula.calls):
                 self.forget(call)
-            with self.activation(formula.name, formula.source, formula.apply, step) as returned:
+            call = self.new_call(formula.name, formula.source)
+            with self.activation(call, formula.source, formula.apply, step) as returned:
                 output = function(*args, **kwargs)
                 returned.append(args[0] if output is None else output)
-            event.call = self.calls[-1]
+            event.call = call
             return output
         output = function(*args, **kwargs)
         if isinstance(output, np.ndarray) or (isinstance(output, list) and not tensors_in(output)):
@@ -162,7 +157,7 @@ class Recorder:
         """A gated linear unit hides the sigmoid of its second half."""
         gate = input.chunk(2, dim)[1]
         self.layout.observe(Event(torch.chunk, (input,), {}, [input], [self.flow.origin(input)]), gate)
-        with self.activation("sigmoid", gate, torch.sigmoid, None) as returned:
+        with self.whole("sigmoid", torch.sigmoid, (gate,), {}) as returned:
             returned.append(torch.sigmoid(gate))
         call = self.calls[-1]
         call.kind = "gated-unit"
@@ -186,10 +181,10 @@ class Recorder:
                 self.independent_of_input += 1
                 yield []
                 return
-            if x.is_nested or x.layout is not torch.strided:
+            if is_wrapped(x) or x.is_nested or x.layout is not torch.strided:
                 raise AffscoreError(
-                    f"{self.described(name)} runs on a nested or sparse tensor, which has no axes that could be "
-                    "averaged over; make it dense, or padded, in this part of the network"
+                    f"{self.described(name)} runs on a nested or sparse tensor, or under torch.vmap or a transform of "
+                    "torch.func: write this part of the network for a batch in one dense (or padded) tensor"
                 )
             named = {key: value for key, value in kwargs.items() if key != "out"}
             apply, block = functions.as_function(function, args, named, lambda value: value is x), ""
@@ -205,29 +200,21 @@ class Recorder:
                     f"{self.described(name)} was declared as a block, and takes no real numbers that depend on the "
                     "samples; declare the module that does"
                 )
-            event = Event(apply, (x,), {}, [x], [], effect=Effect(True, True))
-            step = None if block else self.formulas.step(event, x.shape)
-            with self.activation(name, x, apply, step, block, builtin) as returned:
+            event = Event(apply, (x,), {}, [x], [self.flow.origin(x)], effect=Effect(True, True))
+            step = None if block else self.formulas.step(event)
+            with self.activation(self.new_call(name, x, block, builtin), x, apply, step) as returned:
                 yield returned
 
     @contextmanager
-    def activation(
-        self, name: str, x: Tensor, apply: Function, step: Step | None, block: str = "", builtin: bool = False
-    ) -> Iterator[list[Any]]:
-        """While an activation (or a block of this kind) runs, which the listener receives: its output is appended.
+    def activation(self, call: ActivationCall, x: Tensor, apply: Function, step: Step | None) -> Iterator[list[Any]]:
+        """While an activation (or a block) runs, which the listener receives: its output is appended.
 
         One that returns none has overwritten its input; one that raises is forgotten.
         """
-        if is_wrapped(x):
-            raise AffscoreError(
-                f"{self.described(name)} runs under torch.vmap or a transform of torch.func, where the samples cannot "
-                "be told apart; write this part of the network for a batch"
-            )
-        call = self.new_call(name, x, block, builtin)
         self.calls.append(call)
         self._counts[call.layer] += 1
         returned: list[Any] = []
-        seen = None if not block or self.layout.knows(x) else x.clone()
+        seen = x.clone() if call.block and not self.layout.knows(x) else None
         self.listener.before(call, x, apply)
         try:
             yield returned
@@ -237,18 +224,14 @@ class Recorder:
         y = next((output for output in returned if output is not None), x)
         if isinstance(y, Tensor) and address(y) == address(x):
             self.flow.overwritten(y)
-        outputs = [one for one in tensors_in(y) if one.is_floating_point()] if block else [y]
+        outputs = [one for one in tensors_in(y) if one.is_floating_point()] if call.block else [y]
         if seen is not None:
             self.place_again(call, self.layout.place(x), seen, apply)
-        if not block and (not isinstance(y, Tensor) or y.shape != x.shape):
-            got = tuple(y.shape) if isinstance(y, Tensor) else type(y).__name__
-            what = f"must return a tensor of its input's shape {tuple(x.shape)}, got {got}"
-            raise AffscoreError(f"{self.described(name)} counts as an activation, and {what}")
         for tensor in outputs:
             self.layout.observe(Event(torch.clone, (x,), {}, [x], [self.flow.origin(x)]), tensor)
-            origin = Origin(call.depth, call.index, call.index, layers=call.layers + bool(block))
-            self.flow.mark(tensor, origin, part=not block)
-        if block:
+            origin = Origin(call.depth, call.index, call.index, layers=call.layers + call.block)
+            self.flow.mark(tensor, origin, part=not call.block)
+        if call.block:
             self._check_block(call, outputs)
         self.listener.after(call, outputs[0])
         if step is not None:
@@ -287,13 +270,12 @@ class Recorder:
 
     def _check_block(self, call: ActivationCall, outputs: Sequence[Tensor]) -> None:
         """Look at what a module that was declared, and is not elementwise, has returned."""
-        what = self.described(call.activation)
         if not outputs or outputs[0].ndim < 2:
-            raise AffscoreError(f"{what} counts as a block, and must return a tensor of numbers for each sample")
+            raise AffscoreError(f"{call} counts as a block, and must return a tensor of numbers for each sample")
         call.output = self.layout.place(outputs[0])
         if call.output.channels != call.channels:
             raise AffscoreError(
-                f"{what} was declared as a block, and has width {call.channels} before and {call.output.channels} "
+                f"{call} was declared as a block, and has width {call.channels} before and {call.output.channels} "
                 "after: declare another module, or use units='blocks', whose criterion affine_fit takes both"
             )
 

@@ -6,7 +6,7 @@ import functools
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any, Generic, TypeVar
@@ -17,8 +17,8 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.errors import AffscoreError
 from affscore.recorder.calls import Follower, Kernels, Listener
-from affscore.recorder.dataflow import tensors_in
-from affscore.recorder.functions import Function, kind_of, library_class_name
+from affscore.recorder.dataflow import tensors_in, version
+from affscore.recorder.functions import Declarations, Function, kind_of, library_class_name
 from affscore.recorder.kinds import Kinds
 from affscore.recorder.recorder import Recorder
 
@@ -27,10 +27,7 @@ Known = TypeVar("Known")
 
 @contextmanager
 def recording(
-    model: nn.Module,
-    listener: Listener | None = None,
-    activations: Collection[Any] | Mapping[str, Any] = (),
-    blocks: bool = False,
+    model: nn.Module, listener: Listener | None = None, activations: Declarations = (), blocks: bool = False
 ) -> Iterator[Recorder]:
     """Run a model under a :class:`Recorder` that knows which module is running.
 
@@ -82,11 +79,9 @@ def recording(
             if (name := whole[path]) is not None:
                 if "forward" in vars(module):
                     stack.callback(setattr, module, "forward", module.forward)
-                else:
-                    stack.callback(delattr, module, "forward")
+                stack.callback(delattr, module, "forward")
                 module.forward = functools.partial(_run_whole, recorder, name, module, module.forward)
-        fast_path = torch.backends.mha.get_fastpath_enabled()
-        stack.callback(torch.backends.mha.set_fastpath_enabled, fast_path)
+        stack.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
         torch.backends.mha.set_fastpath_enabled(False)
         if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
             stack.enter_context(torch.compiler.set_stance("force_eager"))
@@ -102,10 +97,10 @@ def _enter(recorder: Recorder, path: str, module: nn.Module, args: Any, kwargs: 
         recorder.in_other_threads.add(f"layer {path!r}")
         return
     recorder.path.append((path, next(recorder.runs)))
-    with recorder.aside:
-        if path in recorder.channel_axes:
+    if (axis := recorder.channel_axes[path]) is not None:
+        with recorder.aside:
             for x in [one for one in tensors_in((args, kwargs)) if not one.is_nested][:1]:
-                recorder.layout.taken(x, recorder.channel_axes[path])
+                recorder.layout.taken(x, axis)
     for follower in recorder.followers:
         follower.entered(path, args, kwargs)
 
@@ -207,7 +202,7 @@ class Following(Follower, Generic[Known]):
 
     def note(self, tensor: Tensor, known: Known) -> None:
         """Say what is known of a tensor as it is now."""
-        self._known[tensor] = known, _version(tensor)
+        self._known[tensor] = known, version(tensor)
 
     def of(self, value: Any) -> Known | None:
         """What is known of a value; None for one of which nothing was noted."""
@@ -215,7 +210,7 @@ class Following(Follower, Generic[Known]):
 
     def is_as_noted(self, tensor: Tensor, writes: int = 0) -> bool:
         """Whether a tensor was overwritten so many times since, also through a view."""
-        return self._known[tensor][1] + writes == _version(tensor)
+        return self._known[tensor][1] + writes == version(tensor)
 
     def here(self, what: str) -> str:
         """Where something is."""
@@ -242,7 +237,3 @@ class Following(Follower, Generic[Known]):
             return
         if any(tensor in self._known for tensor in tensors_in((args, kwargs))):
             self.hidden = self.here(f"{kind_of(kernel)} in TorchScript or an extension, which hide their functions")
-
-
-def _version(tensor: Tensor) -> int:
-    return 0 if tensor.is_inference() else tensor._version

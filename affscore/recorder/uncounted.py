@@ -18,7 +18,7 @@ from affscore.recorder.calls import Event, Follower, Kernels
 from affscore.recorder.dataflow import Dataflow, Origin, address, below_transforms, tensors_in
 from affscore.recorder.effects import bends, check_elementwise, is_whole
 from affscore.recorder.formulas import Step, evaluated, single_source
-from affscore.recorder.functions import kind_of, writes_in_place
+from affscore.recorder.functions import kind_of
 from affscore.recorder.recorder import Recorder
 
 _WRITTEN = {"rdiv": "1 / x", "rtruediv": "1 / x", "ipow": "torch.pow", "rpow": "torch.pow", "setitem": "x[...] = y"}
@@ -42,7 +42,7 @@ class _Bend:
     written: str
     frame: tuple[str, int]
     step: Step | None
-    declarable: bool
+    declarable: bool = False
     owner: str = ""
     used: bool = False
     read: bool = False
@@ -108,34 +108,27 @@ class Uncounted(Follower):
 
     def after(self, event: Event) -> None:
         """See whether the function bends features, and what became of earlier ones."""
-        recorder, output, data = self.recorder, event.output, event.data
-        if output is None and data:  # item assignment
-            output = event.args[0]
-        if not data or (output is data[0] and not writes_in_place(event.function)):
-            return
+        recorder, data = self.recorder, event.data
+        output = event.args[0] if event.output is None else event.output  # item assignment returns nothing
         tags = [self._tags.get(tensor, _NOTHING) for tensor in data]
+        frame = recorder.frame[0], recorder.hook or recorder.frame[1]
+        step = recorder.formulas.step_of(output) if isinstance(output, Tensor) else None
         if event.call is not None:
             self._use(*tags)
             if recorder.hook is not None:  # which may hand on nothing of it
-                frame = recorder.frame[0], recorder.hook
-                step = recorder.formulas.step_of(output)
-                bend = _Bend(event.call.activation, frame, step, False, read=True, explained=True)
-                self._bends.append(bend)
+                self._bends.append(bend := _Bend(event.call.activation, frame, step, read=True, explained=True))
                 self._tags[output] = _Tag(frozenset([bend]))
             return
+        features = isinstance(output, Tensor) and not is_whole(output) and output.numel() > 1 and not tags[0].statistic
         new = None
-        if isinstance(output, Tensor) and not is_whole(output) and output.numel() > 1 and not tags[0].statistic:
-            step = recorder.formulas.step_of(output)
-            name = self._bending(event, step, output)
-            if name:
-                alone = step is None or step.effect.bends
-                written = _WRITTEN.get(name, "x * x" if name in functions.PRODUCTS and alone else f"torch.{name}")
-                itself = event.effect.bends and name == kind_of(event.function)
-                known = hasattr(torch, written.removeprefix("torch.")) and not data[0].is_complex()
-                declarable = itself and known and output.is_floating_point() and name not in functions.STATISTICS
-                new = _Bend(written, (recorder.frame[0], recorder.hook or recorder.frame[1]), step, declarable)
-                self._bends.append(new)
-        self._follow(event, new, data, tags, output)
+        if features and (name := self._bending(event, step, output)):
+            alone = step is None or step.effect.bends
+            written = _WRITTEN.get(name, "x * x" if name in functions.PRODUCTS and alone else f"torch.{name}")
+            itself = event.effect.bends and name == kind_of(event.function)
+            known = hasattr(torch, written.removeprefix("torch.")) and not data[0].is_complex()
+            declarable = itself and known and output.is_floating_point() and name not in functions.STATISTICS
+            self._bends.append(new := _Bend(written, frame, step, declarable))
+        self._follow(event, new, tags, output)
 
     def _bending(self, event: Event, step: Step | None, output: Tensor) -> str:
         """The name of the function that bends features, if one does: this one, or one whose output it has taken in."""
@@ -170,11 +163,12 @@ class Uncounted(Follower):
 
     def _choice(self, event: Event, tags: list[_Tag], output: Tensor) -> tuple[str, int] | None:
         """What made booleans or integers of features, and of how many."""
-        bent = event.effect.bends
-        known = (kind_of(event.function), 0) if bent else next((tag.choice for tag in tags if tag.choice), None)
-        return (known[0], output.numel()) if known and (bent or output.dtype is torch.bool) else known
+        if event.effect.bends:
+            return kind_of(event.function), output.numel()
+        known = next((tag.choice for tag in tags if tag.choice), None)
+        return (known[0], output.numel()) if known and output.dtype is torch.bool else known
 
-    def _follow(self, event: Event, bend: _Bend | None, data: list[Tensor], tags: list[_Tag], output: Any) -> None:
+    def _follow(self, event: Event, bend: _Bend | None, tags: list[_Tag], output: Any) -> None:
         """Note what the output is."""
         outputs, name = tensors_in(output), kind_of(event.function)
         choice = self._choice(event, tags, outputs[0]) if outputs and is_whole(outputs[0]) else None
@@ -187,7 +181,7 @@ class Uncounted(Follower):
                 earlier.read = True
         elif elementwise:
             tag = self._combined(event, tags)
-        elif name in functions.RESHAPES or any(address(tensor) == address(data[0]) for tensor in outputs):
+        elif name in functions.RESHAPES or any(address(tensor) == address(event.data[0]) for tensor in outputs):
             tag = tags[0]
         else:
             self._use(*tags)
@@ -229,7 +223,7 @@ class Uncounted(Follower):
 
     def left(self, module: nn.Module, args: Any, output: Any) -> None:
         """See whether a module is elementwise as a whole: then its class can be declared."""
-        if not self.recorder.attentive or not self.recorder.path:
+        if not self.recorder.attentive:
             return
         frame = self.recorder.frame
         with self.recorder.aside:

@@ -177,7 +177,7 @@ def test_what_is_known_does_not_grow_with_numbers_that_vary():
 def test_a_constant_without_a_value():
     x, one = torch.rand(3, ENTRIES, device="meta"), torch.ones(1, device="meta")
     event = Event(torch.mul, (x, one), {}, [x, one], [Origin(0), None])
-    assert Effects().tried(event) is x
+    Effects().tried(event)
     assert event.effect == Effect(True, False)
 
 
