@@ -16,11 +16,11 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError, guarded
 from affscore.linear_regions.line import sweep
 from affscore.linear_regions.pieces import Floats, Trace, bends
-from affscore.linear_regions.tracing import CASTS, program_of
+from affscore.linear_regions.tracing import program_of
 from affscore.linear_regions.walk import DualPass, walk
 from affscore.models.card import check_has_weights
 from affscore.recorder.calls import Functions
-from affscore.recorder.functions import kind_of
+from affscore.recorder.functions import CASTS, kind_of
 from affscore.recorder.model_state import choose_device, random_states_kept, to_evaluation, unwrapped
 
 ROOM, ROOM_ON_A_GPU = 2**22, 2**28
