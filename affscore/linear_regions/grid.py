@@ -12,6 +12,16 @@ MERGED = 1e-12
 """Breakpoints of a segment that are no further apart than this, as a fraction of it, count as one."""
 
 
+def points_on(starts: Tensor, directions: Tensor, t: Tensor) -> Tensor:
+    """A point on each of several segments, (n, *shape of a point).
+
+    >>> points_on(torch.zeros(2, 1), torch.ones(2, 1), torch.tensor([0.25, 0.5]))
+    tensor([[0.2500],
+            [0.5000]])
+    """
+    return starts + t.view(-1, *[1] * (starts.ndim - 1)) * directions
+
+
 @dataclass(frozen=True, eq=False)
 class Grid:
     """Points on segments, those of each segment one after the other, its ends included.

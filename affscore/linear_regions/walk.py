@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from affscore.linear_regions.grid import MERGED
+from affscore.linear_regions.grid import MERGED, points_on
 from affscore.linear_regions.line import ZERO
 from affscore.linear_regions.pieces import Trace
 from affscore.linear_regions.program import Activation, MaxPool, Program
@@ -93,7 +93,7 @@ def walk(program: Program, starts: Tensor, directions: Tensor) -> list[Trace]:
     states, choices = None, list[Tensor]()
     found: list[tuple[Tensor, ...]] = []
     while len(segments):
-        step = DualPass(program, starts + t.view(-1, *[1] * (starts.ndim - 1)) * directions, directions)
+        step = DualPass(program, points_on(starts, directions, t), directions)
         none = torch.zeros_like(segments, dtype=torch.bool)
         changed, switched = none if states is None else (states != step.states).any(1), none.clone()
         for was, now in zip(choices, step.choices, strict=bool(choices)):
