@@ -57,7 +57,7 @@ class Line:
         """
         logits = self.program.run(self._known, self._activation, self._max_pool).flatten(1)
         found = (self.grid.t, logits, self.grid.units, self.grid.switches)
-        cuts = self.grid.first[1:].cpu().numpy()
+        cuts = self.grid.ends[0, 1:].cpu().numpy()
         return zip(*(np.split(part.cpu().numpy(), cuts) for part in found), strict=True)
 
     def _activation(self, x: Tensor, what: Activation) -> Tensor:
@@ -72,13 +72,11 @@ class Line:
         # else it is zero at one end of the interval, and does not cross inside
         crossing = torch.minimum(left, right) < -zero[self.grid.segment[interval]]
         if bool(crossing.any()):
-            interval, unit, left, right = interval[crossing], unit[crossing], left[crossing], right[crossing]
+            interval, unit, left, right = (part[crossing] for part in (interval, unit, left, right))
             places = self._add(interval, left / (left - right))
             units = self.grid.carried(units)
             units[places[places >= 0], unit[places >= 0]] = 0
-            above = above.index_select(0, self.grid.origin)
-            anew = torch.cat([places[places >= 0], self.grid.added])
-            above[anew] = _above(units[anew], zero[self.grid.segment[anew]], what)
+            above = _above(units, zero[self.grid.segment], what)
         active = above[1:] | above[:-1]  # in the intervals, at whose ends it may be zero
         self.grid.units[places_of(active[1:] ^ active[:-1])[0] + 1] = True
         self.grid.units[self.grid.ends] = False
