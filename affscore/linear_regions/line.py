@@ -55,7 +55,7 @@ class Line:
         Returns:
             For each piece its points, the logits there (points, logits), and the marks of units and switches.
         """
-        logits = self.program.run(self._known, self._activation, self._max_pool).flatten(1)
+        logits = self.program.run(self._known, {Activation: self._activation, MaxPool: self._max_pool}).flatten(1)
         found = (self.grid.t, logits, self.grid.units, self.grid.switches)
         cuts = self.grid.ends[0, 1:].cpu().numpy()
         return zip(*(np.split(part.cpu().numpy(), cuts) for part in found), strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -63,16 +63,9 @@ class Activation:
             return cls(slope, slope == 1 if bool((slope == 1).any()) else None)
         return cls(float(slope), torch.tensor(True) if float(slope) == 1 else None)
 
-    @property
-    def flat(self) -> bool:
-        """Whether it is ReLU."""
-        return isinstance(self.slope, float) and self.slope == 0
-
-    def bent(self, features: Tensor) -> Tensor:
-        """What it makes of features, (..., features)."""
-        if self.flat:
-            return features.clamp_min(0)
-        return features.clamp_min(0) + self.slope * features.clamp_max(0)
+    def bent(self, units: Tensor) -> Tensor:
+        """What it makes of features, (points, units)."""
+        return F.leaky_relu(units, self.slope) if isinstance(self.slope, float) else F.prelu(units, self.slope)
 
 
 @dataclass(frozen=True)
@@ -228,27 +221,18 @@ class Program:
             (one, [number for number, at in last.items() if at == step]) for step, one in enumerate(operations)
         ]
 
-    def run(
-        self,
-        known: dict[int, Tensor],
-        activation: Callable[[Tensor, Activation], Tensor],
-        max_pool: Callable[[Tensor, MaxPool], Tensor],
-    ) -> Tensor:
+    def run(self, known: dict[int, Tensor], bends: Mapping[type, Callable[..., Tensor]]) -> Tensor:
         """What becomes of the input, step by step.
 
         Args:
             known: The features of the input, as number 0; during a step, those that are read after it.
-            activation: Computes an activation of features.
-            max_pool: And a max pooling.
+            bends: What computes an :class:`Activation` of features, and what a :class:`MaxPool`.
         """
         for (what, inputs, outputs), unused in self.steps:
             given = [known[number] for number in inputs]
             for number in unused:
                 known.pop(number, None)
-            if isinstance(what, Affine):
-                found = what.compute(*given)
-            else:
-                found = activation(given[0], what) if isinstance(what, Activation) else max_pool(given[0], what)
+            found = what.compute(*given) if isinstance(what, Affine) else bends[type(what)](*given, what)
             made = zip(outputs, tensors_in(found), strict=True)
             known.update((number, features) for number, features in made if number not in unused)
         return known[self.output]
@@ -278,8 +262,8 @@ def folded(operations: Sequence[Operation], shapes: Sequence[torch.Size], output
 def _shorter(chain: list[Operation], shapes: Sequence[torch.Size], like: Tensor) -> list[Operation]:
     """A chain as one matrix, or as it is."""
     first, last = chain[0], chain[-1]
-    names = {one.what.name for one in chain if isinstance(one.what, Affine)}
-    if names <= KEEPING | {"linear"} or len(first.inputs) != 1 or len(last.outputs) != 1:
+    affine = [one.what for one in chain if isinstance(one.what, Affine)]
+    if {what.name for what in affine} <= KEEPING | {"linear"} or len(first.inputs) != 1 or len(last.outputs) != 1:
         return chain
     inside, outside = shapes[first.inputs[0]], shapes[last.outputs[0]]
     widest = max(shapes[number].numel() for one in chain for number in one.outputs)
@@ -287,9 +271,8 @@ def _shorter(chain: list[Operation], shapes: Sequence[torch.Size], like: Tensor)
     if inside.numel() > MOST_INPUTS or entries > MOST_ENTRIES or widest > MOST_FEATURES:
         return chain
     points = torch.eye(inside.numel() + 1, inside.numel(), dtype=like.dtype, device=like.device).view(-1, *inside)
-    for operation in chain:
-        assert isinstance(operation.what, Affine)
-        (points,) = tensors_in(operation.what.compute(points))
+    for what in affine:
+        (points,) = tensors_in(what.compute(points))
     constant = points[-1].flatten()
     matrix = points[:-1].reshape(inside.numel(), outside.numel()) - constant  # the last point is zero
 

@@ -38,7 +38,7 @@ class DualPass:
         self._switches = [none + 1]
         self.choices: list[Tensor] = []
         both = torch.cat([points, points + directions]).unsqueeze(1)
-        output = program.run({0: both}, self._activation, self._max_pool)
+        output = program.run({0: both}, {Activation: self._activation, MaxPool: self._max_pool})
         self.logits, ahead = output.flatten(1).chunk(2)
         self.slopes = ahead - self.logits
         here, ahead, same, self.states = (torch.cat(part, 1) for part in zip(*self._units, strict=True))
@@ -56,8 +56,7 @@ class DualPass:
         rises = ahead > zero
         states = torch.where(size > zero, here > 0, rises)  # where it is zero, the way it goes decides
         self._units.append((here, ahead, rises == states, states))
-        bent = both * states if what.flat else torch.where(states, both, what.slope * both)
-        return bent.view(x.shape)
+        return torch.where(states, both, what.slope * both).view(x.shape)
 
     def _max_pool(self, x: Tensor, what: MaxPool) -> Tensor:
         """The choices of windows decide what becomes of both values."""
