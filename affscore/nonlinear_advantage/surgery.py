@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
 from affscore.errors import AffscoreError, guarded
-from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU, PerCall, Redirecting, Scope, redirecting
+from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU, PerCall, Redirecting, redirecting
 from affscore.recorder import ActivationCall, Listener, recording
 from affscore.recorder.functions import library_class_name
 from affscore.recorder.model_state import device_of, in_training, random_states_kept
@@ -98,7 +98,7 @@ def exchange(model: nn.Module, seen: Sequence[Seen]) -> nn.Module:
         module = model if layer == ROOT else model.get_submodule(layer)
         whole = _is_activation(module)
         units = [_unit(one, module if whole else None).train(module.training) for one in calls]
-        several = PerCall(units, scope := Scope()).train(module.training)
+        several = PerCall(units).train(module.training)
         if not whole:
             if not all(one.call.builtin for one in calls):
                 raise AffscoreError(
@@ -113,7 +113,7 @@ def exchange(model: nn.Module, seen: Sequence[Seen]) -> nn.Module:
             model = put(model, module, units[0] if len(units) == 1 else several)
         if not whole or len(units) > 1:
             path = _scope(calls)
-            scope.attach(model.get_submodule(path) if path else model)
+            several.counted_in(model.get_submodule(path) if path else model)
     for part in model.modules():
         for kind, (name, value) in FUSED.items():
             if isinstance(part, kind) and any(isinstance(inner, ChannelPReLU) for inner in part.modules()):
@@ -133,7 +133,7 @@ def restore(model: nn.Module) -> nn.Module:
             del part.channelwise_prelus
             part.__class__ = type(part).plain  # type: ignore[assignment]
         for hooks in (part._forward_pre_hooks, part._forward_hooks):
-            for key in [key for key, hook in hooks.items() if isinstance(getattr(hook, "__self__", None), Scope)]:
+            for key in [key for key, hook in hooks.items() if isinstance(getattr(hook, "__self__", None), PerCall)]:
                 del hooks[key]
         for name, _ in FUSED.values():
             if hasattr(part, f"kept_{name}"):
