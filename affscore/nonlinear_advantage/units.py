@@ -34,8 +34,7 @@ class ChannelPReLU(nn.PReLU):
         axis: Where they are, counted from the last axis: -3 in (N, C, H, W), -1 in (N, tokens, C).
         call: Which of the activations that its layer calls it stands for, from 0.
         original: The module that it replaces; None where it replaces the call of a function.
-        device: Of the slopes.
-        dtype: Of the slopes.
+        of_slopes: Their ``device`` and ``dtype``.
 
     Attributes:
         weight: The slopes, (channels,), 0 at first.
@@ -50,19 +49,13 @@ class ChannelPReLU(nn.PReLU):
     frozen: Tensor
 
     def __init__(
-        self,
-        channels: int,
-        axis: int,
-        call: int = 0,
-        original: nn.Module | None = None,
-        device: torch.device | None = None,
-        dtype: torch.dtype | None = None,
+        self, channels: int, axis: int, call: int = 0, original: nn.Module | None = None, **of_slopes: Any
     ) -> None:
-        super().__init__(channels, init=0.0, device=device, dtype=dtype)
+        super().__init__(channels, init=0.0, **of_slopes)
         self.axis, self.call = axis, call
         self.kept = (original,)  # in a tuple, since it is no part of the network
         self.inplace = bool(getattr(original, "inplace", False))
-        self.register_buffer("frozen", torch.zeros(channels, dtype=torch.bool, device=device))
+        self.register_buffer("frozen", torch.zeros_like(self.weight, dtype=torch.bool))
 
     @property
     def slope(self) -> Tensor:
@@ -225,6 +218,10 @@ def redirected(units: PerCall, function: Callable[..., Any], args: tuple[Any, ..
     return overwritten(x, unit) if writes_in_place(function) or kwargs.get("inplace") else unit(x)
 
 
+UNITS_OF_CALLS = "channelwise_prelus"
+"""The name of the units in the module whose own forward calls the functions."""
+
+
 class Redirecting(nn.Module):
     """Mixed into the class of a module whose own forward calls ReLU or GELU: its calls go to the units it holds."""
 
@@ -235,25 +232,21 @@ class Redirecting(nn.Module):
         return _new, (self.plain,), *super().__reduce_ex__(protocol)[2:]
 
 
-_made: dict[type[nn.Module], type[Redirecting]] = {}
-
-
-def redirecting(plain: type[nn.Module]) -> type[Redirecting]:
+@functools.cache
+def redirecting(plain: type[Any]) -> type[Redirecting]:
     """The class with its calls redirected, always the same one; its forward has the same signature.
 
     >>> redirecting(nn.ReLU) is redirecting(nn.ReLU), issubclass(redirecting(nn.ReLU), nn.ReLU)
     (True, True)
     """
-    if plain not in _made:
 
-        @functools.wraps(plain.forward)
-        def forward(self: Redirecting, *args: Any, **kwargs: Any) -> Any:
-            with Functions(functools.partial(redirected, self.channelwise_prelus)):
-                return plain.forward(self, *args, **kwargs)
+    @functools.wraps(plain.forward)
+    def forward(self: Redirecting, *args: Any, **kwargs: Any) -> Any:
+        with Functions(functools.partial(redirected, self.channelwise_prelus)):
+            return plain.forward(self, *args, **kwargs)
 
-        contents = {"plain": plain, "forward": forward, "__doc__": plain.__doc__}
-        _made[plain] = type(plain.__name__, (Redirecting, plain), contents)
-    return _made[plain]
+    contents = {"plain": plain, "forward": forward, "__doc__": plain.__doc__}
+    return type(plain.__name__, (Redirecting, plain), contents)
 
 
 def _new(plain: type[nn.Module]) -> Redirecting:
