@@ -28,11 +28,8 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 UNITS: dict[str, type[ChannelPReLU]] = {"relu": ChannelPReLU, "gelu": ChannelGELU}
 ROOT = "(root)"
-FUSED: dict[type[nn.Module], tuple[str, Any]] = {
-    nn.TransformerEncoderLayer: ("activation_relu_or_gelu", 0),
-    nn.TransformerEncoder: ("use_nested_tensor", False),
-}
-"""What keeps PyTorch from computing an activation inside a fused kernel: attributes, with the values that do so."""
+UNFUSED = {"activation_relu_or_gelu": 0, "use_nested_tensor": False}
+"""What keeps PyTorch's transformers from computing an activation inside a fused kernel: values of their attributes."""
 
 
 def copied(arguments: Arguments, model: nn.Module) -> Arguments:
@@ -122,7 +119,7 @@ def exchange(model: nn.Module, seen: Sequence[Seen]) -> nn.Module:
                     "the function or the module of PyTorch"
                 )
             module.add_module(UNITS_OF_CALLS, several)
-            module.__class__ = redirecting(type(module))
+            module.__class__ = redirecting(type(module))  # type: ignore[arg-type]  # which mypy takes for its instances
         else:
             if module._forward_pre_hooks or module._forward_hooks:
                 raise AffscoreError(f"the activation {layer!r} has hooks, which would be lost: remove them first")
@@ -130,10 +127,9 @@ def exchange(model: nn.Module, seen: Sequence[Seen]) -> nn.Module:
         if not whole or len(units) > 1:
             several.counted_in(model.get_submodule(_scope(calls)))
     for part in model.modules():
-        for kind, (name, value) in FUSED.items():
-            if isinstance(part, kind) and any(isinstance(inner, ChannelPReLU) for inner in part.modules()):
-                setattr(part, f"kept_{name}", getattr(part, name))
-                setattr(part, name, value)
+        own = {name: vars(part)[name] for name in UNFUSED.keys() & vars(part)}
+        if isinstance(part, (nn.TransformerEncoder, nn.TransformerEncoderLayer)) and units_in(part):
+            vars(part).update({name: UNFUSED[name] for name in own}, before_slopes=own)
     return model
 
 
@@ -150,10 +146,7 @@ def restore(model: nn.Module) -> nn.Module:
         for hooks in (part._forward_pre_hooks, part._forward_hooks):
             for key in [key for key, hook in hooks.items() if isinstance(getattr(hook, "__self__", None), PerCall)]:
                 del hooks[key]
-        for name, _ in FUSED.values():
-            if hasattr(part, f"kept_{name}"):
-                setattr(part, name, getattr(part, f"kept_{name}"))
-                delattr(part, f"kept_{name}")
+        vars(part).update(vars(part).pop("before_slopes", {}))
     return model
 
 
