@@ -9,7 +9,7 @@ that is affine and missing here gives an error, and one that is not affine never
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import torch
@@ -26,7 +26,6 @@ from affscore.recorder.functions import (
     DIVISIONS,
     DROPOUTS,
     MOVES,
-    Function,
     activation_name,
     as_function,
     kind_of,
@@ -111,7 +110,7 @@ class _Tracer(Following[int]):
         self.operations: list[Operation] = []
         self.shapes = [sample.shape]
         self.note(sample, 0)
-        self._written: Tensor | None = None  # by the latest operation
+        self._written: Tensor | None = None  # the one that was overwritten last
 
     def before(self, event: Event) -> None:
         """See what is read, before it is overwritten."""
@@ -119,7 +118,7 @@ class _Tracer(Following[int]):
         read = [(leaf, number) for leaf in leaves if (number := self.of(leaf)) is not None]
         self._read, self._numbers = [leaf for leaf, _ in read], tuple(number for _, number in read)
         try:
-            self._meaning: Meaning = meaning_of(event.function, event.args, event.kwargs, self._read)
+            self._meaning: Meaning = meaning_of(event, self._read)
             if self._meaning != "about":
                 self._check(kind_of(event.function), event)
         except AffscoreError as error:
@@ -141,7 +140,8 @@ class _Tracer(Following[int]):
         self.shapes += [output.shape for output in outputs]
         for number, output in zip(numbers, outputs, strict=True):
             self.note(output, number)
-        self._written = outputs[0] if outputs[0] is self._read[0] else None
+        if outputs[0] is self._read[0]:
+            self._written = outputs[0]
 
     def _check(self, name: str, event: Event) -> None:
         for tensor in self._read:
@@ -194,32 +194,24 @@ def for_points(name: str, event: Event, features: Sequence[Tensor], output: Tens
     return of_features if broadcasts else torch.vmap(of_features)
 
 
-def meaning_of(
-    function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], features: Sequence[Tensor]
-) -> Meaning:
+def meaning_of(event: Event, features: Sequence[Tensor]) -> Meaning:
     """What a call does to features.
 
     Args:
-        function: A function of PyTorch.
-        args: What it is called with.
-        kwargs: And by name.
+        event: The call of a function of PyTorch.
         features: Those of its arguments that depend on the input.
 
     Raises:
         AffscoreError: It is not piecewise affine, or the library does not know that it is.
 
-    >>> import torch
     >>> x = torch.ones(1)
-    >>> meaning_of(torch.relu, (x,), {}, [x]), meaning_of(torch.neg, (x,), {}, [x])
-    (Activation(slope=0.0, linear=None), 'affine')
-    >>> meaning_of(torch.sigmoid, (x,), {}, [x])
+    >>> [meaning_of(Event(function, (x,), {}, [x], [None]), [x]) for function in (torch.relu, torch.neg)]
+    [Activation(slope=0.0, linear=None), 'affine']
+    >>> meaning_of(Event(torch.sigmoid, (x,), {}, [x], [None]), [x])
     Traceback (most recent call last):
     affscore.errors.AffscoreError: sigmoid is not affine ...
     """
-
-    def argument(name: str, place: int, default: Any = None) -> Any:
-        return kwargs.get(name, args[place] if len(args) > place else default)
-
+    function, argument = event.function, event.argument
     name = kind_of(function)
     if not features or name in ABOUT or (only_looks_at_the_shape(function) and len(features) == 1):
         return "about"
@@ -227,21 +219,21 @@ def meaning_of(
     if name in CASTS and function is not Tensor.__float__:
         return "affine" if argument("input", 0) is x else "about"
     if name in DROPOUTS:
-        if argument("training", 2, kwargs.get("train", True)):
-            raise AffscoreError(f"{name} is random in evaluation mode, too: pass training=self.training")
-        return "affine"
-    divides = name in DIVISIONS and (x is not argument("input", 0) or kwargs.get("rounding_mode"))
+        if not argument("training", 2, event.kwargs.get("train", True)):
+            return "affine"
+        raise AffscoreError(f"{name} is random in evaluation mode, too: pass training=self.training")
+    divides = name in DIVISIONS and (x is not argument("input", 0) or event.kwargs.get("rounding_mode"))
     of_batch = name == "batch_norm" and argument("training", 5, False)
     if divides or of_batch or (name in PRODUCTS | DIVISIONS and len(features) > 1):
         why = "divides by them or by statistics of their batch, or rounds"
         raise AffscoreError(f"{name} multiplies features, {why}, and is not affine")
     if name in AFFINE | PRODUCTS | DIVISIONS:
         return "affine"
-    if name in MAX_POOLS and not kwargs.get("return_indices"):
+    if name in MAX_POOLS and not event.kwargs.get("return_indices"):
         size, stride = argument("kernel_size", 1), argument("stride", 2)
         others = argument("padding", 3, 0), argument("dilation", 4, 1), argument("ceil_mode", 5, False)
         return MaxPool.of(name, (size, size if stride in (None, []) else stride, *others), x)
-    called = activation_name(function, args, kwargs) or name
+    called = activation_name(function, event.args, event.kwargs) or name
     slopes = {"relu": 0.0, "leaky_relu": argument("negative_slope", 1, 0.01), "prelu": argument("weight", 1)}
     if called in slopes:
         return Activation.of(slopes[called], x.shape)

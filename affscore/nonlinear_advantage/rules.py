@@ -133,19 +133,16 @@ class Call:
 
     Attributes:
         name: Of the function.
+        argument: One by its name or its place.
         outputs: The tensors that it returned; for one that returns nothing, its first argument.
         given: The counts of the arguments that depend on the input, in their order.
     """
 
     def __init__(self, event: Event, known: Mapping[int, Counts]) -> None:
         self.name, self.function, self.known = kind_of(event.function), event.function, known
-        self.args, self.kwargs = tuple(event.args), dict(event.kwargs)
+        self.args, self.kwargs, self.argument = tuple(event.args), dict(event.kwargs), event.argument
         self.outputs = [self.args[0]] if event.output is None else tensors_in(event.output)
         self.given = [known[id(leaf)] for leaf in tree_leaves((self.args, self.kwargs)) if id(leaf) in known]
-
-    def argument(self, name: str, place: int, default: Any = None) -> Any:
-        """An argument by its name or its place."""
-        return self.kwargs.get(name, self.args[place] if len(self.args) > place else default)
 
     def counts(self, name: str, place: int) -> Counts | None:
         """The counts of an argument; None for what does not depend on the input."""
