@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 from affscore.options import check_word
 
 Floats = NDArray[np.float64]
@@ -137,7 +138,4 @@ def total_variation(values: ArrayLike) -> Floats:
 
 
 def _finite(values: ArrayLike) -> Floats:
-    found = np.asarray(values, dtype=float)
-    if not np.isfinite(found).all():
-        raise AffscoreError("points and values must be finite numbers")
-    return found
+    return guarded(partial(np.asarray_chkfinite, values, dtype=float), "points and values must be finite numbers")
