@@ -12,6 +12,16 @@ MERGED = 1e-12
 """Breakpoints of a segment that are no further apart than this, as a fraction of it, count as one."""
 
 
+def points_on(starts: Tensor, directions: Tensor, t: Tensor) -> Tensor:
+    """A point on each of several segments, (n, *shape of a point).
+
+    >>> points_on(torch.zeros(2, 1), torch.ones(2, 1), torch.tensor([0.25, 0.5]))
+    tensor([[0.2500],
+            [0.5000]])
+    """
+    return starts + t.view(-1, *[1] * (starts.ndim - 1)) * directions
+
+
 @dataclass(frozen=True, eq=False)
 class Grid:
     """Points on segments, those of each segment one after the other, its ends included.
@@ -47,19 +57,15 @@ class Grid:
         return cls(t, segment, units, switches, segment[:0], segment[:0], t[:0])
 
     @cached_property
-    def first(self) -> Tensor:
-        """The first point of each segment."""
-        return torch.searchsorted(self.segment, torch.arange(int(self.segment[-1]) + 1, device=self.t.device))
-
-    @cached_property
-    def seams(self) -> Tensor:
-        """The last point of each segment but the last: between it and the next there is no interval."""
-        return self.first[1:] - 1
-
-    @cached_property
     def ends(self) -> Tensor:
         """First and last point of each segment, (2, segments)."""
-        return torch.stack([self.first, torch.cat([self.seams, self.first.new_tensor([len(self.t) - 1])])])
+        numbers = torch.arange(int(self.segment[-1]) + 1, device=self.t.device)
+        return torch.stack([torch.searchsorted(self.segment, numbers + side) - side for side in (0, 1)])
+
+    @property
+    def seams(self) -> Tensor:
+        """The last point of each segment but the last: between it and the next there is no interval."""
+        return self.ends[1, :-1]
 
     def refined(self, interval: Tensor, fraction: Tensor, limit: int) -> tuple[Grid, Tensor]:
         """The grid with further points; one that is too near to another point is that point.
@@ -87,18 +93,14 @@ class Grid:
         at_left, at_right = t - self.t[left] <= MERGED, self.t[left + 1] - t <= MERGED
         new = ~(at_left | at_right)
         new[1:] &= ~((left[1:] == left[:-1]) & (t[1:] - t[:-1] <= MERGED) & new[:-1])
-        before = new.cumsum(0)
-        size = len(self.t) + int(before[-1])
-        shift = torch.zeros_like(self.segment).index_add_(0, left + 1, new.long()).cumsum(0)
-        place = torch.arange(len(self.t), device=t.device) + shift
-        target = torch.where(at_left, place[left], torch.where(at_right, place[left + 1], left + before))
+        counts = 1 + torch.bincount(left[new], minlength=len(self.t))
+        origin = torch.arange(len(self.t), device=t.device).repeat_interleave(counts)
+        place = counts.cumsum(0) - counts
+        target = torch.where(at_left, place[left], torch.where(at_right, place[left + 1], left + new.cumsum(0)))
 
         added, t, fraction = target[new], t[new], fraction[new]
-        origin = torch.empty(size, dtype=torch.long, device=t.device)
-        origin[place] = torch.arange(len(self.t), device=t.device)
-        origin[added] = left[new]
-        if size > limit * len(self.first):
-            rank = torch.arange(size, device=t.device) - place[self.first][self.segment[origin]]
+        if len(origin) > limit * self.ends.shape[1]:
+            rank = torch.arange(len(origin), device=t.device) - place[self.ends[0]][self.segment[origin]]
             kept = rank < limit
             number = torch.where(kept, kept.cumsum(0) - 1, -1)
             origin, target = origin[kept], number[target]

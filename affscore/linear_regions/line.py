@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from affscore.linear_regions.grid import Grid
+from affscore.linear_regions.grid import Grid, points_on
 from affscore.linear_regions.pieces import Trace
 from affscore.linear_regions.program import Activation, MaxPool, Program, largest_of_all, takeovers
 
@@ -34,27 +34,31 @@ class Line:
 
     Args:
         program: The operations of the network.
+        starts: Where the segment of each piece begins, (pieces, *shape of a sample).
+        directions: Its end minus its start.
         begin: Where each piece begins, as a fraction of its segment.
         end: Where it ends.
         limit: How many points there may be for each piece; where there are more in all, long pieces end earlier.
     """
 
-    def __init__(self, program: Program, begin: Tensor, end: Tensor, limit: int) -> None:
-        self.program = program
-        self.grid = Grid.of_ends(begin, end)
-        self.limit = limit
+    def __init__(
+        self, program: Program, starts: Tensor, directions: Tensor, begin: np.ndarray, end: np.ndarray, limit: int
+    ) -> None:
+        self.program, self.limit = program, limit
+        self.grid = Grid.of_ends(starts.new_tensor(begin), starts.new_tensor(end))
+        ends = points_on(starts[self.grid.segment], directions[self.grid.segment], self.grid.t)
+        self._known: dict[int, Tensor] = {0: ends.unsqueeze(1)}
 
-    def through(self, ends: Tensor) -> Tensor:
-        """Take the pieces through the network.
-
-        Args:
-            ends: Their ends, (points of the first grid, *shape of a sample).
+    def through(self) -> Iterator[tuple[np.ndarray, ...]]:
+        """Take the pieces through the network, once.
 
         Returns:
-            The logits at the points of the last grid, (points, logits).
+            For each piece its points, the logits there (points, logits), and the marks of units and switches.
         """
-        self._known: dict[int, Tensor] = {0: ends.unsqueeze(1)}
-        return self.program.run(self._known, self._activation, self._max_pool).flatten(1)
+        logits = self.program.run(self._known, {Activation: self._activation, MaxPool: self._max_pool}).flatten(1)
+        found = (self.grid.t, logits, self.grid.units, self.grid.switches)
+        cuts = self.grid.ends[0, 1:].cpu().numpy()
+        return zip(*(np.split(part.cpu().numpy(), cuts) for part in found), strict=True)
 
     def _activation(self, x: Tensor, what: Activation) -> Tensor:
         """The points where a unit crosses zero are added; there it is exactly zero."""
@@ -68,13 +72,11 @@ class Line:
         # else it is zero at one end of the interval, and does not cross inside
         crossing = torch.minimum(left, right) < -zero[self.grid.segment[interval]]
         if bool(crossing.any()):
-            interval, unit, left, right = interval[crossing], unit[crossing], left[crossing], right[crossing]
+            interval, unit, left, right = (part[crossing] for part in (interval, unit, left, right))
             places = self._add(interval, left / (left - right))
             units = self.grid.carried(units)
             units[places[places >= 0], unit[places >= 0]] = 0
-            above = above.index_select(0, self.grid.origin)
-            anew = torch.cat([places[places >= 0], self.grid.added])
-            above[anew] = _above(units[anew], zero[self.grid.segment[anew]], what)
+            above = _above(units, zero[self.grid.segment], what)
         active = above[1:] | above[:-1]  # in the intervals, at whose ends it may be zero
         self.grid.units[places_of(active[1:] ^ active[:-1])[0] + 1] = True
         self.grid.units[self.grid.ends] = False
@@ -154,8 +156,9 @@ def sweep(program: Program, starts: Tensor, directions: Tensor, chunk: int) -> l
     while (lanes := np.flatnonzero(at < 1)).size:
         lanes = lanes[: max(1, min(int(chunk / (2 * expected)), chunk // LEAST_POINTS))]
         limit = chunk // len(lanes)
-        pieces = _pieces(program, starts, directions, lanes, at[lanes], np.minimum(1, at + ahead)[lanes], limit)
-        for lane, piece in zip(lanes, pieces, strict=True):
+        ends = at[lanes], np.minimum(1, at + ahead)[lanes]
+        line = Line(program, starts[lanes], directions[lanes], *ends, limit)
+        for lane, piece in zip(lanes, line.through(), strict=True):
             t = piece[0]
             done = t[-1] == 1
             parts[lane].append(tuple(part[bool(parts[lane]) : len(t) - (not done)] for part in piece))
@@ -164,22 +167,3 @@ def sweep(program: Program, starts: Tensor, directions: Tensor, chunk: int) -> l
             ahead[lane] = FILLED * limit * (t[-1] - t[0]) / len(t)
         expected = np.mean([sum(len(part[0]) for part in parts[lane]) / at[lane] for lane in lanes])
     return [Trace(*map(np.concatenate, zip(*found, strict=True))) for found in parts]
-
-
-def _pieces(
-    program: Program,
-    starts: Tensor,
-    directions: Tensor,
-    lanes: np.ndarray,
-    begin: np.ndarray,
-    end: np.ndarray,
-    limit: int,
-) -> Iterator[tuple[np.ndarray, ...]]:
-    """What is known at each point of the next pieces of some segments: points, logits, marks of units and switches."""
-    line = Line(program, starts.new_tensor(begin), starts.new_tensor(end), limit)
-    which = torch.from_numpy(lanes).to(starts.device)[line.grid.segment]
-    t = line.grid.t.view(-1, *[1] * (starts.ndim - 1))
-    logits = line.through(starts[which] + t * directions[which])
-    cuts = line.grid.first[1:].cpu().numpy()
-    parts = (part.cpu().numpy() for part in (line.grid.t, logits, line.grid.units, line.grid.switches))
-    return zip(*(np.split(part, cuts) for part in parts), strict=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 from affscore.options import check_word
 
 Floats = NDArray[np.float64]
@@ -59,19 +60,15 @@ def bends(trace: Trace, error: float, slopes_at: Callable[[Floats], Floats]) -> 
     slopes, noise = np.diff(trace.logits, axis=0) / step[:, None], 2 * error / step
     least = BEND * float(np.abs(np.diff(trace.logits, axis=0)).sum(0).max())
 
-    def decided() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        jumps = np.abs(np.diff(slopes, axis=0)).max(1)
-        doubt = 4 * (noise[1:] + noise[:-1])
-        bent = jumps > least + doubt
-        return bent, ~bent & (doubt > least)
+    def bent() -> NDArray[np.bool_]:
+        return np.abs(np.diff(slopes, axis=0)).max(1) > least + 4 * (noise[1:] + noise[:-1])
 
-    bent, doubtful = decided()
+    doubtful = ~bent() & (4 * (noise[1:] + noise[:-1]) > least)
     if doubtful.any():
         again = np.append(doubtful, False) | np.append(False, doubtful)
         slopes[again] = slopes_at(trace.t[:-1][again] + step[again] / 2)
         noise[again] = error
-        bent, _ = decided()
-    return np.concatenate([[False], bent, [False]])
+    return np.concatenate([[False], bent(), [False]])
 
 
 def absolute_deviation(t: ArrayLike, values: ArrayLike, length: float = 1.0, mode: DeviationMode = "exact") -> Floats:
@@ -141,7 +138,4 @@ def total_variation(values: ArrayLike) -> Floats:
 
 
 def _finite(values: ArrayLike) -> Floats:
-    found = np.asarray(values, dtype=float)
-    if not np.isfinite(found).all():
-        raise AffscoreError("points and values must be finite numbers")
-    return found
+    return guarded(partial(np.asarray_chkfinite, values, dtype=float), "points and values must be finite numbers")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,8 +12,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-RESHAPING = frozenset("view reshape flatten unflatten squeeze unsqueeze view_as reshape_as ravel".split())
-"""Functions that keep the order of the numbers."""
+from affscore.recorder.dataflow import tensors_in
+from affscore.recorder.functions import CASTS, DROPOUTS, RESHAPES, set_of
+
+KEEPING = RESHAPES | CASTS | DROPOUTS | set_of("squeeze unsqueeze")
+"""Functions that keep the numbers, and their order."""
 
 MOST_ENTRIES = 2**17
 """Of a matrix. A convolution of small maps is no larger, and a product of matrices runs at the machine's full speed."""
@@ -33,11 +36,6 @@ class Affine:
 
     name: str
     compute: Callable[..., Any]
-
-    def outputs(self, *features: Tensor) -> Sequence[Tensor]:
-        """What it returns, also where that is one tensor."""
-        found = self.compute(*features)
-        return [found] if isinstance(found, Tensor) else found
 
 
 @dataclass(frozen=True)
@@ -65,16 +63,9 @@ class Activation:
             return cls(slope, slope == 1 if bool((slope == 1).any()) else None)
         return cls(float(slope), torch.tensor(True) if float(slope) == 1 else None)
 
-    @property
-    def flat(self) -> bool:
-        """Whether it is ReLU."""
-        return isinstance(self.slope, float) and self.slope == 0
-
-    def bent(self, features: Tensor) -> Tensor:
-        """What it makes of features, (..., features)."""
-        if self.flat:
-            return features.clamp_min(0)
-        return features.clamp_min(0) + self.slope * features.clamp_max(0)
+    def bent(self, units: Tensor) -> Tensor:
+        """What it makes of features, (points, units)."""
+        return F.leaky_relu(units, self.slope) if isinstance(self.slope, float) else F.prelu(units, self.slope)
 
 
 @dataclass(frozen=True)
@@ -102,17 +93,15 @@ class MaxPool:
     def of(cls, name: str, window: tuple[Any, ...], features: Tensor) -> MaxPool:
         """The pooling of features, (..., *positions)."""
         axes = int(name[-2])
-        positions, device = features.shape[-axes:], features.device
-        unknown = cls(name, window, positions, torch.zeros(1, 1, dtype=torch.long, device=device))
-        table = unknown.table
-        for axis, (inside, outside) in enumerate(zip(positions, unknown(features)[0].shape[-axes:], strict=True)):
-            size, stride, padding, dilation = (_along(value, axis) for value in window[:4])
-            places = torch.arange(outside, device=device)[:, None] * stride - padding
-            places = (places + dilation * torch.arange(size, device=device))[None, :, None, :]
-            before = table[:, None, :, None]
-            places = (before * inside + places).masked_fill((before < 0) | (places < 0) | (places >= inside), -1)
-            table = places.reshape(len(table) * outside, -1)
-        return cls(name, window, positions, table)
+        positions = features.shape[-axes:]
+        table = torch.arange(positions.numel(), device=features.device).view(positions)
+        windows = cls(name, window, positions, table)(features)[0].shape[-axes:]
+        for axis in range(axes):
+            size, stride, padding, dilation = (int(torch.tensor(one).expand(axes)[axis]) for one in window[:4])
+            reach = dilation * (size - 1) + 1
+            padded = F.pad(table.movedim(axis, -1), (padding, stride + reach), value=-1)
+            table = padded.unfold(-1, reach, stride)[..., : windows[axis], ::dilation].movedim(-2, axis)
+        return cls(name, window, positions, table.reshape(windows.numel(), -1))
 
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Largest entries, and their positions.
@@ -149,10 +138,6 @@ class MaxPool:
         """The entries of all windows, (points, windows, entries), -inf for padding."""
         values = x.reshape(len(x), -1, self.positions.numel())[..., self.table.clamp_min(0)]
         return values.masked_fill(self.table < 0, -torch.inf).flatten(1, 2)
-
-
-def _along(value: Any, axis: int) -> int:
-    return int(value) if isinstance(value, int) else int(value[axis if len(value) > 1 else 0])
 
 
 def largest_of_all(left: Tensor, right: Tensor, zero: Tensor) -> Tensor:
@@ -236,28 +221,20 @@ class Program:
             (one, [number for number, at in last.items() if at == step]) for step, one in enumerate(operations)
         ]
 
-    def run(
-        self,
-        known: dict[int, Tensor],
-        activation: Callable[[Tensor, Activation], Tensor],
-        max_pool: Callable[[Tensor, MaxPool], Tensor],
-    ) -> Tensor:
+    def run(self, known: dict[int, Tensor], bends: Mapping[type, Callable[..., Tensor]]) -> Tensor:
         """What becomes of the input, step by step.
 
         Args:
             known: The features of the input, as number 0; during a step, those that are read after it.
-            activation: Computes an activation of features.
-            max_pool: And a max pooling.
+            bends: What computes an :class:`Activation` of features, and what a :class:`MaxPool`.
         """
         for (what, inputs, outputs), unused in self.steps:
             given = [known[number] for number in inputs]
             for number in unused:
                 known.pop(number, None)
-            if isinstance(what, Affine):
-                found = what.outputs(*given)
-            else:
-                found = [activation(given[0], what) if isinstance(what, Activation) else max_pool(given[0], what)]
-            known.update(one for one in zip(outputs, found, strict=True) if one[0] not in unused)
+            found = what.compute(*given) if isinstance(what, Affine) else bends[type(what)](*given, what)
+            made = zip(outputs, tensors_in(found), strict=True)
+            known.update((number, features) for number, features in made if number not in unused)
         return known[self.output]
 
 
@@ -285,8 +262,8 @@ def folded(operations: Sequence[Operation], shapes: Sequence[torch.Size], output
 def _shorter(chain: list[Operation], shapes: Sequence[torch.Size], like: Tensor) -> list[Operation]:
     """A chain as one matrix, or as it is."""
     first, last = chain[0], chain[-1]
-    names = {one.what.name for one in chain if isinstance(one.what, Affine)}
-    if names <= RESHAPING | {"linear"} or len(first.inputs) != 1 or len(last.outputs) != 1:
+    affine = [one.what for one in chain if isinstance(one.what, Affine)]
+    if {what.name for what in affine} <= KEEPING | {"linear"} or len(first.inputs) != 1 or len(last.outputs) != 1:
         return chain
     inside, outside = shapes[first.inputs[0]], shapes[last.outputs[0]]
     widest = max(shapes[number].numel() for one in chain for number in one.outputs)
@@ -294,9 +271,8 @@ def _shorter(chain: list[Operation], shapes: Sequence[torch.Size], like: Tensor)
     if inside.numel() > MOST_INPUTS or entries > MOST_ENTRIES or widest > MOST_FEATURES:
         return chain
     points = torch.eye(inside.numel() + 1, inside.numel(), dtype=like.dtype, device=like.device).view(-1, *inside)
-    for operation in chain:
-        assert isinstance(operation.what, Affine)
-        points = operation.what.outputs(points)[0]
+    for what in affine:
+        (points,) = tensors_in(what.compute(points))
     constant = points[-1].flatten()
     matrix = points[:-1].reshape(inside.numel(), outside.numel()) - constant  # the last point is zero
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -13,18 +13,14 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from affscore.errors import AffscoreError, first_line
+from affscore.errors import AffscoreError, guarded
 from affscore.linear_regions.pieces import Floats, absolute_deviation, total_variation
 from affscore.linear_regions.traced_network import LEAST, TracedNetwork
 from affscore.options import check_integer, check_word
-from affscore.recorder.model_state import random_states_kept
 
 MethodName = Literal["line", "walk"]
 
 MEASURES = ("absolute_deviation", "deviation_upper_bound", "total_variation")
-
-AT_ONCE, LOGITS = 64, 2**12
-"""Most segments that are measured together, and most logits of these at one point each: all points are in memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +81,8 @@ class Segment:
         return total_variation(self.logits)
 
     def __repr__(self) -> str:
-        numbers = {name: getattr(self, name) for name in ("count", "patterns", "switches")}
-        return f"Segment({', '.join(f'{name}={value}' for name, value in numbers.items())}, length={self.length:.6g})"
+        counts = f"count={self.count}, patterns={self.patterns}, switches={self.switches}"
+        return f"Segment({counts}, length={self.length:.6g})"
 
 
 def along_segment(
@@ -230,33 +226,20 @@ def _each_segment(
     check_word("method", method, MethodName)
     chunk = None if chunk is None else check_integer("chunk", chunk, LEAST)
     directions, lengths = directions_of(starts, ends)
-    network = TracedNetwork(model, starts[0], chunk, device)
-    together = min(AT_ONCE, max(1, LOGITS // network.logits))
-    with tqdm(
-        total=len(starts), desc=method, unit="segment", disable=None if progress is None else not progress
-    ) as bar:
-        for first in range(0, len(starts), together):
-            part = slice(first, first + together)
-            with random_states_kept(network.device):
-                found = network.look(starts[part], directions[part], method, first)
-            bar.update(len(found))
-            for length, (trace, bent) in zip(lengths[part], found, strict=True):
-                t = trace.t
-                yield Segment(t, trace.logits, t[trace.units], t[trace.switches], t[bent], length)
+    found = TracedNetwork(model, starts[0], chunk, device).look(starts, directions, method)
+    bar = tqdm(found, method, len(starts), unit="segment", disable=None if progress is None else not progress)
+    for length, (trace, bent) in zip(lengths, bar, strict=True):
+        t = trace.t
+        yield Segment(t, trace.logits, t[trace.units], t[trace.switches], t[bent], length)
 
 
 def points_of_one_shape(**values: Any) -> list[Tensor]:
     """Inputs of a network in double precision, on the CPU."""
     points = []
     for name, value in values.items():
-        try:
-            found = value if isinstance(value, Tensor) else torch.from_numpy(np.array(value, dtype=float))
-            if found.is_complex():
-                raise TypeError("complex numbers")
-            points.append(found.detach().cpu().double())
-        except (TypeError, ValueError) as error:
-            reason = f"{type(value).__name__} ({first_line(error)})"
-            raise AffscoreError(f"{name} must be an array of real numbers, got {reason}") from error
+        fails = f"{name} must be an array of real numbers, got {type(value).__name__}"
+        found = value if isinstance(value, Tensor) else guarded(partial(np.array, value, dtype=float), fails)
+        points.append(torch.as_tensor(found).detach().cpu().double())
     if len({tensor.shape for tensor in points}) > 1:
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in points)
         raise AffscoreError(f"{' and '.join(values)} must have one shape, got {shapes}")

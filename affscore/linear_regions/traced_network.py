@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
+from affscore.linear_regions.grid import points_on
 from affscore.linear_regions.line import sweep
 from affscore.linear_regions.pieces import Floats, Trace, bends
-from affscore.linear_regions.tracing import CASTS, program_of
+from affscore.linear_regions.tracing import program_of
 from affscore.linear_regions.walk import DualPass, walk
 from affscore.models.card import check_has_weights
 from affscore.recorder.calls import Functions
-from affscore.recorder.functions import kind_of
+from affscore.recorder.functions import CASTS, kind_of
 from affscore.recorder.model_state import choose_device, random_states_kept, to_evaluation, unwrapped
 
 ROOM, ROOM_ON_A_GPU = 2**22, 2**28
@@ -28,6 +30,9 @@ ROOM, ROOM_ON_A_GPU = 2**22, 2**28
 
 LEAST = 16
 """Points in the network at once."""
+
+AT_ONCE, LOGITS = 64, 2**12
+"""Most segments that are looked at together, and most logits of these at one point each: all points are in memory."""
 
 SAME = 1e-6
 """By how much logits may be wrong, as a fraction of the largest one of the segment."""
@@ -72,35 +77,38 @@ class TracedNetwork:
                 raise AffscoreError(f"the network is random: it gives other numbers when run again ({difference:.3g})")
         self.logits = logits.shape[1]
 
-    @torch.inference_mode()
-    def look(self, starts: Tensor, directions: Tensor, method: str, first: int = 0) -> list[tuple[Trace, np.ndarray]]:
-        """What there is on segments, and at which of its points a logit bends.
+    def look(self, starts: Tensor, directions: Tensor, method: str) -> Iterator[tuple[Trace, NDArray[np.bool_]]]:
+        """What there is on segments, and at which of its points a logit bends, one segment after the other.
 
         Args:
             starts: Where they begin, (segments, *shape of a sample).
             directions: From there to their ends.
             method: "line" or "walk".
-            first: The number of the first of them, for messages.
 
         Raises:
             AffscoreError: Logits that are not finite, or not those of the network.
         """
-        starts, directions = starts.to(self.device), directions.to(self.device)
+        together = min(AT_ONCE, self.chunk // 2, max(1, LOGITS // self.logits))
+        for first in range(0, len(starts), together):
+            part = slice(first, first + together)
+            with random_states_kept(self.device), torch.inference_mode():
+                found = self._look(starts[part].to(self.device), directions[part].to(self.device), method, first)
+            yield from found
+
+    def _look(self, starts: Tensor, directions: Tensor, method: str, first: int) -> list[tuple[Trace, Any]]:
         if method == "walk":
-            parts = zip(starts.split(self.chunk // 2), directions.split(self.chunk // 2), strict=True)
-            traces = [trace for part in parts for trace in walk(self.program, *part)]
+            traces = walk(self.program, starts, directions)
         else:
             traces = sweep(self.program, starts, directions, self.chunk)
         largest = np.array([np.abs(trace.logits).max() for trace in traces])
         for number in np.flatnonzero(~np.isfinite(largest)).tolist():
             raise AffscoreError(f"logits are NaN or infinite on segment {first + number}")
-        few = [_few_points(trace) for trace in traces]
-        which = np.repeat(np.arange(len(few)), [len(t) for t, _ in few])
-        t, logits = (np.concatenate(parts) for parts in zip(*few, strict=True))
-        points = self._points(starts[which], directions[which], t)
+        t, logits = (np.concatenate(parts) for parts in zip(*map(_four_points, traces), strict=True))
+        which = np.arange(len(traces)).repeat(4)
+        points = points_on(starts[which], directions[which], starts.new_tensor(t))
         errors = self.compare(points, logits, largest[which], lambda point: f"on segment {first + which[point]}")
-        slopes_at = [partial(self._slopes, *ends) for ends in zip(starts, directions, strict=True)]
-        return [(one, bends(one, errors[which == i].max(), slopes_at[i])) for i, one in enumerate(traces)]
+        ends = zip(traces, errors.reshape(-1, 4).max(1), starts, directions, strict=True)
+        return [(trace, bends(trace, error, partial(self._slopes, *segment))) for trace, error, *segment in ends]
 
     def compare(self, points: Tensor, found: Floats, largest: Floats, name: Callable[[int], str]) -> Floats:
         """By how much logits differ from those that the network itself returns, (points,).
@@ -119,7 +127,10 @@ class TracedNetwork:
             raise AffscoreError(f"the output of the network holds NaN or infinity {name(point)}")
         errors = np.abs(found - expected).max(1)
         for point in np.flatnonzero(~(errors <= SAME * largest)).tolist():
-            rounding = self._rounding(points[point], points.abs().max())
+            # by how much logits differ between points that are the same but for rounding
+            numbers = torch.arange(8 * points[0].numel(), dtype=points.dtype, device=points.device)
+            shaken = points[point] + 1e-15 * points.abs().max() * numbers.sin().view(8, *points.shape[1:])
+            rounding = np.ptp(self._returned(shaken), axis=0).max()
             if not errors[point] <= SAME * largest[point] + ROUNDING * rounding:
                 raise AffscoreError(
                     f"the network itself returns other logits than its operations give {name(point)} (they differ by "
@@ -142,24 +153,14 @@ class TracedNetwork:
             found.append(output.reshape(len(part), -1))
         return torch.cat(found).double().cpu().numpy()
 
-    def _rounding(self, point: Tensor, size: Tensor) -> float:
-        """By how much logits differ at most between points that are the same but for rounding of numbers of a size."""
-        shaken = torch.arange(8 * point.numel(), dtype=point.dtype, device=point.device).sin().view(8, *point.shape)
-        return float(np.ptp(self._returned(point + 1e-15 * size * shaken), axis=0).max())
-
-    def _points(self, starts: Tensor, directions: Tensor, t: Floats) -> Tensor:
-        """Points of segments."""
-        return starts + starts.new_tensor(t).view(-1, *[1] * (starts.ndim - 1)) * directions
-
     def _slopes(self, start: Tensor, direction: Tensor, t: Floats) -> Floats:
         """Derivatives of the logits along one segment, at points of it."""
-        parts = self._points(start[None], direction[None], t).split(max(self.chunk // 2, 1))
-        return (
-            torch.cat([DualPass(self.program, part, direction.expand_as(part)).slopes for part in parts]).cpu().numpy()
-        )
+        parts = points_on(start[None], direction, start.new_tensor(t)).split(self.chunk // 2)
+        slopes = [DualPass(self.program, part, direction.expand_as(part)).slopes for part in parts]
+        return torch.cat(slopes).cpu().numpy()
 
 
-def _few_points(trace: Trace) -> tuple[Floats, Floats]:
+def _four_points(trace: Trace) -> tuple[Floats, Floats]:
     """Both ends of a segment and two points between, and the logits there."""
     left = np.linspace(0, len(trace.t) - 2, 4).round().astype(int)[1:-1]
     # not in the middle of a piece, for the sake of networks with symmetries

@@ -9,22 +9,23 @@ that is affine and missing here gives an error, and one that is not affine never
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 from affscore.errors import AffscoreError
-from affscore.linear_regions.program import RESHAPING, Activation, Affine, MaxPool, Operation, Program, folded
+from affscore.linear_regions.program import KEEPING, Activation, Affine, MaxPool, Operation, Program, folded
 from affscore.recorder.calls import Event
-from affscore.recorder.dataflow import address, tensors_in
+from affscore.recorder.dataflow import tensors_in, view_of
 from affscore.recorder.functions import (
+    CASTS,
     COPIES,
+    DIVISIONS,
+    DROPOUTS,
     MOVES,
-    Function,
     activation_name,
     as_function,
     kind_of,
@@ -56,22 +57,14 @@ PRODUCTS = set_of(
 )
 """Affine in each factor: no more than one of their arguments may depend on the input."""
 
-QUOTIENTS = set_of("div idiv divide true_divide truediv itruediv")
-"""Affine in the dividend."""
-
-CASTS = set_of("to float double half bfloat16 type type_as cpu cuda")
-DROPOUTS = set_of("dropout dropout1d dropout2d dropout3d alpha_dropout feature_dropout feature_alpha_dropout")
 MAX_POOLS = set_of("max_pool1d max_pool2d max_pool3d")
 ELEMENTWISE = set_of("add iadd radd sub isub rsub mul imul rmul div idiv truediv itruediv")
-
-SAMPLE_BY_SAMPLE = re.compile(r"(conv|conv_transpose|avg_pool|adaptive_avg_pool)([123])d|(batch_norm)")
-"""Functions of a batch, with the number of axes that follow samples and channels."""
 
 UNFOLDED = 2**17
 """Entries that a convolution on a CPU unfolds at once: in double precision PyTorch does so, and out of the cache."""
 
-Meaning = Literal["about", "same", "affine"] | Activation | MaxPool
-"""What a call does: "about" looks at the shape only, "same" returns its input."""
+Meaning = Literal["about", "affine"] | Activation | MaxPool
+"""What a call does: "about" looks at the shape only."""
 
 
 @torch.inference_mode(False)  # whose tensors do not say that they were overwritten
@@ -100,19 +93,12 @@ def program_of(module: nn.Module, sample: Tensor, run: Callable[[nn.Module, Tens
     if last is None:
         kind = type(output).__name__
         raise AffscoreError(f"the network returns a {kind}, and no tensor that is seen to depend on its input")
-    operations = folded(tracer.operations, tracer.shapes, last.number, sample)
-    return Program(operations, last.number, max(shape.numel() for shape in tracer.shapes)), output
+    operations = folded(tracer.operations, tracer.shapes, last, sample)
+    return Program(operations, last, max(shape.numel() for shape in tracer.shapes)), output
 
 
-class _Features(NamedTuple):
-    """Features: their number, and where they were taken from: ``x[index]`` has the number of x, and the index."""
-
-    number: int
-    taken: tuple[int, Any] = (-1, None)
-
-
-class _Tracer(Following[_Features]):
-    """Takes down what a network does to features.
+class _Tracer(Following[int]):
+    """Takes down what a network does to features, which it knows by their numbers.
 
     Attributes:
         operations: Up to now.
@@ -123,65 +109,51 @@ class _Tracer(Following[_Features]):
         super().__init__()
         self.operations: list[Operation] = []
         self.shapes = [sample.shape]
-        self.note(sample, _Features(0))
+        self.note(sample, 0)
+        self._written: Tensor | None = None  # the one that was overwritten last
 
     def before(self, event: Event) -> None:
         """See what is read, before it is overwritten."""
-        self._read = [leaf for leaf in tree_leaves((event.args, event.kwargs)) if self.of(leaf)]
-        self._numbers = tuple(self._of(tensor).number for tensor in self._read)
-        if self._read:
-            try:
-                self._meaning: Meaning = meaning_of(event.function, event.args, event.kwargs, self._read)
-                if self._meaning != "about":
-                    self._check(event)
-            except AffscoreError as error:
-                layer = self.recorder.frame[0]
-                raise AffscoreError(f"{f'layer {layer!r}' if layer else 'the network'}: {error}") from None
+        leaves = tree_leaves((event.args, event.kwargs))
+        read = [(leaf, number) for leaf in leaves if (number := self.of(leaf)) is not None]
+        self._read, self._numbers = [leaf for leaf, _ in read], tuple(number for _, number in read)
+        try:
+            self._meaning: Meaning = meaning_of(event, self._read)
+            if self._meaning != "about":
+                self._check(kind_of(event.function), event)
+        except AffscoreError as error:
+            layer = self.recorder.frame[0]
+            raise AffscoreError(f"{f'layer {layer!r}' if layer else 'the network'}: {error}") from None
 
     def after(self, event: Event) -> None:
         """Take down what was computed."""
-        if not self._read or self._meaning == "about":
+        outputs = self._read[:1] if event.output is None else tensors_in(event.output)
+        if self._meaning == "about" or not outputs:
             return
-        name, x, index = kind_of(event.function), self._read[0], event.args[1:2]
-        outputs = [x] if event.output is None else tensors_in(event.output)
+        name, what = kind_of(event.function), self._meaning
         for output in outputs:
             if output.dtype != torch.float64 and not (name in CASTS and output.is_floating_point()):
                 raise AffscoreError(f"{name} makes {output.dtype} of features; regions need double precision")
-        if self._meaning == "same":
-            for output in outputs:
-                self.note(output, self._of(x))
-            return
-        affine = self._meaning == "affine"
-        what: Any = Affine(name, for_points(name, event, self._read, outputs[0])) if affine else self._meaning
         numbers = tuple(range(len(self.shapes), len(self.shapes) + len(outputs)))
-        self.operations.append(Operation(what, self._numbers, numbers))
+        known = Affine(name, for_points(name, event, self._read, outputs[0])) if what == "affine" else what
+        self.operations.append(Operation(known, self._numbers, numbers))
         self.shapes += [output.shape for output in outputs]
         for number, output in zip(numbers, outputs, strict=True):
-            taken = self._of(x).taken if output is x else (-1, None)
-            if name == "getitem" and address(output) == address(x):
-                taken = self._of(x).number, index[0]
-            self.note(output, _Features(number, taken))
+            self.note(output, number)
+        if outputs[0] is self._read[0]:
+            self._written = outputs[0]
 
-    def _of(self, tensor: Tensor) -> _Features:
-        found = self.of(tensor)
-        assert found is not None
-        return found
-
-    def _check(self, event: Event) -> None:
-        name, args = kind_of(event.function), event.args
+    def _check(self, name: str, event: Event) -> None:
         for tensor in self._read:
-            if not self.is_as_noted(tensor) and not (name == "setitem" and self._goes_back(*args)):
+            if not self.is_as_noted(tensor) and not (name == "setitem" and self._goes_back(*event.args)):
                 raise AffscoreError(f"{name} reads what an operation in place has overwritten through a view")
-        if writes_in_place(event.function) and not self.of(args[0]):
+        if writes_in_place(event.function) and self.of(event.args[0]) is None:
             raise AffscoreError(f"{name} writes features into a constant: use torch.cat, or a copy of features")
 
-    def _goes_back(self, whole: Tensor, index: Any, part: Any) -> bool:
+    def _goes_back(self, whole: Tensor, index: Any, part: Tensor) -> bool:
         """Whether a part is put back where it was taken, with other numbers: the second half of x[index] += 1."""
-        if not (self.of(whole) and self.of(part)) or not self.is_as_noted(part):
-            return False
-        number, place = self._of(part).taken
-        same = place is index or (isinstance(index, slice) and place == index)
-        return number == self._of(whole).number and same and self.is_as_noted(whole, writes=1)
+        put_back = part is self._written and view_of(whole[index]) == view_of(part)
+        return put_back and self.is_as_noted(whole, writes=1)
 
 
 def for_points(name: str, event: Event, features: Sequence[Tensor], output: Tensor) -> Callable[..., Any]:
@@ -200,13 +172,12 @@ def for_points(name: str, event: Event, features: Sequence[Tensor], output: Tens
     rest = args[1:]
     if len(features) == 1 and args and args[0] is x and not writes_in_place(function):
         shape = output.shape
-        if name in RESHAPING:
+        if name in KEEPING:
             return lambda x: x.reshape(len(x), *shape)
         if name == "linear":
             return lambda x: function(x, *rest, **kwargs)
         # a batch of one in the network is a batch of points; there may be no axis of samples at all
-        found = SAMPLE_BY_SAMPLE.fullmatch(name)
-        if found and len(x) == 1 and (found[3] or int(found[2]) == x.ndim - 2):
+        if (name == "batch_norm" or name.endswith(f"{x.ndim - 2}d")) and len(x) == 1:
             most = 2**30
             if "conv" in name and x.device.type == "cpu":
                 weight = rest[0] if rest else kwargs["weight"]
@@ -219,62 +190,53 @@ def for_points(name: str, event: Event, features: Sequence[Tensor], output: Tens
             return of_batch
     read = set(map(id, features))
     of_features = as_function(function, args, kwargs, lambda value: id(value) in read)
-    axes = {tensor.ndim for tensor in features}
-    constants = [leaf.ndim for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor) and id(leaf) not in read]
-    broadcasts = len(axes) == 1 and max(constants, default=0) <= max(axes)
-    return of_features if name in ELEMENTWISE and broadcasts else torch.vmap(of_features)
+    broadcasts = name in ELEMENTWISE and len({one.ndim for one in event.tensors}) == 1
+    return of_features if broadcasts else torch.vmap(of_features)
 
 
-def meaning_of(
-    function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], features: Sequence[Tensor]
-) -> Meaning:
+def meaning_of(event: Event, features: Sequence[Tensor]) -> Meaning:
     """What a call does to features.
 
     Args:
-        function: A function of PyTorch.
-        args: What it is called with.
-        kwargs: And by name.
+        event: The call of a function of PyTorch.
         features: Those of its arguments that depend on the input.
 
     Raises:
         AffscoreError: It is not piecewise affine, or the library does not know that it is.
 
-    >>> import torch
     >>> x = torch.ones(1)
-    >>> meaning_of(torch.relu, (x,), {}, [x]), meaning_of(torch.neg, (x,), {}, [x])
-    (Activation(slope=0.0, linear=None), 'affine')
-    >>> meaning_of(torch.sigmoid, (x,), {}, [x])
+    >>> [meaning_of(Event(function, (x,), {}, [x], [None]), [x]) for function in (torch.relu, torch.neg)]
+    [Activation(slope=0.0, linear=None), 'affine']
+    >>> meaning_of(Event(torch.sigmoid, (x,), {}, [x], [None]), [x])
     Traceback (most recent call last):
     affscore.errors.AffscoreError: sigmoid is not affine ...
     """
-
-    def argument(name: str, place: int, default: Any = None) -> Any:
-        return kwargs.get(name, args[place] if len(args) > place else default)
-
-    name, x = kind_of(function), features[0]
-    if name in ABOUT or (only_looks_at_the_shape(function) and len(features) == 1):
+    function, argument = event.function, event.argument
+    name = kind_of(function)
+    if not features or name in ABOUT or (only_looks_at_the_shape(function) and len(features) == 1):
         return "about"
+    x = features[0]
     if name in CASTS and function is not Tensor.__float__:
-        return "same" if argument("input", 0) is x else "about"
+        return "affine" if argument("input", 0) is x else "about"
     if name in DROPOUTS:
-        if argument("training", 2, kwargs.get("train", True)):
-            raise AffscoreError(f"{name} is random in evaluation mode, too: pass training=self.training")
-        return "same"
-    if name == "batch_norm" and argument("training", 5, False):
-        raise AffscoreError("batch_norm uses the statistics of its batch, also in evaluation mode, and is not affine")
-    divides = name in QUOTIENTS and (x is not argument("input", 0) or kwargs.get("rounding_mode"))
-    if divides or (name in PRODUCTS | QUOTIENTS and len(features) > 1):
-        raise AffscoreError(f"{name} multiplies features, divides by them, or rounds, and is not affine")
-    if name in AFFINE | PRODUCTS | QUOTIENTS:
+        if not argument("training", 2, event.kwargs.get("train", True)):
+            return "affine"
+        raise AffscoreError(f"{name} is random in evaluation mode, too: pass training=self.training")
+    divides = name in DIVISIONS and (x is not argument("input", 0) or event.kwargs.get("rounding_mode"))
+    of_batch = name == "batch_norm" and argument("training", 5, False)
+    if divides or of_batch or (name in PRODUCTS | DIVISIONS and len(features) > 1):
+        why = "divides by them or by statistics of their batch, or rounds"
+        raise AffscoreError(f"{name} multiplies features, {why}, and is not affine")
+    if name in AFFINE | PRODUCTS | DIVISIONS:
         return "affine"
-    if name in MAX_POOLS and not kwargs.get("return_indices"):
+    if name in MAX_POOLS and not event.kwargs.get("return_indices"):
         size, stride = argument("kernel_size", 1), argument("stride", 2)
         others = argument("padding", 3, 0), argument("dilation", 4, 1), argument("ceil_mode", 5, False)
         return MaxPool.of(name, (size, size if stride in (None, []) else stride, *others), x)
-    called = activation_name(function, args, kwargs) or name
-    if called in ("relu", "leaky_relu", "prelu"):
-        slopes = {"leaky_relu": argument("negative_slope", 1, 0.01), "prelu": argument("weight", 1)}
-        return Activation.of(slopes.get(called, 0.0), x.shape)
+    called = activation_name(function, event.args, event.kwargs) or name
+    slopes = {"relu": 0.0, "leaky_relu": argument("negative_slope", 1, 0.01), "prelu": argument("weight", 1)}
+    if called in slopes:
+        return Activation.of(slopes[called], x.shape)
     raise AffscoreError(
         f"{called} is not affine as far as this library knows, and no ReLU, LeakyReLU, PReLU or max pooling; linear "
         "regions are counted in networks of these and of affine operations only, where no number decides what runs"

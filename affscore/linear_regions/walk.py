@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from affscore.linear_regions.grid import MERGED
+from affscore.linear_regions.grid import MERGED, points_on
 from affscore.linear_regions.line import ZERO
 from affscore.linear_regions.pieces import Trace
 from affscore.linear_regions.program import Activation, MaxPool, Program
@@ -38,7 +38,7 @@ class DualPass:
         self._switches = [none + 1]
         self.choices: list[Tensor] = []
         both = torch.cat([points, points + directions]).unsqueeze(1)
-        output = program.run({0: both}, self._activation, self._max_pool)
+        output = program.run({0: both}, {Activation: self._activation, MaxPool: self._max_pool})
         self.logits, ahead = output.flatten(1).chunk(2)
         self.slopes = ahead - self.logits
         here, ahead, same, self.states = (torch.cat(part, 1) for part in zip(*self._units, strict=True))
@@ -56,8 +56,7 @@ class DualPass:
         rises = ahead > zero
         states = torch.where(size > zero, here > 0, rises)  # where it is zero, the way it goes decides
         self._units.append((here, ahead, rises == states, states))
-        bent = both * states if what.flat else torch.where(states, both, what.slope * both)
-        return bent.view(x.shape)
+        return torch.where(states, both, what.slope * both).view(x.shape)
 
     def _max_pool(self, x: Tensor, what: MaxPool) -> Tensor:
         """The choices of windows decide what becomes of both values."""
@@ -93,7 +92,7 @@ def walk(program: Program, starts: Tensor, directions: Tensor) -> list[Trace]:
     states, choices = None, list[Tensor]()
     found: list[tuple[Tensor, ...]] = []
     while len(segments):
-        step = DualPass(program, starts + t.view(-1, *[1] * (starts.ndim - 1)) * directions, directions)
+        step = DualPass(program, points_on(starts, directions, t), directions)
         none = torch.zeros_like(segments, dtype=torch.bool)
         changed, switched = none if states is None else (states != step.states).any(1), none.clone()
         for was, now in zip(choices, step.choices, strict=bool(choices)):

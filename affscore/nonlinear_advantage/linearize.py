@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError
 from affscore.models.data import load_data
 from affscore.models.sources import card_of, load_model
 from affscore.network.batch import recorded, run_batch, subject_of
@@ -24,7 +24,7 @@ from affscore.network.inputs import Feeding
 from affscore.network.notes import Note, give_warnings
 from affscore.network.scoring import Pair
 from affscore.nonlinear_advantage.prelu import sloped_copy, slopes
-from affscore.nonlinear_advantage.surgery import ROOT
+from affscore.nonlinear_advantage.surgery import units_in
 from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU
 from affscore.options import Execution, Options, check_word, checked, is_number
 from affscore.recorder.model_state import device_of, random_states_kept, unwrapped
@@ -126,26 +126,21 @@ def linearize(
         model = load_model(model, options.seed)
     data = load_data(data, seed=options.seed) if isinstance(data, str) else data
     sloped, notes = _with_slopes(model, data, by, options)
-    units = slopes(sloped)
     accuracy_before, pairs = _run(sloped, data, options, execution, model, notes)
-    value = values_of_channels(sloped, pairs, by, options.seed)
-    own = {path or ROOT for path, part in sloped.named_modules() if isinstance(part, ChannelPReLU)}
-    if others := dict.fromkeys(pair.call.activation for pair in pairs if pair.call.layer not in own):
+    table, units = table_of_channels(sloped, pairs, by, options.seed), units_in(sloped)
+    if others := dict.fromkeys(pair.call.activation for pair in pairs if pair.call.layer not in units):
         notes.append(f"only channels of ReLU and GELU can be made linear: {', '.join(others)} stay as they are")
+    most = math.floor(keep * len(table) + 0.5)
     linear = torch.cat([unit.slope.detach().cpu() == 1 for unit in units.values()]).numpy()
-    most = math.floor(keep * len(value) + 0.5)
-    kept = chosen(value, linear, most, by)
+    kept = chosen(table["value"].to_numpy(), linear, most, by)
     if kept.sum() < most:
         notes.append(f"only {kept.sum()} of {len(kept)} channels were non-linear before, fewer than the {most} to keep")
-    if by == "affinity" and (unknown := np.isnan(value)).any():
+    if by == "affinity" and (unknown := table["value"].isna()).any():
         notes.append(
             f"{unknown.sum()} of {len(kept)} channels have no score (constant input or output), "
             f"{(unknown & ~kept & ~linear).sum()} of them were made linear"
         )
-    table = pd.DataFrame(
-        [(layer, call, channel) for (layer, call), unit in units.items() for channel in range(unit.num_parameters)],
-        columns=["layer", "call", "channel"],
-    ).assign(kept=kept, value=value)
+    table.insert(3, "kept", kept)
     _make_linear(list(units.values()), ~kept)
     accuracy_after, _ = _run(sloped, data, options, execution, model, notes)
     said = list(map(Note.of, dict.fromkeys(notes)))
@@ -162,9 +157,9 @@ def _with_slopes(model: nn.Module, data: Any, by: str, options: Options) -> tupl
             "make them by affscore.nonlinear_advantage.to_prelu, and train with a SlopePenalty added to the loss; or "
             'choose by="affinity", which needs no training'
         )
-    if found:
-        return guarded(lambda: copy.deepcopy(unwrapped(model)), "the network cannot be copied"), []
     example, stream = _first_samples(unwrapped(model), data, options)
+    if found:
+        return copy.deepcopy(unwrapped(model)), []
     try:
         made, notes = sloped_copy(model, example)
     except AffscoreError as error:
@@ -192,21 +187,20 @@ def _run(
     """The accuracy, and input and output of each activation, averaged over positions."""
     subject = subject_of(sloped, data, options, execution)
     subject.card = card_of(unwrapped(model))  # what is known of the original's outputs holds for the copy
-    stream, pairs, accuracy, right = subject.stream, list[Pair](), None, []
+    stream = subject.stream
     with recorded(subject) as recorder:
-        for number, chunks in stream.batches(sys.maxsize, execution.progress):  # all of them
-            if (batch := run_batch(subject, recorder, number, chunks)) is None:
-                break
-            pairs, right, accuracy = batch.passes[0], [batch.right], accuracy_of([batch.right], stream.seen)
-            notes += [*stream.assumptions(subject.network), *batch.notes]
-            notes += on_accuracy(accuracy, right, stream.name, stream.classes or (), subject.card.classes is not None)
+        batches = [run_batch(subject, recorder, *one) for one in stream.batches(sys.maxsize, execution.progress)]
+    (batch,) = filter(None, batches)  # of all samples
+    accuracy = accuracy_of([batch.right], stream.seen)
+    notes += [*stream.assumptions(subject.network), *batch.notes]
+    notes += on_accuracy(accuracy, [batch.right], stream.name, stream.classes or (), subject.card.classes is not None)
     notes += stream.notes
-    if not right or right[0].unused == NO_LABELS:
+    if batch.right.unused == NO_LABELS:
         notes.append(
             "there is no accuracy: the data has no labels that fit the outputs; give (inputs, labels), with an "
             "integer from 0 on for each sample"
         )
-    return math.nan if accuracy is None else accuracy, pairs
+    return math.nan if accuracy is None else accuracy, batch.passes[0]
 
 
 @torch.no_grad()
@@ -217,8 +211,8 @@ def _make_linear(units: list[ChannelPReLU], which: NDArray[np.bool_]) -> None:
         unit.weight.masked_fill_(unit.frozen, 1.0)
 
 
-def values_of_channels(model: nn.Module, pairs: list[Pair], by: CriterionName, seed: int) -> NDArray[np.float64]:
-    """The value of each channel: its slope, its affinity score, or a random number.
+def table_of_channels(model: nn.Module, pairs: list[Pair], by: CriterionName, seed: int) -> pd.DataFrame:
+    """A row for each channel, with its value: its slope, its affinity score, or a random number.
 
     Args:
         model: A network of :func:`affscore.nonlinear_advantage.to_prelu`.
@@ -226,30 +220,26 @@ def values_of_channels(model: nn.Module, pairs: list[Pair], by: CriterionName, s
         by: The criterion.
         seed: Of the random numbers.
 
-    Returns:
-        Array (channels,), in the order of :func:`affscore.nonlinear_advantage.slopes`.
-
     Raises:
         AffscoreError: NaN or infinity in an activation.
     """
-    units = slopes(model)
-    if by == "slope":
-        return torch.cat([unit.slope.detach().double().cpu() for unit in units.values()]).numpy()
-    if by == "random":
-        return np.random.default_rng(seed).random(sum(unit.num_parameters for unit in units.values()))
-    of_unit = {unit: path or ROOT for path, unit in model.named_modules() if isinstance(unit, ChannelPReLU)}
-    of_path = {pair.call.layer: pair for pair in pairs}
-    return np.concatenate([_of_unit(key, unit, of_path[of_unit[unit]]) for key, unit in units.items()])
-
-
-def _of_unit(key: tuple[str, int], unit: ChannelPReLU, pair: Pair) -> NDArray[np.float64]:
-    y = pair.y
-    if isinstance(unit, ChannelGELU):  # the recorder sees the GELU inside; means keep the interpolation
-        y = torch.lerp(y, pair.x, unit.slope.detach().to(y))
-    try:
-        return channel_scores(pair.x, y, pair.rounding)
-    except AffscoreError as error:
-        raise AffscoreError(f"layer {key[0]!r}, call {key[1]}: {error}") from None
+    random, of_path = np.random.default_rng(seed), {pair.call.layer: pair for pair in pairs}
+    tables = []
+    for path, ((layer, call), unit) in zip(units_in(model), slopes(model).items(), strict=True):
+        if by == "slope":
+            value = unit.slope.detach().double().cpu().numpy()
+        elif by == "random":
+            value = random.random(unit.num_parameters)
+        else:
+            x, y = of_path[path].x, of_path[path].y
+            if isinstance(unit, ChannelGELU):  # the recorder sees the GELU inside; means keep the interpolation
+                y = torch.lerp(y, x, unit.slope.detach().to(y))
+            try:
+                value = channel_scores(x, y, of_path[path].rounding)
+            except AffscoreError as error:
+                raise AffscoreError(f"layer {layer!r}, call {call}: {error}") from None
+        tables.append(pd.DataFrame({"layer": layer, "call": call, "channel": range(len(value)), "value": value}))
+    return pd.concat(tables, ignore_index=True)
 
 
 def channel_scores(x: Tensor, y: Tensor, rounding: float | None = None) -> NDArray[np.float64]:

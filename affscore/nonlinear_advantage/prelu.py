@@ -15,15 +15,24 @@ from affscore.errors import AffscoreError, AffscoreWarning, first_line
 from affscore.models.card import check_has_weights
 from affscore.models.preprocessing import Preprocessing, TextPreprocessing
 from affscore.models.sources import card_of
-from affscore.nonlinear_advantage.surgery import ROOT, Arguments, calls_in, check_complete, copied, exchange, restore
-from affscore.nonlinear_advantage.units import ChannelPReLU, PerCall, Redirecting
+from affscore.nonlinear_advantage.surgery import (
+    ROOT,
+    Arguments,
+    calls_in,
+    check_complete,
+    copied,
+    exchange,
+    restore,
+    units_in,
+)
+from affscore.nonlinear_advantage.units import UNITS_OF_CALLS, ChannelPReLU, PerCall
 from affscore.options import is_number
 from affscore.recorder.model_state import unwrapped
 
 Result = TypeVar("Result")
 
-SIDES = {1: (64, 256, 1024, 28), 2: (64, 32, 28, 224, 96, 16, 8, 299), 3: (16, 32, 64)}
-"""The sides of inputs that are tried, by the number of axes of the first convolution."""
+SIDES = {0: (1,), 1: (64, 256, 1024, 28), 2: (64, 32, 28, 224, 96, 16, 8, 299), 3: (16, 32, 64)}
+"""The sides of inputs that are tried, by the number of axes of the first convolution; a linear layer has none."""
 
 SNAP = 0.01
 """How near to 1 a slope is set to exactly 1."""
@@ -121,15 +130,12 @@ def slopes(model: nn.Module) -> dict[tuple[str, int], ChannelPReLU]:
     >>> list(slopes(to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))))
     [('1', 0)]
     """
-    modules = dict(unwrapped(model).named_modules())
-    found: dict[tuple[str, int], ChannelPReLU] = {}
-    for path, part in modules.items():
-        if isinstance(part, ChannelPReLU):
-            layer, above = path, path.rpartition(".")[0]
-            if path and isinstance(modules[above], PerCall):
-                layer, owner = above, above.rpartition(".")[0]
-                layer = owner if isinstance(modules[owner], Redirecting) and part.kept[0] is None else above
-            found[layer or ROOT, part.call] = part
+    model, found = unwrapped(model), dict[tuple[str, int], ChannelPReLU]()
+    for path, unit in units_in(model).items():
+        layer, above = path, path.rpartition(".")[0]
+        if path != ROOT and isinstance(model.get_submodule(above), PerCall):
+            layer = above.removesuffix(UNITS_OF_CALLS).removesuffix(".") or ROOT
+        found[layer, unit.call] = unit
     return found
 
 
@@ -188,15 +194,13 @@ def made_up(model: nn.Module) -> Iterator[Tensor]:
         yield _ids(expected.vocabulary or 2, min(expected.window, 32))
     elif isinstance(expected, Preprocessing):
         yield numbers(expected.channels, expected.size, expected.size)
-    first = next((part for part in model.modules() if isinstance(part, FIRST)), None)
-    if isinstance(first, nn.Linear):
-        yield numbers(first.in_features)
-    elif isinstance(first, nn.Embedding):
+    first: Any = next((part for part in model.modules() if isinstance(part, FIRST)), None)
+    if isinstance(first, nn.Embedding):
         yield _ids(first.num_embeddings, 8)
     elif first is not None:
-        axes = len(first.kernel_size)
+        axes = first.weight.ndim - 2
         for side in SIDES[axes]:
-            yield numbers(first.in_channels, *[side] * axes)
+            yield numbers(first.in_channels if axes else first.in_features, *[side] * axes)
 
 
 def _ids(vocabulary: int, length: int) -> Tensor:

@@ -19,7 +19,18 @@ from torch.utils._pytree import tree_leaves, tree_map
 from affscore.recorder.axes import form
 from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import tensors_in
-from affscore.recorder.functions import COPIES, MOVES, PRODUCTS, activation_name, as_function, kind_of, set_of
+from affscore.recorder.functions import (
+    CASTS,
+    COPIES,
+    DIVISIONS,
+    DROPOUTS,
+    MOVES,
+    PRODUCTS,
+    activation_name,
+    as_function,
+    kind_of,
+    set_of,
+)
 
 NUMBERS = {"paths": -torch.inf, "length": 0.0, "expected": 0.0}
 """What is counted, and what it is where no path leads."""
@@ -27,15 +38,13 @@ NUMBERS = {"paths": -torch.inf, "length": 0.0, "expected": 0.0}
 FILLS = {"setitem": (2,), "pad": (3,), "constant_pad_nd": (2,), "masked_fill": (2,), "where": (1, 2)}
 """Where these have a constant that stands where no entry is."""
 
-SAME = COPIES | set_of(
-    "batch_norm layer_norm group_norm instance_norm rms_norm local_response_norm normalize dropout dropout1d dropout2d "
-    "dropout3d alpha_dropout feature_dropout feature_alpha_dropout to type type_as float double half bfloat16 cpu cuda "
-    "neg negative positive pos requires_grad"
-)
+SAME = set_of(
+    "batch_norm layer_norm group_norm instance_norm rms_norm local_response_norm normalize neg negative positive pos "
+    "requires_grad"
+).union(COPIES, CASTS, DROPOUTS, DIVISIONS)
 """Each entry stays where it is: normalisations mix nothing here, as in the table of the paper's recursion."""
 
 SUMS = set_of("add iadd radd sub isub rsub subtract")
-QUOTIENTS = set_of("div idiv divide true_divide truediv itruediv")
 MATRICES = set_of("matmul bmm mm addmm baddbmm einsum")
 WEIGHTS = ("sigmoid", "hardsigmoid")
 """Activations whose outputs are weights, as those of softmax are."""
@@ -92,32 +101,27 @@ class Counts:
 
     def merged(self, other: Counts) -> Counts:
         """After an addition of two branches: P and T add up, N is the mean over the branches that a path reaches."""
-        shape = torch.broadcast_shapes(self.shape, other.shape)
-        ours, theirs = self.expand(shape), other.expand(shape)
-        both = [torch.stack([getattr(one, name) for one in (ours, theirs)]) for name in NUMBERS]
-        return Counts(both[0], both[1], both[2], lost=self.lost or other.lost).mixed([0], keepdim=False)
+        pairs = ((getattr(self, name), getattr(other, name)) for name in NUMBERS)
+        paths, length, expected = (torch.stack(torch.broadcast_tensors(*pair)) for pair in pairs)
+        return Counts(paths, length, expected, lost=self.lost or other.lost).mixed([0], keepdim=False)
 
-    def mixed(self, axes: Sequence[int], keepdim: bool = True) -> Counts:
-        """After entries were added up along axes: P and T add up, N is the mean over those that a path reaches."""
-        return replace(self._over(axes, keepdim, torch.logsumexp(self.paths, list(axes), keepdim)), weights=False)
+    def mixed(self, axes: Sequence[int], keepdim: bool = True, positions: bool = False) -> Counts:
+        """After entries were added up along axes: P and T add up, N is the mean over those that a path reaches.
+
+        Where these are positions, which multiply no paths, P is the mean, too.
+        """
+        axes = list(axes)
+        reached = (self.paths > -torch.inf).double()
+        largest = self.paths.amax(axes, keepdim=True).clamp_min(torch.finfo(torch.float64).min)
+        share, number = (self.paths - largest).exp(), reached.sum(axes, keepdim).clamp_min(1)
+        length = (share * self.length).sum(axes, keepdim) / share.sum(axes, keepdim).clamp_min(1e-300)
+        expected = (reached * self.expected).sum(axes, keepdim) / number
+        paths = torch.logsumexp(self.paths, axes, keepdim) - (number.log() if positions else 0)
+        return Counts(paths, length, expected, positions and self.weights, self.lost)
 
     def averaged(self, axes: Sequence[int], keepdim: bool = True) -> Counts:
-        """After entries were brought together along axes of positions, which multiply no paths: P is the mean, too."""
-        reached = self._reached.sum(list(axes), keepdim=keepdim).clamp_min(1)
-        return self._over(axes, keepdim, torch.logsumexp(self.paths, list(axes), keepdim) - reached.log())
-
-    @property
-    def _reached(self) -> Tensor:
-        return (self.paths > -torch.inf).double()
-
-    def _over(self, axes: Sequence[int], keepdim: bool, paths: Tensor) -> Counts:
-        axes = list(axes)
-        largest = self.paths.amax(axes, keepdim=True).clamp_min(torch.finfo(torch.float64).min)
-        share = (self.paths - largest).exp()
-        length = (share * self.length).sum(axes, keepdim) / share.sum(axes, keepdim).clamp_min(1e-300)
-        reached = self._reached
-        expected = (reached * self.expected).sum(axes, keepdim) / reached.sum(axes, keepdim).clamp_min(1)
-        return Counts(paths, length, expected, self.weights, self.lost)
+        """After entries were brought together along axes of positions."""
+        return self.mixed(axes, keepdim, positions=True)
 
 
 class Call:
@@ -129,19 +133,16 @@ class Call:
 
     Attributes:
         name: Of the function.
+        argument: One by its name or its place.
         outputs: The tensors that it returned; for one that returns nothing, its first argument.
         given: The counts of the arguments that depend on the input, in their order.
     """
 
     def __init__(self, event: Event, known: Mapping[int, Counts]) -> None:
         self.name, self.function, self.known = kind_of(event.function), event.function, known
-        self.args, self.kwargs = tuple(event.args), dict(event.kwargs)
+        self.args, self.kwargs, self.argument = tuple(event.args), dict(event.kwargs), event.argument
         self.outputs = [self.args[0]] if event.output is None else tensors_in(event.output)
         self.given = [known[id(leaf)] for leaf in tree_leaves((self.args, self.kwargs)) if id(leaf) in known]
-
-    def argument(self, name: str, place: int, default: Any = None) -> Any:
-        """An argument by its name or its place."""
-        return self.kwargs.get(name, self.args[place] if len(self.args) > place else default)
 
     def counts(self, name: str, place: int) -> Counts | None:
         """The counts of an argument; None for what does not depend on the input."""
@@ -162,25 +163,19 @@ def result_of(call: Call) -> Counts | list[Counts] | None:
         return _activation(call, activation)
     if name in MOVES:
         return _moved(call)
-    if name in SUMS:
-        one, other = call.counts("input", 0), call.counts("other", 1)
-        return (one.merged(other) if one and other else call.given[0]).expand(shape)
-    if name in PRODUCTS:
-        one, other = call.counts("input", 0), call.counts("other", 1)
-        return (_product(one, other) if one and other else call.given[0]).expand(shape)
-    if name == "addcmul" and len(call.given) == 1:
+    if name in SUMS | PRODUCTS | {"addcmul"} and len(call.given) == 1:
         return call.given[0].expand(shape)
+    if name in SUMS | PRODUCTS:
+        both = Counts.merged if name in SUMS else _product
+        return both(*call.given).expand(shape)
     if name == "copy":
         return call.given[-1].expand(shape) if call.counts("src", 1) else None
     if name in MATRICES:
         return _of_matrices(call)
+    value = call.counts("value", 2)
     if name == "scaled_dot_product_attention":
-        value = call.counts("value", 2)
         return value and value.averaged([-2]).expand(shape)
-    if name == "multi_head_attention_forward":
-        value = call.counts("value", 2)
-        if value is None or len(value.shape) < 2:
-            return None
+    if name == "multi_head_attention_forward" and value:
         features = value.mixed([-1]).expand(value.shape).mixed([-1]).averaged([0]).expand(shape)
         others = (Counts.start(one, lost="attention weights that are used as features") for one in call.outputs[1:])
         return [features, *(replace(one, weights=True) for one in others)]
@@ -205,7 +200,7 @@ def _reduced(call: Call, x: Counts, shape: torch.Size) -> Counts:
 
 
 RULES: dict[str, Callable[[Call, Counts, torch.Size], Counts]] = {
-    **dict.fromkeys(SAME | QUOTIENTS, lambda call, x, shape: x.expand(shape)),
+    **dict.fromkeys(SAME, lambda call, x, shape: x.expand(shape)),
     **dict.fromkeys(("mean", "amax", "amin", "sum"), _reduced),
     "interpolated": lambda call, x, shape: x.met((call.args[2] != 1).double()).expand(shape),
     "softmax": lambda call, x, shape: replace(x, weights=True),
@@ -226,8 +221,7 @@ def _activation(call: Call, name: str) -> Counts | None:
     if name == "leaky_relu":
         units = float(call.argument("negative_slope", 1, 0.01) != 1)
     elif name == "prelu":
-        slopes = (call.argument("weight", 1).detach() != 1).double()
-        units = slopes.view([-1, *[1] * (len(x.shape) - 2)]) if slopes.numel() > 1 else slopes
+        units = (call.argument("weight", 1).detach() != 1).double().view(-1, *[1] * (len(x.shape) - 2))
     return replace(x.met(units), weights=name in WEIGHTS)
 
 
@@ -278,15 +272,12 @@ def _moved(call: Call) -> Counts | list[Counts]:
     args = [0.0 if place in fills and not isinstance(one, Tensor) else one for place, one in enumerate(call.args)]
     kwargs = {name: 0.0 if name == "value" else one for name, one in call.kwargs.items()}
     args, kwargs = tree_map(without_numbers, (args, kwargs))
-    ends = torch.tensor([one.paths.numel() for one in call.given]).cumsum(0).tolist()
-    numbers = [
-        torch.arange(end - one.paths.numel() + 1, end + 1, dtype=torch.float64, device=one.paths.device).view(one.shape)
-        for one, end in zip(call.given, ends, strict=True)
-    ]
     columns = [
         torch.cat([call.given[0].paths.new_full((1,), nowhere), *(getattr(one, name).flatten() for one in call.given)])
         for name, nowhere in NUMBERS.items()
     ]
+    parts = torch.arange(len(columns[0])).to(columns[0])[1:].split([one.paths.numel() for one in call.given])
+    numbers = (part.view(one.shape) for part, one in zip(parts, call.given, strict=True))
     weights, lost = all(one.weights for one in call.given), next((one.lost for one in call.given if one.lost), "")
     moved = as_function(call.function, args, kwargs, lambda value: id(value) in call.known)(*numbers)
     found = []
@@ -298,10 +289,7 @@ def _moved(call: Call) -> Counts | list[Counts]:
 
 def _convolution(x: Counts, shape: Sequence[int], axes: int, groups: int) -> Counts:
     """Each group of channels is mixed; positions multiply no paths: an edge for each pair of channels."""
-    x = x.averaged(range(-axes, 0))
-    alone = len(shape) == axes + 1
-    channels = shape[-axes - 1]
-    x = x.each(lambda one: (one.unsqueeze(0) if alone else one).unflatten(-axes - 1, (groups, -1)))
-    x = x.mixed([-axes - 1])
-    x = x.each(lambda one: one.expand(*one.shape[:2], channels // groups, *[1] * axes).flatten(1, 2))
-    return x.each(lambda one: (one.squeeze(0) if alone else one).expand(shape))
+    channels = -axes - 1
+    x = x.averaged(range(-axes, 0)).each(lambda one: one.unflatten(channels, (groups, -1)))
+    x = x.mixed([channels], keepdim=False)
+    return x.each(lambda one: one.repeat_interleave(shape[channels] // groups, channels).expand(shape))

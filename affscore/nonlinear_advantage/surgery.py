@@ -12,7 +12,14 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
 from affscore.errors import AffscoreError, guarded
-from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU, PerCall, Redirecting, Scope, redirecting
+from affscore.nonlinear_advantage.units import (
+    UNITS_OF_CALLS,
+    ChannelGELU,
+    ChannelPReLU,
+    PerCall,
+    Redirecting,
+    redirecting,
+)
 from affscore.recorder import ActivationCall, Listener, recording
 from affscore.recorder.functions import library_class_name
 from affscore.recorder.model_state import device_of, in_training, random_states_kept
@@ -21,11 +28,8 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 UNITS: dict[str, type[ChannelPReLU]] = {"relu": ChannelPReLU, "gelu": ChannelGELU}
 ROOT = "(root)"
-FUSED: dict[type[nn.Module], tuple[str, Any]] = {
-    nn.TransformerEncoderLayer: ("activation_relu_or_gelu", 0),
-    nn.TransformerEncoder: ("use_nested_tensor", False),
-}
-"""What keeps PyTorch from computing an activation inside a fused kernel: attributes, with the values that do so."""
+UNFUSED = {"activation_relu_or_gelu": 0, "use_nested_tensor": False}
+"""What keeps PyTorch's transformers from computing an activation inside a fused kernel: values of their attributes."""
 
 
 def copied(arguments: Arguments, model: nn.Module) -> Arguments:
@@ -40,6 +44,15 @@ def left_as_it_was(model: nn.Module) -> Iterator[None]:
     device = device_of(model)
     with in_training(model, device), random_states_kept(device), torch.no_grad():
         yield
+
+
+def units_in(model: nn.Module) -> dict[str, ChannelPReLU]:
+    """The channel-wise activations of a network, by their paths, as the recorder calls these.
+
+    >>> units_in(ChannelPReLU(3, -1))
+    {'(root)': ChannelPReLU(num_parameters=3, axis=-1, frozen=0)}
+    """
+    return {path or ROOT: part for path, part in model.named_modules() if isinstance(part, ChannelPReLU)}
 
 
 class Seen(NamedTuple):
@@ -98,27 +111,25 @@ def exchange(model: nn.Module, seen: Sequence[Seen]) -> nn.Module:
         module = model if layer == ROOT else model.get_submodule(layer)
         whole = _is_activation(module)
         units = [_unit(one, module if whole else None).train(module.training) for one in calls]
-        several = PerCall(units, scope := Scope()).train(module.training)
+        several = PerCall(units).train(module.training)
         if not whole:
             if not all(one.call.builtin for one in calls):
                 raise AffscoreError(
                     f"layer {layer!r} computes {calls[0].call.activation} by a formula, which cannot be replaced: use "
                     "the function or the module of PyTorch"
                 )
-            module.add_module("channelwise_prelus", several)
-            module.__class__ = redirecting(type(module))
+            module.add_module(UNITS_OF_CALLS, several)
+            module.__class__ = redirecting(type(module))  # type: ignore[arg-type]  # which mypy takes for its instances
         else:
             if module._forward_pre_hooks or module._forward_hooks:
                 raise AffscoreError(f"the activation {layer!r} has hooks, which would be lost: remove them first")
             model = put(model, module, units[0] if len(units) == 1 else several)
         if not whole or len(units) > 1:
-            path = _scope(calls)
-            scope.attach(model.get_submodule(path) if path else model)
+            several.counted_in(model.get_submodule(_scope(calls)))
     for part in model.modules():
-        for kind, (name, value) in FUSED.items():
-            if isinstance(part, kind) and any(isinstance(inner, ChannelPReLU) for inner in part.modules()):
-                setattr(part, f"kept_{name}", getattr(part, name))
-                setattr(part, name, value)
+        own = {name: vars(part)[name] for name in UNFUSED.keys() & vars(part)}
+        if isinstance(part, (nn.TransformerEncoder, nn.TransformerEncoderLayer)) and units_in(part):
+            vars(part).update({name: UNFUSED[name] for name in own}, before_slopes=own)
     return model
 
 
@@ -133,12 +144,9 @@ def restore(model: nn.Module) -> nn.Module:
             del part.channelwise_prelus
             part.__class__ = type(part).plain  # type: ignore[assignment]
         for hooks in (part._forward_pre_hooks, part._forward_hooks):
-            for key in [key for key, hook in hooks.items() if isinstance(getattr(hook, "__self__", None), Scope)]:
+            for key in [key for key, hook in hooks.items() if isinstance(getattr(hook, "__self__", None), PerCall)]:
                 del hooks[key]
-        for name, _ in FUSED.values():
-            if hasattr(part, f"kept_{name}"):
-                setattr(part, name, getattr(part, f"kept_{name}"))
-                delattr(part, f"kept_{name}")
+        vars(part).update(vars(part).pop("before_slopes", {}))
     return model
 
 
@@ -161,13 +169,11 @@ def check_complete(model: nn.Module, seen: Sequence[Seen]) -> None:
     Raises:
         AffscoreError: It is not so.
     """
-    units = {path or ROOT for path, part in model.named_modules() if isinstance(part, ChannelPReLU)}
-    runs = Counter(one.call.layer for one in seen if one.call.layer in units)
-    left = [one.call.layer for one in seen if one.call.activation in UNITS and one.call.layer not in units]
-    wrong = left or sorted(path for path in units if runs[path] != 1)
-    if wrong:
+    units = Counter(units_in(model).keys())
+    runs = Counter(one.call.layer for one in seen if one.call.activation in UNITS or one.call.layer in units)
+    for layer in (runs - units) + (units - runs):
         raise AffscoreError(
-            f"the activation of layer {wrong[0]!r} cannot be replaced: something outside the modules refers to it, or "
+            f"the activation of layer {layer!r} cannot be replaced: something outside the modules refers to it, or "
             "two runs differ; make it a torch.nn.ReLU of its own"
         )
 
@@ -182,7 +188,7 @@ def _unit(seen: Seen, original: nn.Module | None) -> ChannelPReLU:
     if axes < 2:
         raise AffscoreError(f"{call} gets features of shape {call.shape}, without an axis of channels")
     axis = call.channel_axis - axes
-    return UNITS[call.activation](call.shape[axis], axis, call.call, original, seen.device, seen.dtype)
+    return UNITS[call.activation](call.shape[axis], axis, call.call, original, device=seen.device, dtype=seen.dtype)
 
 
 def _scope(calls: Sequence[Seen]) -> str:

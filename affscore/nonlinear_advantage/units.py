@@ -8,9 +8,8 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
-from weakref import WeakKeyDictionary
 
 import torch
 import torch.nn.functional as F
@@ -18,7 +17,7 @@ from torch import Tensor, nn
 from torch.overrides import handle_torch_function, has_torch_function
 
 from affscore.errors import AffscoreError
-from affscore.recorder.calls import Functions
+from affscore.recorder.calls import Aside, Functions
 from affscore.recorder.functions import activation_name, writes_in_place
 
 
@@ -35,8 +34,7 @@ class ChannelPReLU(nn.PReLU):
         axis: Where they are, counted from the last axis: -3 in (N, C, H, W), -1 in (N, tokens, C).
         call: Which of the activations that its layer calls it stands for, from 0.
         original: The module that it replaces; None where it replaces the call of a function.
-        device: Of the slopes.
-        dtype: Of the slopes.
+        of_slopes: Their ``device`` and ``dtype``.
 
     Attributes:
         weight: The slopes, (channels,), 0 at first.
@@ -51,19 +49,13 @@ class ChannelPReLU(nn.PReLU):
     frozen: Tensor
 
     def __init__(
-        self,
-        channels: int,
-        axis: int,
-        call: int = 0,
-        original: nn.Module | None = None,
-        device: torch.device | None = None,
-        dtype: torch.dtype | None = None,
+        self, channels: int, axis: int, call: int = 0, original: nn.Module | None = None, **of_slopes: Any
     ) -> None:
-        super().__init__(channels, init=0.0, device=device, dtype=dtype)
+        super().__init__(channels, init=0.0, **of_slopes)
         self.axis, self.call = axis, call
         self.kept = (original,)  # in a tuple, since it is no part of the network
         self.inplace = bool(getattr(original, "inplace", False))
-        self.register_buffer("frozen", torch.zeros(channels, dtype=torch.bool, device=device))
+        self.register_buffer("frozen", torch.zeros_like(self.weight, dtype=torch.bool))
 
     @property
     def slope(self) -> Tensor:
@@ -75,19 +67,17 @@ class ChannelPReLU(nn.PReLU):
         return overwritten(input, self._bent) if self.inplace else self._bent(input)
 
     def _bent(self, x: Tensor) -> Tensor:
-        second = self._channels_second(x).nan_to_num(math.nan, math.inf)  # -inf, of which 0 times is NaN
-        return self._as_before(F.prelu(second, self.slope.to(x.dtype)), x)
+        self._check(x)
+        finite = x.nan_to_num(math.nan, math.inf)  # but for -inf, of which 0 times is NaN
+        second = finite.unsqueeze(0).movedim(self.axis, 1)  # where PReLU has its channels
+        return F.prelu(second, self.slope.to(x.dtype)).movedim(1, self.axis).squeeze(0)
 
-    def _channels_second(self, x: Tensor) -> Tensor:
+    def _check(self, x: Tensor) -> None:
         if -self.axis > x.ndim or x.shape[self.axis] != self.num_parameters:
             raise AffscoreError(
                 f"an activation with {self.num_parameters} slopes got features of shape {tuple(x.shape)} (axis "
                 f"{self.axis}); give to_prelu an example_input as the network gets it"
             )
-        return x.unsqueeze(0) if x.ndim == 1 else x.movedim(self.axis, 1)
-
-    def _as_before(self, y: Tensor, x: Tensor) -> Tensor:
-        return y.squeeze(0) if x.ndim == 1 else y.movedim(1, self.axis)
 
     def extra_repr(self) -> str:
         """What the module prints of itself."""
@@ -112,12 +102,10 @@ class ChannelGELU(ChannelPReLU):
         function = activation or self.kept[0]
         if function is None:
             raise AffscoreError("a ChannelGELU needs the activation: give it as original=, or in the call")
-        second = self._channels_second(input)
+        self._check(input)
         with within_unit:
             bent = function(input)
-        shape = [1, -1, *[1] * (second.ndim - 2)]
-        mixed = interpolated(second, self._channels_second(bent), self.slope.to(input.dtype).view(shape))
-        return self._as_before(mixed, input)
+        return interpolated(input, bent, self.slope.to(input.dtype).view(-1, *[1] * (-self.axis - 1)))
 
 
 def interpolated(x: Tensor, bent: Tensor, slope: Tensor) -> Tensor:
@@ -141,20 +129,21 @@ def overwritten(x: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
     return x.copy_(function(x.clone()))  # the copy is for the backward pass
 
 
-class _Within(threading.local):
+class _Within(Aside, threading.local):
     """A context: the activation that runs in it is already a unit's."""
-
-    depth = 0
-
-    def __enter__(self) -> None:
-        self.depth += 1
-
-    def __exit__(self, *error: object) -> None:
-        self.depth -= 1
 
 
 within_unit = _Within()
 """The context in which a unit computes the activation that it is made of."""
+
+
+class _Turn(threading.local):
+    """Which unit is next, in each thread: networks may run in several at once."""
+
+    next: int | None = None
+
+    def __reduce__(self) -> Any:
+        return _Turn, ()  # a copy begins anew
 
 
 class PerCall(nn.ModuleList):
@@ -162,12 +151,33 @@ class PerCall(nn.ModuleList):
 
     Args:
         units: One for each call.
-        scope: The hooks of the module in whose one run all the calls are.
     """
 
-    def __init__(self, units: Iterable[ChannelPReLU], scope: Scope) -> None:
+    def __init__(self, units: Iterable[ChannelPReLU]) -> None:
         super().__init__(units)
-        self.scope = scope
+        self.turn = _Turn()
+
+    def counted_in(self, module: nn.Module) -> None:
+        """Turns begin and end with each run of a module, that in whose one run all the calls are."""
+        module.register_forward_pre_hook(self.begin)
+        module.register_forward_hook(self.end)
+
+    def begin(self, module: nn.Module, args: Any) -> None:
+        """A forward pre-hook: the first call comes next."""
+        self.turn.next = 0
+
+    def end(self, module: nn.Module, args: Any, output: Any) -> None:
+        """A forward hook.
+
+        Raises:
+            AffscoreError: There were fewer calls than on the example, so that nobody knows which slopes they needed.
+        """
+        calls, self.turn.next = self.turn.next or 0, None
+        if 0 < calls < len(self):
+            raise AffscoreError(
+                f"an activation is called {calls} times, and {len(self)} times on the example input; give each that "
+                "may be left out its own module"
+            )
 
     def next(self) -> ChannelPReLU:
         """The unit of this call.
@@ -175,7 +185,7 @@ class PerCall(nn.ModuleList):
         Raises:
             AffscoreError: There are more calls than there were, or nobody counts them.
         """
-        turn = _turns.next.get(self)
+        turn = self.turn.next
         if turn is None:
             raise AffscoreError(
                 "an activation belongs to several parts of the network, and its calls are counted over the whole: run "
@@ -186,7 +196,7 @@ class PerCall(nn.ModuleList):
                 f"an activation is called more often than on the example input ({len(self)} times), in training, in a "
                 "formula, or on weights; give to_prelu an example_input as the network gets it, or make each a module"
             )
-        _turns.next[self] = turn + 1
+        self.turn.next = turn + 1
         unit = self[turn]
         assert isinstance(unit, ChannelPReLU)
         return unit
@@ -194,47 +204,6 @@ class PerCall(nn.ModuleList):
     def forward(self, input: Tensor) -> Tensor:
         """The activation of this call."""
         return self.next()(input)
-
-
-class _Turns(threading.local):
-    """Which unit is next in each thread: networks may run in several at once."""
-
-    def __init__(self) -> None:
-        self.next: WeakKeyDictionary[PerCall, int] = WeakKeyDictionary()
-
-
-_turns = _Turns()
-
-
-class Scope:
-    """The hooks of the module in whose one run all the calls of some units are: there their turns begin and end."""
-
-    def units(self, module: nn.Module) -> Iterator[PerCall]:
-        """Those whose calls are counted here, in this copy of the module."""
-        return (part for part in module.modules() if isinstance(part, PerCall) and part.scope is self)
-
-    def begin(self, module: nn.Module, args: Any) -> None:
-        """A forward pre-hook: the first call comes next."""
-        for part in self.units(module):
-            _turns.next[part] = 0
-
-    def end(self, module: nn.Module, args: Any, output: Any) -> None:
-        """A forward hook.
-
-        Raises:
-            AffscoreError: There were fewer calls than on the example, so that nobody knows which slopes they needed.
-        """
-        for part in self.units(module):
-            if 0 < (turn := _turns.next.pop(part, 0)) < len(part):
-                raise AffscoreError(
-                    f"an activation is called {turn} times, and {len(part)} times on the example input; give each that "
-                    "may be left out its own module"
-                )
-
-    def attach(self, module: nn.Module) -> None:
-        """Put the hooks on a module."""
-        module.register_forward_pre_hook(self.begin)
-        module.register_forward_hook(self.end)
 
 
 def redirected(units: PerCall, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -249,6 +218,10 @@ def redirected(units: PerCall, function: Callable[..., Any], args: tuple[Any, ..
     return overwritten(x, unit) if writes_in_place(function) or kwargs.get("inplace") else unit(x)
 
 
+UNITS_OF_CALLS = "channelwise_prelus"
+"""The name of the units in the module whose own forward calls the functions."""
+
+
 class Redirecting(nn.Module):
     """Mixed into the class of a module whose own forward calls ReLU or GELU: its calls go to the units it holds."""
 
@@ -259,27 +232,23 @@ class Redirecting(nn.Module):
         return _new, (self.plain,), *super().__reduce_ex__(protocol)[2:]
 
 
-_made: dict[type[nn.Module], type[Redirecting]] = {}
-
-
-def redirecting(plain: type[nn.Module]) -> type[Redirecting]:
+@functools.cache
+def redirecting(plain: type[Any]) -> type[Redirecting]:
     """The class with its calls redirected, always the same one; its forward has the same signature.
 
     >>> redirecting(nn.ReLU) is redirecting(nn.ReLU), issubclass(redirecting(nn.ReLU), nn.ReLU)
     (True, True)
     """
-    if plain not in _made:
 
-        @functools.wraps(plain.forward)
-        def forward(self: Redirecting, *args: Any, **kwargs: Any) -> Any:
-            with Functions(functools.partial(redirected, self.channelwise_prelus)):
-                return plain.forward(self, *args, **kwargs)
+    @functools.wraps(plain.forward)
+    def forward(self: Redirecting, *args: Any, **kwargs: Any) -> Any:
+        with Functions(functools.partial(redirected, self.channelwise_prelus)):
+            return plain.forward(self, *args, **kwargs)
 
-        contents = {"plain": plain, "forward": forward, "__doc__": plain.__doc__}
-        _made[plain] = type(plain.__name__, (Redirecting, plain), contents)
-    return _made[plain]
+    contents = {"plain": plain, "forward": forward, "__doc__": plain.__doc__}
+    return type(plain.__name__, (Redirecting, plain), contents)
 
 
 def _new(plain: type[nn.Module]) -> Redirecting:
-    kind = redirecting(plain)
+    kind = redirecting(plain)  # type: ignore[arg-type]  # which mypy takes for its instances
     return kind.__new__(kind)

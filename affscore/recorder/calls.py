@@ -164,6 +164,10 @@ class Event:
     effect: Effect = NO_EFFECT
     call: ActivationCall | None = None
 
+    def argument(self, name: str, place: int, default: Any = None) -> Any:
+        """An argument by its name or its place."""
+        return self.kwargs.get(name, self.args[place] if len(self.args) > place else default)
+
     @property
     def data(self) -> list[Tensor]:
         """The tensors among these that depend on the network's input."""

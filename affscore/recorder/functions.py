@@ -143,6 +143,10 @@ MOVES = set_of(
 COPIES = set_of("clone contiguous detach data real alias nan_to_num")
 """Names of functions that return what they get, as far as it is finite."""
 
+CASTS = set_of("to float double half bfloat16 type type_as cpu cuda")
+DROPOUTS = set_of("dropout dropout1d dropout2d dropout3d alpha_dropout feature_dropout feature_alpha_dropout")
+"""These return it in evaluation mode."""
+
 # By function: looked up for every call of a network.
 SUMS = spellings("add")
 RECURRENT = spellings("lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell")
@@ -161,7 +165,8 @@ CHANNEL_AXES: dict[Function, int] = {
 
 # By name: what multiplies, and divides.
 PRODUCTS = set_of("mul imul rmul multiply")
-QUOTIENTS = set_of("div idiv truediv itruediv rdiv rtruediv divide true_divide reciprocal")
+DIVISIONS = set_of("div idiv truediv itruediv divide true_divide")
+QUOTIENTS = DIVISIONS | set_of("rdiv rtruediv reciprocal")
 
 # By name: what only changes the shape.
 RESHAPES = set_of("reshape reshape_as flatten unflatten ravel view view_as")

@@ -153,7 +153,7 @@ def _looked_at(network: TracedNetwork, corner: Tensor, along: Tensor, points: in
     def at(some: Tensor) -> Tensor:
         return corner + columns[some].view(-1, *axes) * along[0] + rows[some].view(-1, *axes) * along[1]
 
-    for some in torch.arange(points**2, device=corner.device).split(max(network.chunk // 2, 1)):
+    for some in torch.arange(points**2, device=corner.device).split(network.chunk // 2):
         there = at(some)
         ahead, aside = (DualPass(network.program, there, way.expand_as(there)) for way in along)
         states = torch.cat([ahead.states, *(one.flatten(1) for one in ahead.choices)], 1).cpu().numpy()

@@ -59,10 +59,6 @@ def strength_counts(correlations: pd.DataFrame) -> pd.DataFrame:
     mean = found.groupby("criterion")["correlation"].transform("mean")
     directed = found[["correlation", "low", "high"]].mul(np.where(mean < 0, -1, 1), axis=0)
     ends = directed[["low", "high"]]  # the other way round, where the sign is turned
-    return _counts(found["criterion"], strong=ends.min(axis=1) > STRONG, weak=ends.max(axis=1) < STRONG)
-
-
-def _counts(criterion: pd.Series, **flags: pd.Series) -> pd.DataFrame:
-    """For each criterion the number of networks, of those with each of two flags, and of those with neither."""
-    one, other = flags.values()
-    return pd.DataFrame({"networks": True, **flags, "undecided": ~one & ~other}).groupby(criterion, sort=False).sum()
+    strong, weak = ends.min(axis=1) > STRONG, ends.max(axis=1) < STRONG
+    counted = pd.DataFrame({"networks": True, "strong": strong, "weak": weak, "undecided": ~strong & ~weak})
+    return counted.groupby(found["criterion"], sort=False).sum()

@@ -81,7 +81,8 @@ def many_and_few(*networks: nn.Module) -> Hints:
     enough, small = bends[0] >= TIMES * bends[1], areas[0] * TIMES <= areas[1]
     if enough and small:
         why = "bends that hardly change the slope add hardly any area"
-        if _turns(many):
+        steps = np.diff(many.logits[:, 0])
+        if steps.min() < 0 < steps.max():  # it changes its direction
             why = "its regions differ as much as they can, and yet it is never far from its chord"
         yield True, right(f"{got}: {why}.")
     yield small, f"{got}: little area, but too few breakpoints. What else could bend a little?"
@@ -89,12 +90,6 @@ def many_and_few(*networks: nn.Module) -> Hints:
     turned = bends[1] >= TIMES * bends[0] and areas[1] * TIMES <= areas[0]
     yield turned, f"{got}. Which of the two did you name first?"
     yield True, f"{got}: neither is as asked. Begin with one bend that makes a large area."
-
-
-def _turns(segment: Segment) -> bool:
-    """Whether the function changes its direction."""
-    steps = np.diff(segment.logits[:, 0])
-    return bool(steps.min() < 0 < steps.max())
 
 
 _MEASURES = ("total_variation", "absolute_deviation")

@@ -117,7 +117,6 @@ LINE = [0.0, 0.0], [1.0, 1.0]
         (0.0, 1.0, {}, "an axis of features"),
         ([], [], {}, "there must be a segment"),
         ("ab", "cd", {}, "start must be an array of real numbers, got str"),
-        (torch.tensor([1j, 0.0]), [0.0, 1.0], {}, "start must be an array of real numbers, got Tensor"),
         ([0.0, 0.0], [1e200, 1e200], {}, r"too far apart for a length"),
         (*LINE, {"method": "run"}, "method must be one of line, walk, got 'run'"),
         (*LINE, {"chunk": 3}, "chunk must be an integer"),
