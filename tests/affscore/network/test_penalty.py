@@ -337,7 +337,7 @@ def test_arguments_that_make_no_sense(options, message):
         ({"target": 0.5, "layers": [2]}, samples(), "no activation 2 among the 2"),
         ({"target": 0.5, "layers": ["1", 0]}, samples(), "layers chooses relu of layer '1' twice, by 0 too"),
         ({"target": 0.5, "layers": ["1", "3", "1"]}, samples(), "layers chooses relu of layer '1' twice, by '1' too"),
-        ({"target": 0.5}, samples(1), "relu of layer '1' .*at least 2 samples"),
+        ({"target": 0.5}, samples(1), "relu of layer '1' .*with n >= 2"),
         ({"target": 0.5}, samples() * math.nan, "relu of layer '1' .*must be finite"),
     ],
 )
