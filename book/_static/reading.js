@@ -31,11 +31,16 @@ function markWideFormulas() {
   }
 }
 
-// Cells without an output that stand right before a figure compute what it shows: they follow it. The last goes first.
+// Cells without an output that stand right before a figure compute what it shows: the figure comes before them.
 function figuresFirst() {
-  for (const cell of [...document.querySelectorAll("article .cell:not(:has(.cell_output))")].reverse()) {
-    const next = cell.nextElementSibling;
-    if (next?.matches(".cell:has(> .cell_output > figure)")) next.after(cell);
+  for (const shown of document.querySelectorAll("article .cell > .cell_output:has(> figure)")) {
+    let first = shown.parentElement;
+    while (first.previousElementSibling?.matches(".cell:not(:has(.cell_output))")) first = first.previousElementSibling;
+    if (first === shown.parentElement) continue;
+    const cell = document.createElement("div");
+    cell.className = "cell docutils container";
+    cell.append(shown);
+    first.before(cell);
   }
 }
 

@@ -60,7 +60,7 @@ CUT_TABLES = """() => [...document.querySelectorAll('article table')].filter(tab
 }).map(table => table.rows[0].innerText.replace(/\\s+/g, ' ').slice(0, 90))"""
 CODE_FIRST = """() => [...document.querySelectorAll('article .cell')].filter(cell => {
     const top = part => cell.querySelector(`:scope > ${part}`)?.getBoundingClientRect().top;
-    const next = cell.nextElementSibling, shows = '.cell_output :is(figure, table.dataframe)';
+    const next = cell.nextElementSibling, shows = '.cell_output :is(figure, table.dataframe, .window)';
     const prepares = !cell.querySelector('.cell_output') && next?.querySelector(':scope > .cell_output > figure');
     return prepares || top(shows) > top('.cell_input');
 }).map(cell => cell.textContent.slice(0, 90))"""
