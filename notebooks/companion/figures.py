@@ -122,6 +122,7 @@ def dendrogram(
         looks = family_styles(families)
         _signatures(beside[0], {name: signatures[name] for name in chosen}, {n: looks[f][0] for n, f in chosen.items()})
         axes.set_xlabel(f"{label}\nwhere two clusters join")
+        narrow(figure)
     legend_below(figure, 5)
     return figure
 
