@@ -86,7 +86,7 @@ signatures(pd.concat(both))
 #
 # * **By place.** All ReLUs after the sum of a shortcut but one, at depth 15, lie above those inside the blocks
 #   ({doc}`05_residual_connections`).
-# * **By zeros.** What a ReLU does depends on how much of its data it cuts off ({numref}`fig-zeros`).
+# * **By zeros.** The more of its data a ReLU cuts off, the lower it scores ({numref}`fig-zeros`).
 # * **Along the depth.** The lowest scores are in the middle, in other networks elsewhere ({doc}`06_a_decade`).
 
 # %% [markdown]
@@ -125,13 +125,14 @@ table(scale.rename_axis("score"), headings, {"correlation": 3, "lower": 0})
 # %% [markdown]
 # (0.62 is a ReLU of standard normal inputs, half of which it cuts off.) A score outside of what is usual is a reason to look:
 #
-# * **0.6 after a sum** is unusual: ResNet-18's at depth 15 is the lowest of all. Is the shortcut alive, does the activation stand
-#   before the sum?
-# * **0.99** is one of three. *Affine*: the inputs are on one side of the kink, and `r2` is near 1, too. *Constant*: the column
-#   `flag` says so. *Averaged away*: measure again with `reduction="sample"`.
-# * **Nearly everything above 0.9**: the network may be as built, its norms off ({doc}`11_what_training_does`). Look at
-#   `signature.metadata["weights"]` and the accuracy.
-# * **A dead channel** lowers the score under the default covariance, which gives every channel some variance.
+# | score | a cause | look at |
+# |---|---|---|
+# | 0.6 after a sum | the shortcut is dead | the design |
+# | 0.99 | the inputs are on one side of the kink | `r2`: near 1, too |
+# | 0.99 | the output is constant | the column `flag` |
+# | 0.99 | the average hides the activation | `reduction="sample"` |
+# | nearly all above 0.9 | the network is as built, its norms off ({doc}`11_what_training_does`) | the accuracy |
+# | lower than expected | channels are dead: the default covariance gives each some variance | `covariance="empirical"` |
 #
 # `signature.notes` says what is wrong with a number; {ref}`comparing` compares two networks.
 #
