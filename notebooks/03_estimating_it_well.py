@@ -24,7 +24,7 @@
 # :class: findings
 # **Too few images make an activation look more linear.** {bdg-warning}`depends` With one image for each channel a ReLU scores
 # {glue:text}`1.0-empirical` too high, with eight {glue:text}`8.0-empirical`; shrinkage can lower this bias and can raise it. So
-# take sixteen; wide layers that vary in few directions need fewer.
+# take sixteen; wide layers of the trained networks that we fitted need fewer.
 #
 # **Another training moves a score more than 256 images in place of 32 do**, by {glue:text}`moved-another training` against
 # {glue:text}`moved-8 times the batch`. {bdg-secondary}`open`: one mini VGG-16, on digits.
@@ -120,8 +120,8 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 #
 # ## How many are enough?
 #
-# **Take sixteen images for each direction in which a layer varies**: 640 for a layer of 256 channels that varies in 40
-# directions. The rule follows from three things.
+# **Take sixteen images for each channel or, in a trained network, for each direction in which the layer varies**: 640 if 256
+# channels vary in 40 directions. This follows from three things.
 #
 # *The bias is proportional to $d / n$.* For $d$ independent channels of variance 1, whose inputs and outputs have correlation $c$,
 #
@@ -138,11 +138,11 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 # images with the empirical covariance: for 0.01 eight for each channel.
 #
 # *Shrinkage, the default, can need twice as many.* With eight the bias in the steep spectrum is {glue:text}`8.0-shrunk, steep`,
-# against {glue:text}`8.0-steep` without it. So take sixteen, unless the spectrum is flat.
+# against {glue:text}`8.0-steep` without it. So take sixteen.
 #
-# *Wide layers vary in few directions,* and only these count. Their number is estimated as four times the *participation ratio*
-# $(\operatorname{tr}C)^2/\lVert C\rVert_F^2$ of the covariance (a fit to trained networks), and the width at most: a ratio of 10 makes 40.
-# The library counts so, too, and its notes warn where $n$ is small.
+# *Trained wide layers vary in few directions.* We count, as the library's notes do, four times the *participation ratio*
+# $(\operatorname{tr}C)^2/\lVert C\rVert_F^2$ of the covariance, and the width at most. This is a fit to trained networks, no bound: the steep
+# spectrum has 30 such directions, and 512 images leave {glue:text}`4.0-steep`, with shrinkage {glue:text}`4.0-shrunk, steep`.
 #
 # No more images? Then halve the sample: a bias that falls like $1/n$ is as large at $n$ as the difference of the scores at
 # $n/2$ and $n$ (`bias="extrapolated"`).
@@ -175,7 +175,7 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 # More images make the score of one network more exact, but a statement about its architecture should survive another
 # training. So look at nine trainings of the VGG-16 of the {term}`mini zoo` on digits, each in one batch of 512:
 
-# %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Nine trainings of one architecture have the same shape, and single activations differ by up to 0.3."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
+# %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Nine trainings of one architecture (a line each) have the same shape; single activations differ by up to 0.3."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
 trainings = under(load_study("seeds"))
 repeated_signatures({"mini VGG-16": trainings}, "seed")
 

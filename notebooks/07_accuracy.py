@@ -131,8 +131,8 @@ say(explained, "{:.0%}")
 #
 # ## Does the best of seven beat chance?
 #
-# The best of seven statistics, as the paper takes it, explains something even of noise {cite}`freedman1983note`. A permutation
-# test shows how much: permute the accuracies, take the best again, and count how often it does as well as with the true ones.
+# The paper's seven statistics are these five, the largest over the mean and over the median. The best of them explains something
+# even of noise {cite}`freedman1983note`. A permutation test shows how much: permute the accuracies, take the best again, and count how often it does as well as with the true ones.
 
 # %%
 rng = np.random.default_rng(seed)

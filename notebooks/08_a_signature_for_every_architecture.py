@@ -206,7 +206,8 @@ figure
 # %% [markdown]
 # **With the identity in place of attention, GELUs are *more* non-linear**, in each of five designs. {bdg-warning}`depends`
 # These are small transformers on digits, which need no attention, and other reductions leave at most a third of the effect
-# (fold). The inputs of the GELUs spread wider then, and lie lower:
+# (fold). A focusing lens, which leads data to where GELU is most non-linear, would do the opposite. With the identity the inputs
+# spread wider and lie lower:
 
 # %%
 shown = {"score": "score", "test_accuracy": "accuracy (%)"}
@@ -218,8 +219,8 @@ table(levels.rename_axis("attention"), shown, digits={"test_accuracy": 0})
 # %% [markdown]
 # **What shortcuts and filters do to the mean score is open.** {bdg-secondary}`open` Two more intervals exclude 0, of uniform
 # attention and of the ReLU after a sum, but not once all thirteen comparisons of this page and of
-# {doc}`17_training_for_non_linearity` are judged at once. That a ReLU scores higher after a sum than inside its block is robust
-# nevertheless: {doc}`05_residual_connections` compares them within one network, in nineteen networks.
+# {doc}`17_training_for_non_linearity` are judged at once. Within one network, the ReLU after a sum does
+# score higher than the one inside the block: {doc}`05_residual_connections` looks at nineteen.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Holm's p, and other reductions", "code_prompt_hide": "How sure? Holm's p, and other reductions"}
 # an effect stands where p, corrected for all comparisons, is below 0.05;
