@@ -74,18 +74,17 @@ check_parameters(globals())
 # %% mystnb={"figure": {"name": "fig-five-minutes", "caption": "The non-linearity signature: the score of each activation in turn; colour and marker say where in a block it stands."}, "image": {"alt": "Scatter plot of the affinity score over the depth of the activation, one point for each of the nine activations of a small residual network. Those after a sum lie higher than those before in most of its blocks."}}
 import affscore
 
-signature = affscore.signature(model, dataset, n=n, device=device, seed=seed)
+options = {"n": n, "device": device, "seed": seed}
+signature = affscore.signature(model, dataset, **options)
 signature.plot()
 
 # %%
-from companion.style import table
+from companion.style import say, table
 
 scores = signature.summary.set_index("layer")
 table(scores[["kind", "activation", "width", "score"]])
 
 # %% tags=["remove-cell"]
-from companion.style import say
-
 say(scores["score"].agg(["min", "max"]).to_frame().T)
 
 # %% [markdown]
@@ -123,7 +122,15 @@ from companion.real_networks import real_scores
 
 mine = signature.summary.assign(network="this network")
 other = real_scores("CIFAR-10").query("network == 'ResNet-20'")
-signatures(pd.concat([mine, other]))
+both = pd.concat([mine, other])
+signatures(both)
+
+# %% [markdown]
+# Mean scores by place:
+
+# %%
+places = both.pivot_table("score", "kind", "network")
+table(places[["this network", "ResNet-20"]].rename_axis("place"))
 
 # %% [markdown]
 # ## 4. Before you believe it
