@@ -142,9 +142,9 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 #
 # *Trained wide layers vary in few directions.* We count, as the library's notes do, four times the *participation ratio*
 # $(\operatorname{tr}C)^2/\lVert C\rVert_F^2$ of the covariance, and the width at most. This is a fit to trained networks, no bound: the steep
-# spectrum has 30 such directions, and 512 images leave {glue:text}`4.0-steep`, with shrinkage {glue:text}`4.0-shrunk, steep`.
+# spectrum has 30 such directions, and 512 images leave a bias of {glue:text}`4.0-steep`, with shrinkage {glue:text}`4.0-shrunk, steep`.
 #
-# No more images? Then halve the sample: a bias that falls like $1/n$ is as large at $n$ as the difference of the scores at
+# No more images? Halve the sample: a bias that falls like $1/n$ is as large at $n$ as the difference of the scores at
 # $n/2$ and $n$ (`bias="extrapolated"`).
 #
 # ```{admonition} Where the formula comes from
@@ -202,8 +202,8 @@ say(moved, "{:.3f}")
 # %% [markdown]
 # **Another training moves a score more than other or more images**: by {glue:text}`moved-another training`, against
 # {glue:text}`moved-other images` for another batch of 32 and {glue:text}`moved-8 times the batch` from 32 to 256 images (root
-# mean squares). Activations of the network differ by {glue:text}`moved-another activation`. So between two networks that were trained
-# once each, a score's difference counts only if it is larger than another seed's. (Means over a network move less:
+# mean squares). Activations of the network differ by {glue:text}`moved-another activation`. So between two networks, trained once each,
+# a score's difference counts only if it is larger than another seed's. (Means over a network move less:
 # {doc}`18_what_is_reproduced`.)
 #
 # **So** compare only scores of the same $n$, and train an architecture several times.
