@@ -23,11 +23,11 @@
 # :::{admonition} What we found
 # :class: findings
 # **Too few images make an activation look more linear.** {bdg-warning}`depends` With one image for each channel a ReLU scores
-# {glue:text}`1.0-empirical` too high, with eight {glue:text}`8.0-empirical`. Shrinkage removes this bias where channels are
-# independent, and can add to it where they are not. So take sixteen images for each direction in which a layer varies.
+# {glue:text}`1.0-empirical` too high, with eight {glue:text}`8.0-empirical`; shrinkage can lower this bias and can raise it. So
+# take sixteen; wide layers of the trained networks that we fitted need fewer.
 #
-# **Another training moves a score more than a batch of eight times the size**, by {glue:text}`moved-another training` against
-# {glue:text}`moved-8 times the batch`. {bdg-secondary}`open`: one mini VGG-16, on 32 and on 256 digits.
+# **Another training moves a score more than 256 images in place of 32 do**, by {glue:text}`moved-another training` against
+# {glue:text}`moved-8 times the batch`. {bdg-secondary}`open`: one mini VGG-16, on digits.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -75,10 +75,10 @@ from companion.sweeps import sweep
 # %% [markdown]
 # ## What do few images do?
 #
-# The map $T$ of the score is judged on the images that it was fitted to, so with few of them it fits too well. By how much the
-# score is then too high, its *bias*, we can see on a ReLU with 128 channels of normal inputs, whose score for infinitely
-# many images is known. Its channels are independent, or *steep*: the spectrum of their covariance falls like $k^{-1.5}$, so that a
-# few directions hold most of the variance.
+# The map $T$ of the score is judged on the images that it was fitted to, so with few of them it fits too well, and the score is
+# too high. By how much, its *bias*, we measure on a ReLU with 128 channels of normal inputs, whose score for infinitely many
+# images is known. The channels are independent, or *steep*: the spectrum of their covariance falls like $k^{-1.5}$, so that a few
+# directions hold most of the variance.
 
 # %%
 d, ratios = 128, np.array([0.25, 0.5, 1, 2, 4, 8])
@@ -120,8 +120,8 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 #
 # ## How many are enough?
 #
-# **Take sixteen images for each direction in which a layer varies.** A layer of 256 channels that varies in 40 directions needs
-# 640 images. The rule follows from three things.
+# **Take sixteen images for each channel or, in a trained network, for each direction in which the layer varies**: 640 if 256
+# channels vary in 40 directions. This follows from three things.
 #
 # *The bias is proportional to $d / n$.* For $d$ independent channels of variance 1, whose inputs and outputs have correlation $c$,
 #
@@ -138,13 +138,13 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 # images with the empirical covariance: for 0.01 eight for each channel.
 #
 # *Shrinkage, the default, can need twice as many.* With eight the bias in the steep spectrum is {glue:text}`8.0-shrunk, steep`,
-# against {glue:text}`8.0-steep` without it. So take sixteen, unless the spectrum is flat.
+# against {glue:text}`8.0-steep` without it. So take sixteen.
 #
-# *Wide layers vary in few directions,* and only these count. We take four times the *participation ratio* $(\operatorname{tr}C)^2/\lVert
-# C\rVert_F^2$ of the covariance (a fit to trained networks), and the width at most: a ratio of 10 makes 40 directions.
-# `signature.expected_bias` and its warning do so.
+# *Trained wide layers vary in few directions.* We count, as the library's notes do, four times the *participation ratio*
+# $(\operatorname{tr}C)^2/\lVert C\rVert_F^2$ of the covariance, and the width at most. This is a fit to trained networks, no bound: the steep
+# spectrum has 30 such directions, and 512 images leave a bias of {glue:text}`4.0-steep`, with shrinkage {glue:text}`4.0-shrunk, steep`.
 #
-# No more images? Then halve the sample: a bias that falls like $1/n$ is as large at $n$ as the difference of the scores at
+# No more images? Halve the sample: a bias that falls like $1/n$ is as large at $n$ as the difference of the scores at
 # $n/2$ and $n$ (`bias="extrapolated"`).
 #
 # ```{admonition} Where the formula comes from
@@ -175,7 +175,7 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 # More images make the score of one network more exact, but a statement about its architecture should survive another
 # training. So look at nine trainings of the VGG-16 of the {term}`mini zoo` on digits, each in one batch of 512:
 
-# %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Nine trainings of one architecture have the same shape, and single activations differ by up to 0.3."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
+# %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Nine trainings of one architecture (a line each) have the same shape; single activations differ by up to 0.3."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
 trainings = under(load_study("seeds"))
 repeated_signatures({"mini VGG-16": trainings}, "seed")
 
@@ -202,11 +202,11 @@ say(moved, "{:.3f}")
 # %% [markdown]
 # **Another training moves a score more than other or more images**: by {glue:text}`moved-another training`, against
 # {glue:text}`moved-other images` for another batch of 32 and {glue:text}`moved-8 times the batch` from 32 to 256 images (root
-# mean squares). Activations of the network differ by {glue:text}`moved-another activation`. So between two networks that were trained
-# once each a difference counts only if it is larger than another seed's. (Means over a network move less:
+# mean squares). Activations of the network differ by {glue:text}`moved-another activation`. So between two networks, trained once each,
+# a score's difference counts only if it is larger than another seed's. (Means over a network move less:
 # {doc}`18_what_is_reproduced`.)
 #
-# **So** compare only scores of the same $n$. For a statement about an architecture, train it several times.
+# **So** compare only scores of the same $n$, and train an architecture several times.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
@@ -228,8 +228,8 @@ drawn = sweep("drift").query("repeat == 0")
 drift(drawn, printed[["ledoit-wolf"]])
 
 # %% [markdown]
-# The figure also averages, sums and flattens feature maps, with the same scores, as positions are independent (exercise 3.2). In
-# networks the reduction matters ({doc}`10_every_choice_at_once`).
+# Averages, sums and flattened maps score the same here, as positions are independent (exercise 3.2). In networks the
+# reduction matters ({doc}`10_every_choice_at_once`).
 #
 # ## Aside: Two biases in a network
 #

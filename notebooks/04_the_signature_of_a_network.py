@@ -86,7 +86,7 @@ signatures(pd.concat(both))
 #
 # * **By place.** All ReLUs after the sum of a shortcut but one, at depth 15, lie above those inside the blocks
 #   ({doc}`05_residual_connections`).
-# * **By zeros.** What a ReLU does depends on how much of its data it cuts off ({numref}`fig-zeros`).
+# * **By zeros.** The more of its data a ReLU cuts off, the lower it scores ({numref}`fig-zeros`).
 # * **Along the depth.** The lowest scores are in the middle, in other networks elsewhere ({doc}`06_a_decade`).
 
 # %% [markdown]
@@ -125,54 +125,19 @@ table(scale.rename_axis("score"), headings, {"correlation": 3, "lower": 0})
 # %% [markdown]
 # (0.62 is a ReLU of standard normal inputs, half of which it cuts off.) A score outside of what is usual is a reason to look:
 #
-# * **0.6 after a sum** is unusual: ResNet-18's at depth 15 is the lowest of all. Is the shortcut alive, does the activation stand
-#   before the sum?
-# * **0.99** is one of three. *Affine*: the inputs are on one side of the kink, and `r2` is near 1, too. *Constant*: the column
-#   `flag` says so. *Averaged away*: measure again with `reduction="sample"`.
-# * **Nearly everything above 0.9**: the network may be as built, its norms off ({doc}`11_what_training_does`). Look at
-#   `signature.metadata["weights"]` and the accuracy.
-# * **A dead channel** lowers the score under the default covariance, which gives every channel some variance.
+# | score | a cause | look at |
+# |---|---|---|
+# | 0.6 after a sum | the shortcut is dead, or the activation stands before the sum | the design |
+# | 0.99 | the inputs are on one side of the kink | `r2`: near 1, too |
+# | 0.99 | the output is constant | the column `flag` |
+# | 0.99 | the average hides the activation | `reduction="sample"` |
+# | nearly all above 0.9 | the network is as built, its norms off ({doc}`11_what_training_does`) | the accuracy |
+# | lower than expected | channels are dead: the default covariance gives each some variance | `covariance="empirical"` |
 #
 # `signature.notes` says what is wrong with a number; {ref}`comparing` compares two networks.
-#
-# ## From a feature map to a vector
-#
-# A convolution hands its activation a tensor of shape $(n, c, h, w)$, and a score needs $n$ vectors. A **reduction** makes them,
-# and if it is an average, the **order** says whether the activation comes before or after it:
-#
-# | way | reduction, order | output vector of an image |
-# |---|---|---|
-# | average after | `mean`, `activate-first` | the average of the outputs over all positions, per channel: the default, as the published code |
-# | average before | `mean`, `reduce-first` | the activation of the averaged input: Definition 3.1 as printed |
-# | one position | `sample` | the channels at one random position: a true output of the activation |
-# | all positions | `flatten` | all $c\,h\,w$ numbers: expensive |
-#
-# An average of ReLU's outputs varies almost in proportion to the average of its inputs, and so looks more linear than the
-# activation is. (Some scores rise only because the optimal coupling pairs averages anew: {doc}`10_every_choice_at_once`.)
-#
-# **The choice moves the scores of ResNet-18**, single ones by more than 0.2:
-
-# %%
-choices = real_multiverses("photographs").query("network == 'ResNet-18'")
-choices = choices.query("covariance == 'ledoit-wolf' and coupling == 'exact'")
-three = choices.groupby(["reduction", "order"])["score"]
-three = three.agg(["mean", "min", "max"])
-single = choices.pivot_table("score", "index", ["reduction", "order"])
-moved = single.sub(single["mean", "activate-first"], axis=0).abs().max()
-ways = ["average after", "average before", "one position"]
-table(three.assign(moved=moved).set_axis(ways))
 
 # %% [markdown]
-# (*Moved*: how far a single score moves against the default at most.) **Signatures compare only under the same reduction
-# and order**, which the library stores with every result.
-
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Other images", "code_prompt_hide": "How sure? Other images"}
-for name in ("resnet56", "plainnet56"):
-    deviation = shipped_signature(name).summary["score_std"].mean()
-    print(f"{name}: a score's deviation over 19 batches is {deviation:.3f}")
-
-# %% [markdown]
-# ## Aside: By zeros
+# ## By zeros
 #
 # **The more of its data a ReLU cuts off, the lower it scores** within a network, as in {doc}`02_activation_functions`. The
 # {term}`rank correlation` of score and zeros is {glue:text}`correlation-ResNet-18` in ResNet-18, and negative in
@@ -196,10 +161,7 @@ scores_and_zeros(activations)
 # %% tags=["remove-cell"]
 say(about)
 
-# %% [markdown]
-# Under all choices of the measure:
-
-# %%
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 chosen = pd.concat(map(real_multiverses, ["photographs", "CIFAR-10"]))
 zeros = activations[["network", "index", "zeros"]]
 chosen = chosen.merge(zeros, on=["network", "index"])
@@ -208,6 +170,43 @@ rho = chosen.groupby([*words, "network"])[["score", "zeros"]]
 rho = rho.apply(with_zeros)
 negative = (rho < 0).groupby(words).sum()
 print(f"negative in {negative.min()} to {negative.max()} networks")
+
+# %% [markdown]
+# ## From a feature map to a vector
+#
+# A convolution hands its activation a tensor of shape $(n, c, h, w)$, and a score needs $n$ vectors. A **reduction** makes them,
+# and if it is an average, the **order** says whether the activation comes before or after it:
+#
+# | way | reduction, order | output vector of an image |
+# |---|---|---|
+# | average after | `mean`, `activate-first` | the average of the outputs over all positions, per channel: the default, as the published code |
+# | average before | `mean`, `reduce-first` | the activation of the averaged input: Definition 3.1 as printed |
+# | one position | `sample` | the channels at one random position: a true output of the activation |
+# | all positions | `flatten` | all $c\,h\,w$ numbers: expensive |
+#
+# Where positions are partly correlated, an average makes a ReLU look more linear than it is (exercise 3.2). So does the optimal coupling
+# where it pairs averages anew ({doc}`10_every_choice_at_once`).
+#
+# **The choice moves the scores of ResNet-18**, single ones by more than 0.2:
+
+# %%
+choices = real_multiverses("photographs").query("network == 'ResNet-18'")
+choices = choices.query("covariance == 'ledoit-wolf' and coupling == 'exact'")
+three = choices.groupby(["reduction", "order"])["score"]
+three = three.agg(["mean", "min", "max"])
+single = choices.pivot_table("score", "index", ["reduction", "order"])
+moved = single.sub(single["mean", "activate-first"], axis=0).abs().max()
+ways = ["average after", "average before", "one position"]
+table(three.assign(moved=moved).set_axis(ways))
+
+# %% [markdown]
+# (*Moved*: how far a single score moves against the default at most.) **Signatures compare only under the same reduction
+# and order**, which the library stores with every result.
+
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Other images", "code_prompt_hide": "How sure? Other images"}
+for name in ("resnet56", "plainnet56"):
+    deviation = shipped_signature(name).summary["score_std"].mean()
+    print(f"{name}: a score's deviation over 19 batches is {deviation:.3f}")
 
 # %% [markdown]
 # ## Aside: One call

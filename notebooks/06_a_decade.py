@@ -21,11 +21,11 @@
 #
 # :::{admonition} What we found
 # :class: findings
+# **Activations of one network differ far more than networks do**: {glue:text}`variance-share` of the variance of scores lies
+# between fourteen networks. {bdg-success}`robust` Design and place in a block explain {glue:text}`place in the design-explained`.
+#
 # **Seven designs of 2015 to 2020 show no trend**: the rank correlation of the mean score with the year is
 # {glue:text}`year-mean`. {bdg-secondary}`open`
-#
-# **Activations of one network differ far more than networks do**: {glue:text}`variance-share` of the variance of scores lies
-# between the fourteen networks. {bdg-success}`robust`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -72,10 +72,9 @@ from companion.shipped import RESULTS
 from companion.style import say, table
 
 # %% [markdown]
-# ## Did scores rise with the years?
+# ## Where do scores differ?
 #
-# The paper says that until transformers came the largest score of a network and the range of its scores grew. Did they, in
-# fourteen ImageNet networks?
+# Before we ask for a trend: do fourteen ImageNet networks differ more than the activations of one network?
 
 # %%
 statistics = ["count", "mean", "std", "min", "median", "max"]
@@ -96,25 +95,13 @@ if models:
         numbers = result.summary["score"].agg(statistics)
         decade.loc[name] = {**numbers, **about.loc[name]}
 
-# %% mystnb={"figure": {"name": "fig-decade", "caption": "Scores within a network spread far more than the medians of networks, and no year stands out. Smallest, median (marker) and largest score of fourteen ImageNet networks, by year. Most weights quantised; 512 photographs of ImageNet's training set (as Fig.\u00a03 of the paper, with other networks)."}, "image": {"alt": "A vertical bar for each network, oldest at the left, from its smallest to its largest affinity score, with a marker at the median. All bars overlap; those of SqueezeNets are the longest and those of MobileNetV1 the shortest."}}
+# %% mystnb={"figure": {"name": "fig-decade", "caption": "Scores within a network spread far more than the medians of networks, and no year stands out. Smallest, median (marker) and largest score of fourteen ImageNet networks, by year. Most weights quantised; 512 photographs of ImageNet's training set (paper: Fig.\u00a03)."}, "image": {"width": "540px", "alt": "A bar for each network, oldest on top, from its smallest to its largest affinity score, with a marker at the median. All bars overlap; those of SqueezeNets are the longest and those of MobileNetV1 the shortest."}}
 decade = decade.sort_values("year", kind="stable")
 timeline(decade)
 
-# %%
-designs = decade.groupby(["year", "family"])[statistics].mean()
-designs["range"] = designs["max"] - designs["min"]
-order = designs.reset_index("year").corr("spearman").loc[["year"]]
-
 # %% [markdown]
-# **Neither the largest score nor the range grows with the year.** Sizes of one design are not independent observations, so
-# each design counts once. The rank correlation with the year (1 if each newer design is higher) is {glue:text}`year-mean` for
-# the mean score, {glue:text}`year-max` for the largest and {glue:text}`year-range` for the range.
-# But seven designs show little: it must reach 0.79 before chance is unlikely.
-#
-# ## Where do scores differ?
-#
-# If years and networks hardly differ, what does? We split the variance of scores into a part between networks and a part
-# within them. The means of equal networks would differ by chance, too, so only the excess counts as *between*.
+# We split the variance of scores into parts between and within networks. Means of equal networks would differ by chance, too, so
+# only the excess counts as *between*.
 
 # %%
 squares = decade["std"] ** 2
@@ -126,29 +113,37 @@ share = pd.DataFrame({"share": between / (between + within)}, ["variance"])
 
 # %% tags=["remove-cell"]
 say(share, "{:.0%}")
-say(order)
 say(deviation, "{:.3f}")
 
 # %% [markdown]
 # **Only {glue:text}`variance-share` of the variance lies between networks**: a standard deviation of
-# {glue:text}`deviation-between`, against {glue:text}`deviation-within` within a network. There the *place* matters, that is,
-# what an activation does in its block. The share of the variance that group means explain:
+# {glue:text}`deviation-between`, against {glue:text}`deviation-within` within a network. There the *place* matters: what
+# an activation does in its block. Shares of the variance that the means of groups explain, and would explain of noise:
 
 
 # %%
-def explained(by):
-    left = scores["score"] - scores.groupby(by)["score"].transform("mean")
-    return 1 - left.var() / scores["score"].var()
+def explained(scores, by):
+    groups = scores.groupby(by)["score"]
+    left = scores["score"] - groups.transform("mean")
+    share = 1 - left.var() / scores["score"].var()
+    return share, (groups.ngroups - 1) / (len(scores) - 1)
 
 
-ways = {"network": "network", "place": "kind", "design": "family"}
+ways = {"network": "network", "design": "family", "place": "kind"}
 ways |= {"place in the design": ["family", "kind"]}
-groups = pd.Series(ways).map(explained).to_frame("explained")
-table(groups, {"explained": "explained (%)"}, digits=0)
+known = scores.dropna(subset="score")
+groups = {name: explained(known, by) for name, by in ways.items()}
+groups = pd.DataFrame(groups, ["explained", "noise"]).T
+headings = {"explained": "explained (%)", "noise": "of noise (%)"}
+table(groups, headings, digits=0)
+
+# %% tags=["remove-cell"]
+say(groups, "{:.0%}")
 
 # %% [markdown]
-# Together they explain more, because each design has its own pattern:
-# %% mystnb={"figure": {"name": "fig-within", "caption": "Two designs have two patterns. In SqueezeNet the first ReLU of a block, which squeezes, is nearly linear and the two that expand are not. MobileNetV1 has no such pattern. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"width": "540px", "alt": "Affinity score over depth. In SqueezeNet 1.1 the first activations of blocks lie near 0.92 and the second ones between 0.46 and 0.89. In MobileNetV1 all lie between 0.73 and 0.92."}}
+# Place and design explain most together, because each design has its own pattern:
+
+# %% mystnb={"figure": {"name": "fig-within", "caption": "Two designs have two patterns. In SqueezeNet the first ReLU of a block, which squeezes, is nearly linear and the two that expand are not. MobileNetV1 has no such pattern. Networks and images of {numref}`fig-decade`."}, "image": {"width": "540px", "alt": "Affinity score over depth. In SqueezeNet 1.1 the first activations of blocks lie near 0.92 and the second ones between 0.46 and 0.89. In MobileNetV1 all lie between 0.73 and 0.92."}}
 two = ["SqueezeNet 1.1", "MobileNetV1"]
 signatures(scores[scores["network"].isin(two)])
 
@@ -161,25 +156,45 @@ def over_the_years(rows):
     with_year = trend(means.index.map(PUBLISHED), means)
     between = each["mean"].var() - (each["var"] / each["count"]).mean()
     share = between / (between + each["var"].mean())
-    found = {"share between": share, "with year": with_year.correlation}
-    return pd.Series(found | {"p": with_year.p_value})
+    found = {"between": share, "placed": explained(rows, place)[0]}
+    found |= {"with year": with_year.correlation, "p": with_year.p_value}
+    return pd.Series(found).rename({"placed": "place in the design"})
 
 
 words = ["reduction", "order", "covariance", "coupling"]
-every = real_multiverses("photographs").groupby(words)
-every = every[["family", "network", "score"]].apply(over_the_years)
+place = ["family", "kind"]
+every = real_multiverses("photographs").dropna(subset="score").groupby(words)
+every = every[[*place, "network", "score"]].apply(over_the_years)
 table(every.agg(["min", "max"]))  # of the twelve
 
 # %% [markdown]
+# ## Did scores rise with the years?
+#
+# The paper says that until transformers came the largest score of a network and the range of its scores grew. We count each
+# design once, as its sizes are no independent observations.
+
+# %%
+designs = decade.groupby(["year", "family"])[statistics].mean()
+designs["range"] = designs["max"] - designs["min"]
+order = designs.reset_index("year").corr("spearman").loc[["year"]]
+
+# %% tags=["remove-cell"]
+say(order)
+
+# %% [markdown]
+# **Neither the largest score nor the range grows with the year.** The rank correlation with the year (1 if each newer design is
+# higher) is {glue:text}`year-max` for the largest, {glue:text}`year-range` for the range and {glue:text}`year-mean` for the
+# mean score. But seven designs show little: it must reach 0.79 before chance is unlikely.
+#
 # ## Does this answer the title?
 #
 # **This page says nothing about the two ends of the decade**, because we had no weights trained on ImageNet for AlexNet
 # {cite}`krizhevsky2012imagenet`, VGG {cite}`simonyan2015very`, Inception, a DenseNet or a transformer. In the paper
 # AlexNet and VGG have a narrow range (in small they do not, {doc}`18_what_is_reproduced`), and transformers are the most
-# non-linear networks.
+# non-linear.
 #
-# It cannot separate a design from its training either. The families come from different sources, half of these networks have
-# weights of 8 bits, and MobileNetV1, V2 and EfficientNet-Lite use ReLU6 where the others use ReLU.
+# Nor can it separate a design from its training: families come from different sources, half of these networks have
+# weights of 8 bits, and MobileNetV1, V2 and EfficientNet-Lite use ReLU6 instead of ReLU.
 #
 # ## Aside: The seven designs, and their bias
 #
@@ -187,9 +202,9 @@ table(every.agg(["min", "max"]))  # of the twelve
 # twice that, and for SqueezeNets unknown.
 
 # %%
-known = scores.dropna(subset="effective_width")
-points = zip(known["raw"], 512 / known["effective_width"], strict=True)
-bias = known.assign(bias=[expected_bias(*one) for one in points])
+sized = scores.dropna(subset="effective_width")
+points = zip(sized["raw"], 512 / sized["effective_width"], strict=True)
+bias = sized.assign(bias=[expected_bias(*one) for one in points])
 bias = bias.groupby("family")["bias"].mean()
 shown = {"mean": "mean score", "max": "largest score", "range": "range"}
 table(designs.join(bias), shown | {"bias": "bias"}, digits={"bias": 3})
@@ -216,8 +231,8 @@ raised = (jpeg - lossless).agg(["min", "max"]).to_frame("JPEG")
 say(raised.T, "{:.3f}")
 
 # %% [markdown]
-# All were measured on *JPEG copies* of the test images, which cost 6 to 13 points of accuracy. The mean scores hardly change:
-# on the same 221 images they rise by {glue:text}`JPEG-min` to {glue:text}`JPEG-max`.
+# All were measured on *JPEG copies* of the test images, which cost 6 to 13 points of accuracy and raise the mean scores by
+# {glue:text}`JPEG-min` to {glue:text}`JPEG-max` (on 221 images).
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Whose weights are these? All 26 networks", "code_prompt_hide": "Whose weights are these? All 26 networks"}
 # Published accuracy, on images that no training saw, where one is known.
@@ -229,8 +244,8 @@ table(real_networks(), columns, digits=1)
 #
 # **In small, the three families with GELUs, from 2020 on, have lower largest scores than all before**, as in the paper.
 #
-# The **mini zoo** has a small member of each of the paper's 36 networks, trained on handwritten digits ({ref}`mini-zoo`). At
-# 15,000 to 152,000 parameters it shows what follows from a design, and nothing about ImageNet.
+# The **mini zoo** has a small member of each of the paper's 36 networks, trained on handwritten digits ({ref}`mini-zoo`). It
+# shows what follows from a design, and nothing about ImageNet.
 
 # %%
 mini = load_results(RESULTS).query("dataset == 'digits'")
@@ -244,9 +259,8 @@ of_digits = small.groupby(["year", "family"])[["mean", "max", "range"]].mean()
 table(of_digits, shown)
 
 # %% [markdown]
-# Their mean scores are not all low: that of the ViTs is as high as that of the first convnets. To see the paper's own
-# networks, run this page with `notebooks/params/paper.yml` and the images of ImageNet
-# ({doc}`../book/how_to_run_with_your_model`).
+# Their mean scores are not all low: that of the ViTs is as high as that of the first convnets. (For the paper's own networks
+# run this page with `notebooks/params/paper.yml`, {doc}`../book/how_to_run_with_your_model`.)
 #
 # ## Exercises
 #

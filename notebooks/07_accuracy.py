@@ -25,7 +25,7 @@
 # **Whether accuracy rises or falls with the mean score depends on the networks.** Over twelve networks on CIFAR-10 it falls
 # (correlation {glue:text}`all-mean`). Over the four residual ones it rises ({glue:text}`residual-mean`). {bdg-warning}`depends`
 #
-# The family alone explains {glue:text}`share-family` of the variance of accuracy.
+# The family alone explains {glue:text}`share-family` of the variance of accuracy, the mean score {glue:text}`share-mean`.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -74,18 +74,16 @@ from companion.style import say, table
 # %% [markdown]
 # ## Does accuracy rise with the score?
 #
-# If it did, the two would go together in the same way in all networks. So look at twelve of them on CIFAR-10, with published
-# accuracies ({doc}`06_a_decade`).
+# If it did, it would do so in every family. So look at twelve networks on CIFAR-10, with published accuracies
+# ({doc}`06_a_decade`).
 
-# %% mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Accuracy falls with the mean score over twelve networks of five families, and rises over the residual ones (two of their four points nearly coincide). Published accuracies; scores measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two scatter plots of accuracy from 87 to 96 per cent, over the mean and over the lowest score. Over the mean, four plain networks fall from 90.5 to 87, four residual ones rise from 92 to 92.7, and the two VGG-like networks and the DenseNet lie at the upper left. Over the lowest score both families fall."}}
+# %% mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Accuracy falls with the mean score over twelve networks of five families, and rises over the residual ones (two of their four points nearly coincide). Published accuracies; scores measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "A scatter plot of accuracy from 87 to 96 per cent over the mean score. Four plain networks fall from 90.5 to 87, four residual ones rise from 92 to 92.7, and the two VGG-like networks and the DenseNet lie at the upper left."}}
 scores = real_scores("CIFAR-10").groupby("network")["score"]
 networks = signature_statistics(dict(list(scores)))
 networks = networks.join(real_networks()[["family", "accuracy"]])
-shown = {"mean": "mean score", "min": "smallest score"}
-points = networks.rename(columns=shown)
-points = points.melt(["family", "accuracy"], shown.values(), "statistic")
-axes = ("value", "accuracy", "statistic", "family")
-two_measures(points, *axes, ("", "accuracy (%)"), columns=1)
+points = networks.assign(images="twelve networks on CIFAR-10")
+axes = ("mean", "accuracy", "images", "family")
+two_measures(points, *axes, ("mean score", "accuracy (%)"), columns=1)
 
 # %% [markdown]
 # **The correlation with the mean changes its sign**, and depth says why. In both families deeper networks have higher mean
@@ -112,7 +110,7 @@ headings = {"mean": "mean", "std": "deviation", "min": "smallest"}
 table(correlations, headings | {"median": "median", "max": "largest"})
 
 # %% [markdown]
-# The largest score changes its sign, too; the other three keep theirs. But is it the score that tells the accuracy?
+# The largest score changes its sign, too; the other three do not. But is it the score that tells the accuracy?
 
 # %%
 by_family = families["accuracy"].transform("mean")
@@ -133,9 +131,8 @@ say(explained, "{:.0%}")
 #
 # ## Does the best of seven beat chance?
 #
-# The paper takes the best of seven statistics, and that explains something even of noise {cite}`freedman1983note`. A permutation test
-# shows how much: permute the accuracies, take the best of seven again, and count how often it does as well as with the
-# true ones.
+# The paper's seven statistics are these five, the largest over the mean and over the median. The best of them explains something
+# even of noise {cite}`freedman1983note`. A permutation test shows how much: permute the accuracies, take the best again, and count how often it does as well as with the true ones.
 
 # %%
 rng = np.random.default_rng(seed)
@@ -177,8 +174,8 @@ say(true)
 # explains by knowing the family.
 #
 # So twelve networks cannot show that a score predicts accuracy: each was trained once, four depths of one design are nearly
-# one observation, and families of one or two decide nothing. On ImageNet two of our networks have published accuracies. From
-# ResNet-18 to ResNet-50 accuracy rises (66.7 to 72.2 %) and so does the mean score, as in the residual family.
+# one observation, and families of one or two decide nothing. On ImageNet only ResNet-18 and ResNet-50 have published accuracies:
+# it rises (66.7 to 72.2 %) with the mean score, as in the residual family.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
@@ -227,7 +224,7 @@ repeated_signatures(panels, "width", label="× ")
 
 # %% [markdown]
 # These three are from one source. The full MobileNetV2 comes from another source than the narrow ones, and differs from them
-# more than they do from each other. (Accuracies of MobileNets are known on training images only, so they are not compared.)
+# more than they do from each other.
 #
 # ## Aside: The paper's groups, in small
 #
@@ -251,9 +248,9 @@ table(in_small, headings, digits=0)
 # A group of two families is nearly two points, and a line fits any two points. So a statistic counts where it beats the
 # family's name, and chance. (The ViTs are one family, so that their name explains nothing.)
 #
-# **Which $R^2$ does the paper print?** The adjusted $R^2$ of a fit in the logarithm, with torchvision's default weights. The paper
-# says "R2 score", and not of which fit. Of its three numbers that need only public metadata two are reproduced, and one
-# differs by 0.001 ({doc}`18_what_is_reproduced`). A straight line has 0.77 where 0.955 is printed.
+# **Which $R^2$ does the paper print?** It says "R2 score", and not of which fit. The adjusted $R^2$ of a fit in the logarithm
+# reproduces its two numbers for operations, and that for parameters to 0.001 (a straight line has 0.77, not 0.955). Its two for
+# depth differ: the paper does not say how it counts depth ({doc}`18_what_is_reproduced`).
 #
 # ## Exercises
 #

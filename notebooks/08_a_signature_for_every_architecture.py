@@ -21,13 +21,12 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **On CIFAR-10 the most similar signature is a relative's for {glue:text}`CIFAR-10-by signature` of the networks that have one; the
-# number of activations alone finds a relative for {glue:text}`CIFAR-10-by length`.** These are ten networks, each family from one
-# source of weights; other choices of the measure find 70 to 100 %. On photographs signatures find
-# {glue:text}`photographs-by signature`, numbers of activations {glue:text}`photographs-by length`. {bdg-warning}`depends`
+# **On CIFAR-10 the most similar signature is a relative's for {glue:text}`CIFAR-10-by signature` of ten networks; the number of
+# activations alone finds a relative for {glue:text}`CIFAR-10-by length`.** On photographs that number does as well as the
+# signature. Each family comes from one source of weights. {bdg-warning}`depends`
 #
-# **One part was seen to matter: where each token attends to itself alone, the GELUs of small transformers are more non-linear**,
-# with averages over positions. {bdg-warning}`depends` What shortcuts and small filters do is {bdg-secondary}`open`.
+# Which part of a design does it is mostly {bdg-secondary}`open`: only a change of attention was seen to move the mean score, with
+# averages over positions. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -71,13 +70,13 @@ from companion.real_networks import real_multiverses, real_scores
 from companion.shipped import RESULTS
 from companion.studies import load_study, under
 from companion.studies.interventions import judged, outcomes
-from companion.style import say, table
+from companion.style import narrow, say, table
 
 # %% [markdown]
 # ## How far apart are two signatures?
 #
-# Signatures have different lengths, so we compare them by **dynamic time warping** (DTW) {cite}`sakoe1978dynamic`. Both are read
-# side by side, one may wait for the other, and each step costs the squared difference of the two current scores. The
+# Signatures have different lengths, so we compare them by **dynamic time warping** (DTW) {cite}`sakoe1978dynamic`: both are read
+# side by side, and either may wait for the other. Each step costs the squared difference of the two current scores, and the
 # distance is the root of the smallest total cost. The tree joins the two nearest clusters first, by the average distance of
 # their members.
 
@@ -90,7 +89,7 @@ def compared(rows):  # signatures, their distances, and the families
     return signatures, distances, networks["family"].first()
 
 
-# %% mystnb={"figure": {"name": "fig-clustering", "caption": "Plain networks of 20 to 56 layers stand together, and so do the VGG-like ones. Residual networks of 32 layers and more are far from all others; ResNet-20, whose scores jump less, stands apart from them. Twelve networks trained on CIFAR-10, clustered by their signatures on JPEG copies of test images."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family, and beside it its signature as a line. The four plain networks form one branch, the two SimpNets another, and the residual networks of 32 to 56 layers join last."}}
+# %% mystnb={"figure": {"name": "fig-clustering", "caption": "Plain networks of 20 to 56 layers stand together, and so do the VGG-like ones. Residual networks of 32 layers and more are far from all others; ResNet-20, whose scores jump less, stands apart from them. Twelve networks trained on CIFAR-10, clustered by their signatures on JPEG copies of test images."}, "image": {"width": "540px", "alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family, and beside it its signature as a line. The four plain networks form one branch, the two SimpNets another, and the residual networks of 32 to 56 layers join last."}}
 def clustered(rows):
     lines, distances, family = compared(rows)
     tree = linkage(squareform(distances), "average")
@@ -126,9 +125,9 @@ say(distances.loc[["plain-20"], ["plain-56", "ResNet-20"]])
 #
 # ## Is the nearest signature a relative's?
 #
-# Clustering always yields a tree, so ask a question that can be answered no: is the signature that is nearest to a network's
-# own one of the same family? We ask it of the networks that have a relative. The baseline knows only the number of activations,
-# and `p` is the share of permuted families that do as well as the true ones.
+# Clustering always yields a tree, so we ask a question that can be answered no: of the networks that have a relative, how many
+# find one at the nearest signature? The baseline looks for the nearest number of activations instead (*by length*), and `p` is
+# the share of permuted families for which signatures do as well.
 
 
 # %%
@@ -142,10 +141,6 @@ def nearest_is_relative(distances, family):
     mixed = rng.permuted(np.tile(codes, (4999, 1)), axis=1)
     hits = (mixed == mixed[:, nearest]).sum(axis=1)
     return share, (1 + np.sum(hits >= share * asked.sum())) / 5000
-
-
-# %% [markdown]
-# By signature, and by the number of activations (*length*):
 
 
 # %%
@@ -198,18 +193,21 @@ table(pd.concat(ends), digits={"p": 4})  # of twelve choices
 #
 # * *Attention*: its weights become `uniform`, or the `identity` (each token attends to itself alone).
 # * *Shortcuts* are there, or their strength is 0.
-# * *Filters*: `3x6` and `7x2` are six layers of 3 and two of 7 pixels, with equal channels and the same receptive field;
-#   `3x2` has the depth of `7x2`.
+# * *Filters*: six layers of 3 x 3 filters (`3x6`) see the same 13 x 13 pixels as two layers of 7 x 7 (`7x2`), with equal
+#   channels; two layers of 3 x 3 (`3x2`) are as deep as `7x2`.
 
-# %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "With the identity in place of attention, GELUs are more non-linear; no other difference stands once all comparisons are judged at once. Points: mean score of the first version less that of the second, over five designs, with intervals of 95 % for each alone. Grey: the margin of equivalence."}, "image": {"alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the activations after a sum right."}}
+# %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "With the identity in place of attention, GELUs are more non-linear; no other difference stands once all comparisons are judged at once. Points: mean score of the first version less that of the second, over five designs, with intervals of 95 % for each alone. Grey: the margin of equivalence."}, "image": {"width": "540px", "alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the activations after a sum right."}}
 studied = ["attention", "shortcut-strength", "filters"]
 causes = judged(*studied)
-forest(causes, "difference of scores")
+figure = forest(causes, "difference of scores")
+narrow(figure)
+figure
 
 # %% [markdown]
 # **With the identity in place of attention, GELUs are *more* non-linear**, in each of five designs. {bdg-warning}`depends`
 # These are small transformers on digits, which need no attention, and other reductions leave at most a third of the effect
-# (fold). With it the inputs of the GELUs spread wider and lie lower:
+# (fold). A focusing lens, which leads data to where GELU is most non-linear, would do the opposite. With the identity the inputs
+# spread wider and lie lower:
 
 # %%
 shown = {"score": "score", "test_accuracy": "accuracy (%)"}
@@ -219,10 +217,10 @@ levels = levels.groupby("level")[[*shown]].mean().iloc[[1, 2, 0]]
 table(levels.rename_axis("attention"), shown, digits={"test_accuracy": 0})
 
 # %% [markdown]
-# **Nothing else is settled.** {bdg-secondary}`open` Uniform attention and the ReLU after the sum of a shortcut make a difference
-# alone, but not once one corrects for the thirteen comparisons of this page and of {doc}`17_training_for_non_linearity`.
-# Networks with two layers of 3 pixels learned less. {doc}`05_residual_connections` is surer of shortcuts: it compares two
-# ReLUs of one network, in nineteen networks.
+# **What shortcuts and filters do to the mean score is open.** {bdg-secondary}`open` Two more intervals exclude 0, of uniform
+# attention and of the ReLU after a sum, but not once all thirteen comparisons of this page and of
+# {doc}`17_training_for_non_linearity` are judged at once. Within one network, the ReLU after a sum does
+# score higher than the one inside the block: {doc}`05_residual_connections` looks at nineteen.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Holm's p, and other reductions", "code_prompt_hide": "How sure? Holm's p, and other reductions"}
 # an effect stands where p, corrected for all comparisons, is below 0.05;
@@ -243,7 +241,7 @@ table(sure, digits=3)
 #
 # Most widths of one design stand together; ResNet-18 and ResNet-50 do not.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Drawn with networks of your own", "code_prompt_hide": "Drawn with networks of your own", "figure": {"name": "fig-photographs", "caption": "Fourteen ImageNet networks, clustered by their signatures. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"alt": "A dendrogram of fourteen networks with their signatures. The EfficientNet-Lites, the MobileNetV1s, two narrow MobileNetV2s and the SqueezeNets are pairs or branches; the two ResNets join different branches."}}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Drawn with networks of your own", "code_prompt_hide": "Drawn with networks of your own", "figure": {"name": "fig-photographs", "caption": "Fourteen ImageNet networks, clustered by their signatures. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"width": "540px", "alt": "A dendrogram of fourteen networks with their signatures. The EfficientNet-Lites, the MobileNetV1s, two narrow MobileNetV2s and the SqueezeNets are pairs or branches; the two ResNets join different branches."}}
 if models:
     from affscore.survey import load_or_measure
 

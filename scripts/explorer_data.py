@@ -40,6 +40,13 @@ GROUPS = {
 PLACES = {"hidden": "outside of blocks", "after-sum": "after a sum", "squeeze": "squeeze", "gate": "gate"}
 """What the legend calls the places that are not in a row."""
 
+WORDS = {
+    "mean, activate-first": "average after", "mean, reduce-first": "average before",
+    "published, activate-first": "published average after", "published, reduce-first": "published average before",
+    "sample, activate-first": "one position", "ledoit-wolf": "shrinkage", "empirical": "empirical covariance",
+}  # fmt: skip
+"""What the book calls the choices of a specification."""
+
 MOST = 4
 """How many networks the page shows side by side."""
 
@@ -79,7 +86,7 @@ def explorer_data() -> bytes:
             {"name": name, "title": one.title.replace("$R^2$", "R²"), "change": one.before_and_after}
             for name, one in ((name, CRITERIA[name]) for name in CRITERIA_OF_TABLE_1)
         ],
-        "specifications": [", ".join(choice[:4]) for choice in choices],
+        "specifications": [specification_in_words(choice) for choice in choices],
         "default": choices.index(DEFAULT),
         "looks": [_look(*pair) for pair in looks],
         "series": [
@@ -123,6 +130,16 @@ def title_of(name: str) -> str:
     if not weights and model in set(real):
         return str(real.index[real == model][0])
     return ("mini " if ":" in model else "") + network_title(model) + (f" ({weights} weights)" if weights else "")
+
+
+def specification_in_words(choice: Specification) -> str:
+    """Its way to vectors, its covariance and its coupling, as the book calls them.
+
+    >>> specification_in_words(DEFAULT)
+    'average after, shrinkage, exact'
+    """
+    reduction, order, covariance, coupling = choice[:4]
+    return f"{WORDS[f'{reduction}, {order}']}, {WORDS[covariance]}, {coupling}"
 
 
 def svg_path(marker: MarkerStyle) -> str:
@@ -169,7 +186,7 @@ def _accuracy(*results: Signature | Multiverse | None) -> float | None:
 
 def _look(activation: str, kind: str) -> dict[str, str]:
     colour, marker = kind_style(kind)
-    words = {"words": in_words(activation, kind), "place": PLACES.get(kind, f"{kind} of a block")}
+    words = {"words": in_words(activation, kind), "place": PLACES.get(kind, f"{kind} inside a block")}
     return {**words, "colour": colour, "path": svg_path(MarkerStyle(marker))}
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from affscore.plots.style import PALETTE, house_style, legend_below, literal, page, score_axis
+from affscore.plots.style import PALETTE, house_style, literal, page, score_axis
 from companion.answers import as_number, matching
 from companion.claims import FIRST, PAPER, STUDY_ON_IMAGENET, Verdict, above, below, claim, difference_of_groups, rank
 from companion.exercises import Hints, exercise, right
@@ -19,7 +19,7 @@ from companion.permutation import Trend, trends
 from companion.regression import over_seeds
 from companion.results import LEAST_FAMILIES, Results
 from companion.statistics import Estimate, mean_of, mean_step, require, shape_statistics
-from companion.style import family_styles
+from companion.style import family_styles, narrow
 
 PUBLISHED = {
     "ResNet": 2015, "SqueezeNet": 2016, "MobileNetV1": 2017, "MobileNetV2": 2018, "MobileNetV3": 2019,
@@ -37,34 +37,35 @@ def timeline(table: pd.DataFrame) -> Figure:
             ``year``, ``min``, ``median`` and ``max``.
 
     Returns:
-        The figure, as wide as a page: for each network a bar from the smallest to the largest score and a marker at the
-        median, in the colour and with the marker of its family; above them the years.
+        The figure: for each network a bar from the smallest to the largest score and a marker at the median, in the
+        colour and with the marker of its family; beside them the years.
 
     Source: figure 3 of the paper.
 
     >>> from companion.chapter_06 import history
     >>> figure = timeline(history({"alexnet": [0.6, 0.7, 0.65], "vit_b_16": [0.3, 0.5, 0.4]}))
-    >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['alexnet', 'vit_b_16']
     """
     years = table["year"].astype("string").fillna("?").to_numpy()
     # a gap of half a place where a year ends
     places = np.arange(len(years)) + 0.5 * np.cumsum(years != np.roll(years, 1))
-    figure, (axes,) = page(1, 4.4, ylabel="affinity score")
+    figure, (axes,) = page(1, 0.8 + 0.25 * len(years), xlabel="affinity score")
+    narrow(figure)
     for family, (colour, marker) in family_styles(table["family"]).items():
         rows = (table["family"] == family).to_numpy()
         low, middle, high = table.loc[rows, ["min", "median", "max"]].to_numpy().T
         look: Any = {"markersize": 5, "color": colour, "elinewidth": 1.4, "capthick": 1.4, "capsize": 2.7}
-        axes.errorbar(places[rows], middle, [middle - low, high - middle], fmt=marker, label=literal(family), **look)
+        ends = [middle - low, high - middle]
+        axes.errorbar(middle, places[rows], xerr=ends, fmt=marker, label=literal(family), **look)
     for year in dict.fromkeys(years):
         of_year = places[years == year]
-        axes.text(of_year.mean(), 1.01, year, transform=axes.get_xaxis_transform(), ha="center", fontsize=9)
+        axes.text(1.01, of_year.mean(), year, transform=axes.get_yaxis_transform(), va="center", fontsize=9)
         if of_year[-1] != places[-1]:
-            axes.axvline(of_year[-1] + 0.75, color=PALETTE["grey"], linewidth=0.5, zorder=0)
-    axes.set_xticks(places, [literal(name) for name in table["name"]], rotation=90, fontsize=8.5)
-    axes.set_xlim(places[0] - 0.8, places[-1] + 0.8)
-    score_axis(axes, table[["min", "max"]])
-    legend_below(figure, 5)
+            axes.axhline(of_year[-1] + 0.75, color=PALETTE["grey"], linewidth=0.5, zorder=0)
+    axes.set_yticks(places, [literal(name) for name in table["name"]])
+    axes.set_ylim(places[-1] + 0.8, places[0] - 0.8)
+    score_axis(axes, table[["min", "max"]], direction="x")
     return figure
 
 

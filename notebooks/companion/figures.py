@@ -122,6 +122,7 @@ def dendrogram(
         looks = family_styles(families)
         _signatures(beside[0], {name: signatures[name] for name in chosen}, {n: looks[f][0] for n, f in chosen.items()})
         axes.set_xlabel(f"{label}\nwhere two clusters join")
+        narrow(figure)
     legend_below(figure, 5)
     return figure
 
@@ -204,7 +205,7 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
         panels: For each title a row for each activation (``index``) and value of ``by``, with the ``score``.
         by: The column in which the lines of a panel differ, as ``n`` or ``seed``. A value has the same colour in all
             panels, and the same marker.
-        label: What the values are, before each in the legend; none for no legend.
+        label: What the values are, before each in the legend; none for no legend, and lines of one colour.
 
     Returns:
         The figure, its panels below each other.
@@ -217,7 +218,8 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
     ['n = 64', 'n = 128']
     """
     values = sorted({value for rows in panels.values() for value in rows[by]})
-    looks = {value: {**series_style(k), "linewidth": 1, "markersize": 3.5} for k, value in enumerate(values)}
+    styles = [series_style(k if label else 0) for k in range(len(values))]
+    looks = {value: {**style, "linewidth": 1, "markersize": 3.5} for value, style in zip(values, styles, strict=True)}
     labels = {"xlabel": "activation, in order", "ylabel": "affinity score"}
     figure, grid = page(len(panels), 1.0, each=2.0, columns=1, sharey=True, **labels)
     narrow(figure)

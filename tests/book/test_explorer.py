@@ -61,11 +61,11 @@ class TestData:
         by_name = {explorer_data.name_of(one): one for one in every}
         for network in numbers["networks"]:
             summary = by_name[network["name"]].summary
-            words = summary[["reduction", "order", "covariance", "coupling"]].agg(", ".join, axis=1)
+            words = [*map(explorer_data.specification_in_words, by_name[network["name"]].choices)]
             found = dict(zip(numbers["specifications"], network["means"], strict=True))
             assert {word for word, mean in found.items() if mean is not None} == set(words)
             np.testing.assert_allclose([found[word] for word in words], summary["mean"], atol=5.1e-4)
-        assert numbers["specifications"][numbers["default"]] == "mean, activate-first, ledoit-wolf, exact"
+        assert numbers["specifications"][numbers["default"]] == "average after, shrinkage, exact"
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from drawn import legend_entries, words
+from drawn import words
 from scipy import stats
 
 from companion.chapter_06 import history, timeline
@@ -33,25 +33,25 @@ def test_variants_of_one_design_are_one_point_of_a_trend():
     assert trends(table, ["spread"]).loc["spread", "points"] == 5
 
 
-def test_the_timeline_shows_the_three_numbers_of_each_network_below_its_year():
+def test_the_timeline_shows_the_three_numbers_of_each_network_beside_its_year():
     generator = np.random.default_rng(0)
     table = history({name: generator.uniform(0.3, 1, length) for name, length in LENGTHS.items()})
     figure = timeline(table.copy())
     axes = figure.axes[0]
-    assert words(axes.get_xticklabels()) == table["name"].tolist()
-    assert legend_entries(figure) == ["Pure convnets", "ResNets", "ViTs", "Swins", "mine"]
-    at = np.array(axes.get_xticks())
+    assert words(axes.get_yticklabels()) == table["name"].tolist()
+    assert [bars.get_label() for bars in axes.containers] == ["Pure convnets", "ResNets", "ViTs", "Swins", "mine"]
+    at = np.array(axes.get_yticks())
     places = dict(zip(at, table.index, strict=True))
     drawn = [path.vertices for lines in axes.collections for path in lines.get_paths() if len(path.vertices) == 2]
     bars = {
-        places[ends[0, 0]]: sorted(ends[:, 1]) for ends in drawn if ends[0, 0] == ends[1, 0] and ends[0, 0] in places
+        places[ends[0, 1]]: sorted(ends[:, 0]) for ends in drawn if ends[0, 1] == ends[1, 1] and ends[0, 1] in places
     }
     for name, row in table.iterrows():
         assert bars[name] == pytest.approx([row["min"], row["max"]])
-    points = {places[x]: y for bars in axes.containers for x, y in bars.lines[0].get_xydata()}
+    points = {places[y]: x for bars in axes.containers for x, y in bars.lines[0].get_xydata()}
     assert points == pytest.approx(table["median"].to_dict())
     years = table["year"].astype("string").fillna("?").tolist()
     assert np.diff(at).tolist() == [1.0 if one == after else 1.5 for one, after in pairwise(years)]
     assert words(axes.texts) == list(dict.fromkeys(years)) == ["2012", "2014", "2015", "2020", "2021", "?"]
     for text in axes.texts:
-        assert text.get_position()[0] == pytest.approx(at[[year == text.get_text() for year in years]].mean())
+        assert text.get_position()[1] == pytest.approx(at[[year == text.get_text() for year in years]].mean())

@@ -233,10 +233,10 @@
   draw();
   $("missing").remove();
   window.addEventListener("hashchange", () => (read(), draw()));
-  let width = page.clientWidth;
-  window.addEventListener("resize", () => {
-    if (page.clientWidth === width) return; // a phone's address bar changes the height alone
-    width = page.clientWidth;
+  let width = 0;
+  new ResizeObserver(([{ contentRect: box }]) => {
+    if (box.width === width) return; // only the height changed, as a chart or a phone's address bar does
+    width = box.width;
     draw();
-  });
+  }).observe($("specifications"));
 })();

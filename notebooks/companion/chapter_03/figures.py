@@ -87,8 +87,8 @@ def bias_against_points(
     >>> figure.axes[0].get_title()
     'independent channels'
     """
-    labels: Any = {"xlabel": "images for each channel, $n / d$", "ylabel": r"bias of the score $\rho$"}
-    figure, grid = page(summary["exponent"].nunique(), 1.0, each=1.6, columns=1, sharey=True, **labels)
+    labels: Any = {"xlabel": "images for each channel, $n / d$", "ylabel": "bias"}
+    figure, grid = page(summary["exponent"].nunique(), 1.0, each=1.8, columns=1, sharey=True, **labels)
     narrow(figure)
     ratios = np.unique(summary["ratio"])
     names = [f"{ratio:g}" if ratio >= 1 else f"1/{1 / ratio:g}" for ratio in ratios]
