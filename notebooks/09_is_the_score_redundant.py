@@ -94,7 +94,7 @@ one = layers["reduction"] == "sample"
 layers["way"] = layers["order"].map(ways).mask(one, "one position")
 whole = layers[layers["n"] == 512]
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-diagonal", "caption": "At one position the score without a transport nearly agrees with the score; with averages after the activation the score is higher, by a different amount in each layer. A point for each activation of 26 networks, 512 images. CIFAR-10: JPEG copies of test images."}, "image": {"alt": "Four panels of points with the diagonal score on the horizontal and the score on the vertical axis, for CIFAR-10 and ImageNet. At one position the points lie close to the diagonal; with averages after the activation they lie above it and scatter, most by up to 0.3."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-diagonal", "caption": "At one position the score without a transport nearly agrees with the score; with averages after the activation the score is higher, by different amounts. A point for each activation of 26 networks, 512 images. CIFAR-10: JPEG copies of test images."}, "image": {"alt": "Four panels of points with the diagonal score on the horizontal and the score on the vertical axis, for CIFAR-10 and ImageNet. At one position the points lie close to the diagonal; with averages after the activation they lie above it and scatter, most by up to 0.3."}}
 shown = whole.query("of != 'mini networks' and way != 'average before'")
 shown = shown.sort_values(["of", "way"], ascending=[True, False])
 with house_style():
@@ -165,12 +165,13 @@ table(added.rename_axis("cloud"))
 # %% [markdown]
 # **The pairing helps with averages**, because an average of outputs is no function of the averaged input, so that another
 # pairing is cheaper. **The map helps where channels share something**: the contrast weighs more in the outputs than in the
-# inputs, and a map of single channels cannot raise it.
+# inputs, and a map of single channels cannot raise it. Channels of the networks above are not independent as those of the
+# *average of 16*, and there the map adds more.
 #
 # ## Seven older criteria
 #
-# Could another number do it? All of these use the same pair as the score: the inputs $X$ and outputs $Y$ of an activation, $n$
-# images with $d$ channels each. The first five are the paper's.
+# Could another number do it? These use the same pair as the score: inputs $X$ and outputs $Y$ of an activation, $n$ images
+# with $d$ channels. The first five are the paper's.
 #
 # | criterion | what it is | it does not see |
 # |---|---|---|
@@ -183,7 +184,7 @@ table(added.rename_axis("cloud"))
 # | NLC, the non-linearity coefficient {cite}`philipp2021nonlinearity` | how steep the function is at its inputs, against how far its outputs spread | which input has which slope |
 #
 # A criterion that could replace the score correlates with it over the activations of a network, with one sign in all networks. We
-# ask fourteen ImageNet networks and twelve CIFAR-10 networks, beside the 32 that the paper prints.
+# ask fourteen ImageNet and twelve CIFAR-10 networks, beside the paper's 32.
 
 # %%
 sets = {"CIFAR-10": "12 CIFAR-10", "photographs": "14 ImageNet"}
@@ -198,7 +199,7 @@ for of, rows in tables.items():
 found["32 printed"] = printed_correlations()
 every = pd.concat(found, names=["of"]).reset_index()
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations-real", "caption": "In the 26 networks measured here CKA and sparsity keep their sign in all but one, and NLC in all; in the paper's table 2 no criterion does. A dot for each network: correlation of score and criterion over its activations. ImageNet: most weights quantised, 512 photographs of the training set. CIFAR-10: JPEG copies of test images."}, "image": {"width": "540px", "alt": "Seven rows of dots between -1 and 1. For measured networks nearly all dots of CKA are right of zero and nearly all of sparsity and norm left of it; those of entropy and R squared are on both sides. The printed dots lie on both sides in all five rows that have them."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations-real", "caption": "In our 26 networks CKA and sparsity keep their sign in all but one, and NLC in all; in the paper's table 2 no criterion does. A dot for each network: correlation of score and criterion over its activations. ImageNet: most weights quantised, 512 photographs of the training set. CIFAR-10: JPEG copies of test images."}, "image": {"width": "540px", "alt": "Seven rows of dots between -1 and 1. For measured networks nearly all dots of CKA are right of zero and nearly all of sparsity and norm left of it; those of entropy and R squared are on both sides. The printed dots lie on both sides in all five rows that have them."}}
 names = {"cka": "CKA", "r2": "R²", "nlc": "NLC"}
 names["cka_debiased"] = "debiased CKA"
 dots = every.replace({"criterion": names})
@@ -233,10 +234,10 @@ falls = ours.query("criterion == 'nlc'")["correlation"] < 0
 glue("falls", int(falls.sum()), display=False)
 
 # %% [markdown]
-# **In measured networks CKA nearly keeps its sign; in the paper's table it falls in ten of 32.** These are other networks, at
-# full size, so we cannot say whether the networks or the computation differ. NLC falls where the score rises in all
-# {glue:text}`falls` networks of the figure. But a sign is not a strength: whether a criterion passes 0.5 in every network, our
-# intervals leave open ({doc}`18_what_is_reproduced`). {bdg-secondary}`open`
+# **In measured networks CKA nearly keeps its sign; in the paper's table it falls in ten of 32.** Those are other networks, at
+# full size, so either networks or computation may differ. NLC falls where the score rises in all {glue:text}`falls` networks of
+# the figure. But a sign is no strength: our intervals leave open whether a criterion passes 0.5 in every network
+# ({doc}`18_what_is_reproduced`). {bdg-secondary}`open`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals of the correlations", "code_prompt_hide": "How sure? Intervals of the correlations"}
 # Fisher's intervals take activations for independent. Neighbours are alike,
@@ -252,7 +253,7 @@ pd.DataFrame(sides).groupby(ours["criterion"].replace(names)).sum()
 # and nothing at one position. After averages $R^2$ is {glue:text}`MobileNetV1 0.75-r2` in MobileNetV1 and
 # {glue:text}`SqueezeNet 1.1-r2` in SqueezeNet.
 #
-# What the map adds by the number of images (8,192 are too many to find the pairing):
+# What the map adds by images (8,192 are too many to find the pairing):
 
 # %%
 layers["map of"] = layers["paired"] - layers["diagonal"]
@@ -287,9 +288,9 @@ say(ends)
 # ## Aside: All five together
 #
 # Fitted to the other families, the paper's five criteria together predict {glue:text}`explained` of the score's variation over the
-# layers of a network. The rest is not predicted, so together, too, they do not replace the score.
+# layers of a network. So together, too, they do not replace the score.
 #
-# All are standardised within each network. A share of 0 is as good as the mean of the network:
+# All are standardised within each network. A share of 0 is as good as its mean:
 
 
 # %%

@@ -74,8 +74,8 @@ from companion.style import say, table
 # ## Where do the scores change?
 #
 # Others trained four networks without shortcuts (*plain*) and four with them {cite}`he2016deep` on CIFAR-10
-# ({doc}`06_a_decade` says who). We measured these eight, and the same architectures with initial weights. (The batch norms of an
-# *untrained* network centre and scale each channel by the statistics of the images, as they do while it trains.)
+# ({doc}`06_a_decade` says who). We measured these eight, and the same architectures with initial weights. (Batch norms of
+# *untrained* networks normalise by the statistics of the images, as in training.)
 
 # %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores; with shortcuts, the lower ends of the zigzag, which are inside the blocks. Measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, two lines each. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
 trained = real_scores("CIFAR-10").assign(stage="trained")
@@ -123,9 +123,10 @@ table(change.set_axis(ways, axis=1))
 # %% [markdown]
 # ## Is an untrained network nearly linear?
 #
-# Scores fall from where they began. The paper says of its untrained VGG-16 that "the signature is increasing, reaching almost a
-# perfectly linear pattern in the last layers". **Theory says why it should rise: random weights make inputs alike.** If two
-# inputs of a ReLU have correlation $c$, a layer takes it to {cite}`cho2009kernel`
+# **Without norms its last layers come near it, at one position of an image; with norms only ReLUs after a sum do.**
+# {bdg-warning}`depends` The paper says of its untrained VGG-16 that "the signature is increasing, reaching almost a perfectly
+# linear pattern in the last layers". Theory says why: random weights make inputs alike. If two inputs have cosine $c$, a layer
+# with ReLUs takes it to {cite}`cho2009kernel`
 #
 # $$
 # c' = \frac{\sqrt{1 - c^2} + c\,(\pi - \arccos c)}{\pi} \ge c .
@@ -135,9 +136,8 @@ table(change.set_axis(ways, axis=1))
 # off for all, and their scores rise. But a batch norm sets the mean back to 0, where a ReLU scores 0.62 at every depth, unless a
 # shortcut comes before it.
 #
-# Do real weights behave so? `companion.predicted` follows means and variances through them. It takes noise for images, and
-# independent Gaussian noise for the output of each layer. Such a prediction is for one position of an image, so we measure
-# there.
+# Do real weights behave so? `companion.predicted` follows means and variances through them, with noise for images, and
+# independent Gaussian noise for the output of each layer. It predicts one position of an image, so we measure there.
 
 # %% mystnb={"figure": {"name": "fig-predicted-rise", "caption": "The weights alone predict the rise of VGG-11, which has no norms, and the jumps of ResNet-20 after sums. Both untrained; empirical covariance. VGG-11 on images of noise, ResNet-20 on JPEG copies of CIFAR-10."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth. In VGG-11 predicted and measured lines rise together from 0.62 to above 0.9. In ResNet-20 they jump together between 0.62 and above 0.8."}}
 noise = predicted_beside_measured().query("stage != 'trained'")
@@ -152,17 +152,16 @@ two = two.melt(keys, ["measured", "predicted"], "group", "score")
 bundles_of_signatures(two, "network", columns=1, dashed="predicted")
 
 # %% [markdown]
-# **At one position VGG-11 rises as predicted.** Its last three convolutions have a mean of {glue:text}`VGG-11, no norms-measured`,
-# predicted {glue:text}`VGG-11, no norms-predicted`. In ResNet-20, which has norms, only the ReLUs after a sum rise. But averages
-# over positions, as the paper takes them, lower the scores of VGG-11 to {glue:text}`VGG-11, no norms-averaged` and raise those of
-# the ResNets; we cannot say why. And the paper's case, an untrained VGG-16 on photographs, we did not measure.
-# {bdg-warning}`depends`
+# **VGG-11 rises as predicted.** Its last three convolutions have a mean of {glue:text}`VGG-11, no norms-measured`, predicted
+# {glue:text}`VGG-11, no norms-predicted`. In ResNet-20, which has norms, only the ReLUs after a sum rise. But the paper takes
+# averages over positions, which lower VGG-11 to {glue:text}`VGG-11, no norms-averaged` and raise the ResNets (why is open), and
+# an untrained VGG-16 on photographs, which we did not measure.
 #
 # ## When do the scores fall?
 #
-# Nine trainings of a mini VGG-16 (34,000 parameters) were measured every 19 steps, on 512 held-out digits. So many
+# We measured nine trainings of a mini VGG-16 (34,000 parameters) every 19 steps, on 512 held-out digits. So many
 # measurements need the *paired* score, in which each input keeps its own output: it is faster than the exact score, and never
-# above it. Slide through the first training:
+# above it. Slide back through the first training:
 
 # %% tags=["hide-input"]
 course = load_study("seeds-course")
@@ -191,10 +190,10 @@ say(100 * means[["accuracy"]], "{:.0f} %")
 say(means[["score"]])
 
 # %% [markdown]
-# **The scores fall while the network learns most, and then stand still.** From step 57 to step 247 the accuracy goes from
-# {glue:text}`57-accuracy` to {glue:text}`247-accuracy`, and the mean score from {glue:text}`57-score` to
-# {glue:text}`247-score`; then neither moves much. Over the whole training the score falls from {glue:text}`0-score` to
-# {glue:text}`570-score`, the exact one by less. {bdg-warning}`depends`: this is one architecture on one small data set.
+# **The scores dip, rise, and then fall while the network still learns.** They fall from step 57 to step 247, from
+# {glue:text}`57-score` to {glue:text}`247-score`, while the accuracy goes from {glue:text}`57-accuracy` to
+# {glue:text}`247-accuracy`; then neither moves much. In all the score falls from {glue:text}`0-score` to {glue:text}`570-score`,
+# the exact one by less. {bdg-warning}`depends`: this is one architecture on one small data set.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The exact score before and after", "code_prompt_hide": "How sure? The exact score before and after"}
 nine = {"before": "untrained", "after": "seeds"}

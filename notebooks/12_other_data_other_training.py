@@ -26,7 +26,8 @@
 # images of the same data do**, in eleven networks trained on ImageNet or CIFAR-10; under other choices at least
 # {glue:text}`min-every choice` times. {bdg-success}`robust`
 #
-# **A small distance need not mean a near meaning**: digits that nobody can read are about as near as inverted ones. {bdg-warning}`depends`
+# **Five ways to train a small network show in its signature**, but only contrastive training in its mean score.
+# {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -141,8 +142,8 @@ say(ratios.min(axis=1).to_frame("every choice"), "{:.1f}")
 #
 # The paper reads it so: CIFAR is "semantically closer to Imagenet". Digits test this. *Inverted* digits, black for white, can be
 # read by everybody, but *shuffled* ones, with one permutation of the pixels for all images, by nobody. So if a small distance
-# means a near meaning, inverted digits must be much nearer. Distances in the 36 small networks of the mini zoo, which
-# were trained on digits:
+# means a near meaning, inverted digits must be much nearer. Distances in the 36 small networks of the mini zoo, trained on
+# digits:
 
 # %%
 mini = load_study("other-data")
@@ -155,9 +156,9 @@ table(on_digits, columns | {"chance": "other digits"})
 say(on_digits)
 
 # %% [markdown]
-# **They are not**: on average they are at {glue:text}`mean-digits-inverted`, and shuffled ones at
+# **They are not**: on average they are at {glue:text}`mean-digits-inverted`, shuffled ones at
 # {glue:text}`mean-digits-shuffled`. The distance measures how much the distributions of the activations change, not what an
-# image means. {bdg-warning}`depends`: by eight of twelve choices the shuffled ones are even nearer.
+# image means. {bdg-warning}`depends`: by eight of twelve choices shuffled ones are even nearer.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Shuffled less inverted digits, under every choice", "code_prompt_hide": "How sure? Shuffled less inverted digits, under every choice"}
 # Least and most of four choices of covariance and coupling each, and the
@@ -195,7 +196,7 @@ figure = bundles_of_signatures(apart, columns=1)
 figure.axes[0].yaxis.label.set_text("score less supervised")
 
 # %% [markdown]
-# The mean score shows contrastive training alone, since the other four ways overlap with each other's seeds:
+# The mean score singles out only contrastive training; the other four ways overlap:
 
 # %%
 means = ways.groupby(["way", "seed"])["score"].mean()
