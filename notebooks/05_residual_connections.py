@@ -17,13 +17,13 @@
 # # Residual connections
 #
 # *What do shortcuts change?* A residual block adds its input to what its layers computed. The paper saw that the scores of
-# a ResNet-20 then fall into two groups (paper Fig. 5 D). Which activations are in which?
+# a ResNet-20 then fall into two groups (paper Fig. 5 D). Which are in which?
 #
 # :::{admonition} What we found
 # :class: findings
 # **A ReLU after a shortcut's sum is far more linear than the ReLU inside the block.** Take one of each. With shortcuts the one
 # after the sum scores higher in {glue:text}`residual-mean` of all pairs; at the same places without shortcuts it is
-# {glue:text}`plain-mean`, where 50 % is chance. Each is a mean over nineteen networks, fifteen of them small ones of ours.
+# {glue:text}`plain-mean`, where 50 % is chance. Means over nineteen networks each, fifteen of them small ones of ours.
 # {bdg-success}`robust`
 # :::
 
@@ -86,8 +86,8 @@ score_histograms(groups)
 # %% [markdown]
 # How far apart are the groups? Take one ReLU of each. Their *separation* is the share of all such pairs in which the last one of
 # a block scores higher: 1/2 where the groups are alike, 1 where they do not overlap. One training is one sample, so we trained
-# fifteen more pairs, small ones on handwritten digits: five depths, three seeds each (`examples/matched_networks.py`). Over all
-# nineteen pairs:
+# fifteen more pairs, small ones on digits: five depths, three seeds each (`examples/matched_networks.py`). Over all
+# pairs:
 
 
 # %%
@@ -146,7 +146,7 @@ look = {"labels": ("predicted", "measured"), "columns": 2, "diagonal": True}
 two_measures(deepest, "predicted", "score", "network", "kind", **look)
 
 # %% [markdown]
-# Means over four ResNets. Only *measured* scores use images; untrained norms normalise by these.
+# Means over four ResNets. Only *measured* scores use images.
 
 # %%
 split = noise.query("family == 'residual'").groupby(["stage", "kind"])
@@ -157,6 +157,8 @@ table(shown, {"predicted": "predicted", "score": "measured"})
 
 # %% tags=["remove-cell"]
 say(split.set_axis(split.index.map("-".join)))
+zeros = scores.query("family == 'residual'").groupby("kind")
+say(100 * zeros[["sparsity_after"]].mean(), "{:.0f} %")
 
 # %% [markdown]
 # **Before training a ReLU scores {glue:text}`untrained-first-predicted` inside a block, as on any centred Gaussian, and
@@ -175,7 +177,8 @@ steps = pd.DataFrame(steps, ["size of the sum", "share below 0", "score"])
 table(steps[[1, 3, 9, 27]].add_prefix("block "))
 
 # %% [markdown]
-# Trained norms widen the gap.
+# Trained norms widen the gap, as they push ReLUs inside a block below 0: {glue:text}`first-sparsity_after` of their outputs are
+# zero.
 #
 # **Where the prediction fails.** Averages over positions depend on how a channel varies within an image, which no norm knows.
 # And in most {term}`mini networks <mini network>` norms hardly left their start: the prediction is nearly constant
@@ -202,8 +205,8 @@ table(fails.set_axis(fails.index.str.replace(":", " ")))
 # %% [markdown]
 # ## Networks of ImageNet
 #
-# **The split is the same in networks of photographs.** ResNet-18 and ResNet-50 have no twins, but the same places. (A block of
-# ResNet-50 has three ReLUs, two of them inside.)
+# **The split is the same in networks of photographs.** ResNet-18 and ResNet-50 have no twins, but the same places. (In ResNet-50
+# two of a block's three ReLUs are inside.)
 
 # %% mystnb={"figure": {"name": "fig-imagenet", "caption": "On photographs, too, most ReLUs after a sum lie above those inside the blocks; ResNet-18's at depth 15 lies among them. Weights trained on ImageNet and quantised; 512 photographs."}, "image": {"width": "540px", "alt": "Affinity score over depth for ResNet-18 and ResNet-50. In both most activations after a sum score higher than their neighbours inside a block."}}
 photographs = real_scores("photographs").query("family == 'ResNet'")
@@ -240,8 +243,8 @@ table(humps.to_frame("p for one mode").rename_axis(None), digits=3)
 
 # %% [markdown]
 # Pooled, residual networks reject one mode under every choice of the measure. But under some so do plain ones
-# ({doc}`18_what_is_reproduced`). Separation, and networks of four that reject one mode; four choices of covariance and coupling
-# each:
+# ({doc}`18_what_is_reproduced`). Separation, and how many of four networks reject one mode (least and most over covariance
+# and coupling):
 
 # %%
 words = ["reduction", "order", "covariance", "coupling", "family"]
@@ -307,7 +310,7 @@ companion.exercises.check("5.1", (x, np.where(x > 0.5, -0.9 * x, 1.0)))
 # :label: ex-5-2
 # :nonumber:
 #
-# *Prove · 25 minutes · medium.* Aim: turn "the sum is mostly positive" into a bound.
+# *Prove · 25 minutes · medium.* Aim: bound what the sum costs.
 #
 # One coordinate: $s = x + f$ with $x \ge 0$, $y = \max(s, 0)$, and $u_- = \max(-u, 0)$. Standard deviations are $\tau_s$
 # and $\tau_y$, both positive. With infinitely many samples the score is $\rho = 1 - \sqrt{1 - r}$, where $r$ is the

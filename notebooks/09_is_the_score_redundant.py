@@ -21,9 +21,9 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Measured at single positions of the images, the score hardly needs a transport.** In the median network one correlation for
-# each channel explains {glue:text}`one position, ImageNet-r2` (ImageNet) and {glue:text}`one position, CIFAR-10-r2` (CIFAR-10)
-# of its variation over layers. With averages over positions, as the paper takes them, that is
+# **Measured at single positions of the images, the score hardly needs a transport.** In the median network a correlation and a
+# variance for each channel explain {glue:text}`one position, ImageNet-r2` (ImageNet) and {glue:text}`one position, CIFAR-10-r2`
+# (CIFAR-10) of its variation over layers. With averages over positions, as the paper takes them, that is
 # {glue:text}`average after, ImageNet-r2` and {glue:text}`average after, CIFAR-10-r2`. {bdg-warning}`depends`
 #
 # Of the older criteria, CKA rises with the score in {glue:text}`cka-measured` of the {glue:text}`networks-measured` networks that
@@ -82,7 +82,7 @@ from companion.style import say, table
 # $$
 #
 # Under the root is the average of $1 - c_k$, where channels count by their variance. ReLUs of standard normal inputs have
-# $c_k = 0.86$, so they score $1 - \sqrt{0.14} = 0.62$. No matrix root and no assignment is needed
+# $c_k = 0.857$ and thus $1 - \sqrt{0.143}$ or 0.62. No matrix root and no assignment is needed
 # (`affscore.transport.diagonal_affinity`). How close is it to the score in trained networks?
 
 # %%
@@ -94,7 +94,7 @@ one = layers["reduction"] == "sample"
 layers["way"] = layers["order"].map(ways).mask(one, "one position")
 whole = layers[layers["n"] == 512]
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-diagonal", "caption": "At one position the score without a transport nearly agrees with the score; with averages after the activation the score is higher, by different amounts. A point for each activation of 26 networks, 512 images. CIFAR-10: JPEG copies of test images."}, "image": {"alt": "Four panels of points with the diagonal score on the horizontal and the score on the vertical axis, for CIFAR-10 and ImageNet. At one position the points lie close to the diagonal; with averages after the activation they lie above it and scatter, most by up to 0.3."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-diagonal", "caption": "At one position the score without a transport nearly agrees with the score; with averages after the activation the score is higher, by different amounts. Diagonal scores are below 0 where outputs mostly fall as inputs rise. A point for each activation of 26 networks, 512 images. CIFAR-10: JPEG copies of test images."}, "image": {"alt": "Four panels of points with the diagonal score on the horizontal and the score on the vertical axis, for CIFAR-10 and ImageNet. At one position the points lie close to the diagonal; with averages after the activation they lie above it and scatter, most by up to 0.3."}}
 shown = whole.query("of != 'mini networks' and way != 'average before'")
 shown = shown.sort_values(["of", "way"], ascending=[True, False])
 with house_style():
@@ -107,8 +107,8 @@ with house_style():
     panels.set_titles("{row_name}, {col_name}").set_xlabels("diagonal score")
 
 # %% [markdown]
-# $R^2$, the squared correlation of both scores over the layers of a network, is the share of the score's variation that the
-# diagonal score explains. And what does the transport add? Its *map* moves all channels together; its *pairing* may give an
+# The *explained share*, the squared correlation of both scores over a network's layers, says how much of the score's variation
+# the diagonal score explains. And what does the transport add? Its *map* moves all channels together; its *pairing* may give an
 # input another output. Medians over networks:
 
 # %%
@@ -121,7 +121,8 @@ fits[["map", "pairing"]] = of_network[["map", "pairing"]].mean()
 agreement = fits.groupby(["way", "of"]).median()
 agreement.index = agreement.index.map(", ".join)
 real = agreement.filter(regex="( after|one).*(ImageNet|CIFAR)", axis="index")
-table(real, {"r2": "R²", "map": "map adds", "pairing": "pairing adds"})
+adds = {"map": "map adds", "pairing": "pairing adds"}
+table(real, {"r2": "explained share"} | adds)
 
 # %% tags=["remove-cell"]
 say(agreement, "{:.2f}")
@@ -137,7 +138,7 @@ if model:
     mine = signature(model, dataset, seed=seed, **options).summary
     own = signature(model, dataset, seed=seed, criteria="diagonal", **options)
     both = own.summary[["score", "diagonal"]]
-    print(f"{model}: R² {both.corr().iloc[0, 1] ** 2:.2f}")
+    print(f"{model}: explained share {both.corr().iloc[0, 1] ** 2:.2f}")
     print(both.mean().round(2).to_string())
 
 # %% [markdown]
@@ -173,15 +174,15 @@ table(added.rename_axis("cloud"))
 # Could another number do it? These use the same pair as the score: inputs $X$ and outputs $Y$ of an activation, $n$ images
 # with $d$ channels. The first five are the paper's.
 #
-# | criterion | what it is | it does not see |
-# |---|---|---|
-# | linear CKA {cite}`kornblith2019similarity` | how alike the distances between the points are before and after | rotations and scalings |
-# | norm | $\lVert X - Y\rVert_F$ | whether the difference is affine |
-# | sparsity | share of zeros, after minus before | anything but zeros |
-# | entropy | of the values of a point, after minus before | which coordinate has which value |
-# | $R^2$ | of the least-squares fit of $Y$ on $X$ | anything where $d \ge n$ (exercise 9.2) |
-# | debiased CKA {cite}`song2012feature,nguyen2021wide` | CKA with an unbiased estimate | as CKA |
-# | NLC, the non-linearity coefficient {cite}`philipp2021nonlinearity` | how steep the function is at its inputs, against how far its outputs spread | which input has which slope |
+# * **Linear CKA** {cite}`kornblith2019similarity`: how alike the distances between points are before and after. Blind to
+#   rotations and scalings.
+# * **Norm**, $\lVert X - Y\rVert_F$. Blind to whether the difference is affine.
+# * **Sparsity**: share of zeros, after minus before. Blind to anything else.
+# * **Entropy** of the values of a point, after minus before. Blind to which coordinate has which value.
+# * $R^2$ of the least-squares fit of $Y$ on $X$. Blind where $d \ge n$ (exercise 9.2).
+# * **Debiased CKA** {cite}`song2012feature,nguyen2021wide`: CKA with an unbiased estimate.
+# * **NLC**, the non-linearity coefficient {cite}`philipp2021nonlinearity`: how steep the function is at its inputs, against how
+#   far its outputs spread. Blind to which input has which slope.
 #
 # A criterion that could replace the score correlates with it over the activations of a network, with one sign in all networks. We
 # ask fourteen ImageNet and twelve CIFAR-10 networks, beside the paper's 32.
@@ -250,7 +251,7 @@ pd.DataFrame(sides).groupby(ours["criterion"].replace(names)).sum()
 # ## Aside: More images, and single networks
 #
 # With 8,192 images in place of 512 the map adds {glue:text}`map of 8192-average after, CIFAR-10` to averages of CIFAR-10 networks,
-# and nothing at one position. After averages $R^2$ is {glue:text}`MobileNetV1 0.75-r2` in MobileNetV1 and
+# and nothing at one position. After averages the explained share is {glue:text}`MobileNetV1 0.75-r2` in MobileNetV1 and
 # {glue:text}`SqueezeNet 1.1-r2` in SqueezeNet.
 #
 # What the map adds by images (8,192 are too many to find the pairing):
@@ -262,7 +263,7 @@ by_n = by_n.set_axis(by_n.index.map(", ".join)).add_prefix("map of ")
 table(by_n, digits=3)
 
 # %% [markdown]
-# $R^2$ over networks:
+# The explained share over networks:
 
 # %%
 sure = fits.groupby(["way", "of"])["r2"].agg(["median", "min", "max"])
@@ -278,7 +279,7 @@ after = spread.loc["average after", "ImageNet"].sort_values("r2")
 called = real_networks().reset_index().set_index("model")["network"]
 ends = after.rename(called).iloc[[0, -1]].rename_axis(None)
 varies = {"score": "score varies", "rest": "addition varies"}
-table(ends, varies | {"r2": "R²"})
+table(ends, varies | {"r2": "explained share"})
 
 # %% tags=["remove-cell"]
 say(by_n.filter(like="8192").T, "{:.3f}")

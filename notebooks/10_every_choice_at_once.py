@@ -26,8 +26,8 @@
 # {glue:text}`photographs-highest` of {glue:text}`photographs-networks` ImageNet and {glue:text}`CIFAR-10-highest` of
 # {glue:text}`CIFAR-10-networks` CIFAR-10 networks, up to {glue:text}`CIFAR-10-range` above the lowest. {bdg-success}`robust`
 #
-# **Orders need not stay**: of the pairs of ImageNet networks {glue:text}`photographs-kept` keep theirs under every choice, and layers
-# of a network need not. {bdg-warning}`depends`
+# **Most orders stay, but not all**: of the pairs of ImageNet networks {glue:text}`photographs-kept` keep theirs under every
+# choice; layers of a network need not. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -117,8 +117,8 @@ shown = shown.drop("CIFAR-10").droplevel("images")
 score_dots(shown.sort_values("published code"))
 
 # %% [markdown]
-# **The way to a point matters most**, because an average of many outputs is closer to an affine function of the average input
-# than one output is of its input ({ref}`below <averages>`).
+# **The way to a point matters most.** Where positions of an image go together in part, an average of outputs is closer to an
+# affine function of the average input than one output is of its input; else the pairing does it ({ref}`below <averages>`).
 #
 # ## Which orders survive?
 #
@@ -228,8 +228,7 @@ say(scores)
 
 # %% [markdown]
 # At $s = 0.05$ both clouds of averages are nearly normal, and the optimal coupling carries one to the other whatever the
-# ReLU did: {glue:text}`0.05-average after`. With each input kept with its own output it is {glue:text}`0.05-paired`. One
-# position asks what the layer does to *a* feature.
+# ReLU did: {glue:text}`0.05-average after`. With each input kept with its own output it is {glue:text}`0.05-paired`.
 #
 # (blind)=
 # ## Aside: The exact score is blind to the pairing
@@ -351,8 +350,7 @@ companion.exercises.check("10.1", (cloud, cloud[::-1]))
 # third of the activations, per pair; its error is the standard error over the ten pairs, since a seed and not an image is
 # the unit. Included are all twelve specifications. The published axes are not, because channels do not come last: known
 # beforehand. True if the 95 % interval is below zero in all twelve; false if it is above zero, or within ±0.01, in all;
-# otherwise open, and then the main text names the choice that separates the answers. It quotes the default and the range,
-# not the best.
+# otherwise open, and then the main text names the choice that separates the answers.
 #
 # **Rubric** (8 points)
 #

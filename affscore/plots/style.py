@@ -53,7 +53,7 @@ _SETTINGS: Any = {
     "axes.linewidth": 0.7, "xtick.major.width": 0.7, "ytick.major.width": 0.7, "axes.axisbelow": True,
     "axes.prop_cycle": plt.cycler(color=_COLOURS) + plt.cycler(linestyle=_LINESTYLES), "lines.linewidth": 1.6,
     "lines.markersize": 4, "svg.fonttype": "none", "text.usetex": False,
-    "figure.constrained_layout.h_pad": 0.08, "figure.hooks": ["affscore.plots.style:draw_once"],
+    "figure.constrained_layout.h_pad": 0.065, "figure.hooks": ["affscore.plots.style:draw_once"],
 }  # fmt: skip
 
 
