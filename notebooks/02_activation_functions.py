@@ -187,7 +187,7 @@ say(turned)
 # %% [markdown]
 # So the low left halves of SiLU and GELU are no strong bends. The paper concludes from its figure that modern functions are
 # more non-linear than ReLU over large parts of the axis. Leave out, for each function, the inputs on which it falls or is
-# constant. Then ReLU is the most non-linear of these four, though each has inputs of its own:
+# constant. Then ReLU is the most non-linear of these four, though each on inputs of its own:
 
 # %%
 averages = pd.DataFrame(

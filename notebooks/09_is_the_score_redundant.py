@@ -82,7 +82,7 @@ from companion.style import say, table
 # $$
 #
 # Under the root is the average of $1 - c_k$, where channels count by their variance. ReLUs of standard normal inputs have
-# $c_k = 0.857$ and thus $1 - \sqrt{0.143}$ or 0.62. No matrix root and no assignment is needed
+# $c_k = 0.857$ and score 0.62, as the root of 0.143 is 0.38. No matrix root and no assignment is needed
 # (`affscore.transport.diagonal_affinity`). How close is it to the score in trained networks?
 
 # %%
@@ -179,7 +179,7 @@ table(added.rename_axis("cloud"))
 # * **Norm**, $\lVert X - Y\rVert_F$. Blind to whether the difference is affine.
 # * **Sparsity**: share of zeros, after minus before. Blind to anything else.
 # * **Entropy** of the values of a point, after minus before. Blind to which coordinate has which value.
-# * $R^2$ of the least-squares fit of $Y$ on $X$. Blind where $d \ge n$ (exercise 9.2).
+# * **R²** of the least-squares fit of $Y$ on $X$. Blind where $d \ge n$ (exercise 9.2).
 # * **Debiased CKA** {cite}`song2012feature,nguyen2021wide`: CKA with an unbiased estimate.
 # * **NLC**, the non-linearity coefficient {cite}`philipp2021nonlinearity`: how steep the function is at its inputs, against how
 #   far its outputs spread. Blind to which input has which slope.
@@ -254,7 +254,7 @@ pd.DataFrame(sides).groupby(ours["criterion"].replace(names)).sum()
 # and nothing at one position. After averages the explained share is {glue:text}`MobileNetV1 0.75-r2` in MobileNetV1 and
 # {glue:text}`SqueezeNet 1.1-r2` in SqueezeNet.
 #
-# What the map adds by images (8,192 are too many to find the pairing):
+# What the map adds by number of images (8,192 are too many to find the pairing):
 
 # %%
 layers["map of"] = layers["paired"] - layers["diagonal"]

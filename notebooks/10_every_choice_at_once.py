@@ -118,7 +118,8 @@ score_dots(shown.sort_values("published code"))
 
 # %% [markdown]
 # **The way to a point matters most.** Where positions of an image go together in part, an average of outputs is closer to an
-# affine function of the average input than one output is of its input; else the pairing does it ({ref}`below <averages>`).
+# affine function of the average input than one output is of its input; else the exact score pairs the averages anew
+# ({ref}`below <averages>`).
 #
 # ## Which orders survive?
 #

@@ -121,7 +121,7 @@ extremes = {"least": times.loc["min"].min(), "most": times.loc["max"].max()}
 say(pd.DataFrame({"times": extremes}), "{:.2g}")
 
 # %% [markdown]
-# **So a signature belongs to the data, too.** Noise is further away than other photographs for all but one. Under every
+# **So a signature belongs to the data, too.** Noise is further away than other photographs for all networks but one. Under every
 # choice of the measure other data move a signature at least {glue:text}`min-every choice` times as far.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
