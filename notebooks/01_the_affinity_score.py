@@ -24,7 +24,8 @@
 # :class: findings
 # **The same ReLU scores {glue:text}`all positive-score` where its inputs are all positive, {glue:text}`half positive-score`
 # where half of them are, and {glue:text}`a tenth positive-score` where only a tenth is.** But a low score does not mean "not
-# affine": a random linear layer of 64 channels scores {glue:text}`random linear layer-64`. {bdg-success}`robust`
+# affine": on 512 points a random linear layer of 64 channels scores {glue:text}`random linear layer-64`.
+# {bdg-success}`robust`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -82,8 +83,8 @@ say(pd.DataFrame({"score": scores}))
 # **A ReLU that is rarely active is more non-linear than one that is active half of the time.** In the first window ReLU is
 # constant, in the last one the identity: both are affine.
 #
-# Green is the affine map $T$ that the score compares with. The histograms are the two distributions that it compares: the
-# outputs $Y$ (filled) and $T(X)$ (outline), with bars cut at a third.
+# Green is the affine map $T$ of the score. The histograms are the distributions that it compares, of $Y$ (filled) and $T(X)$
+# (outline), with bars cut at a third.
 #
 # ## A distance between clouds
 #
@@ -104,7 +105,7 @@ say(pd.DataFrame({"score": scores}))
 # <div id="coupling-window">Here is a window to drag points in. It needs JavaScript.</div>
 #
 # The distance ignores which $x_i$ came with which $y_i$ and pairs the points itself. With six points one can try all
-# $6! = 720$ plans; with 512 the library solves this *assignment problem* exactly in a fraction of a second.
+# $6! = 720$ plans; with 512 the library solves this *assignment problem* exactly.
 
 # %%
 rng = np.random.default_rng(seed)
@@ -153,9 +154,10 @@ print(f"largest error of an entry of A: {error:.0e}")
 # %% [markdown]
 # ## The score
 #
-# How large can $W_2(T X, Y)$ be? Let a plan spread every point evenly over all points of $Y$. It costs
-# $2 \operatorname{tr} \Sigma_Y$, since $T X$ and $Y$ have the same mean and covariance. The best plan costs no more
-# ({prf:ref}`Proposition 3.5 <prop-3-5>`). The score is one minus the ratio of the two distances (equation 5 of the paper):
+# How large can $W_2(T X, Y)$ be? Plans may split points, too, but none is cheaper for it. To spread every point evenly over all
+# points of $Y$ costs $2 \operatorname{tr} \Sigma_Y$, since $T X$ and $Y$ have the same mean and covariance. So the best plan
+# costs no more ({prf:ref}`Proposition 3.5 <prop-3-5>`). The score is one minus the ratio of both distances (equation 5 of the
+# paper):
 #
 # $$
 # \rho(X, Y) = 1 - \frac{W_2(T X, Y)}{\sqrt{2 \operatorname{tr} \Sigma_Y}} .
@@ -174,16 +176,17 @@ distance = np.sqrt(np.sum((image.numpy() - partner) ** 2, axis=1).mean())
 size = np.sqrt(2 * y.var(axis=0).sum())  # the trace: a sum of variances
 steps_of_a_score(x, y, image.numpy(), partner, distance, size)
 
+# %%
 library = affinity_score(x, y, covariance="empirical").value
-print(f"1 - {distance:.3f} / {size:.3f} = {1 - distance / size:.4f}")
-print(f"by the library    {library:.4f}")
+score = 1 - distance / size
+print(f"1 - {distance:.3f} / {size:.3f} = {score:.4f}, library {library:.4f}")
 
 # %% [markdown]
 # ## What the score is, and what it is not
 #
 # **A score of 1 does not mean that the map is affine, and a low one does not mean that it is not.** With the empirical
 # covariance the score is 1 exactly when the cloud $Y$ is an affine image of the cloud $X$ by a positive semi-definite matrix.
-# The scores of linear maps, and of a shuffle, by the number of channels:
+# Scores of linear maps and of a shuffle, by the number of channels:
 
 # %%
 table = {}
@@ -204,7 +207,7 @@ say(table)
 
 # %% [markdown]
 # * **A rotation, a sign or a general matrix scores low**, the lower the more channels: an optimal plan does not turn a cloud
-#   round. That suits activations, which act on each coordinate, but where one falls, as $-x$ does
+#   round. That suits activations, which act on each coordinate, except where one falls, as $-x$ does
 #   ({doc}`02_activation_functions`).
 # * **The score compares distributions, not pairs.** A shuffled copy scores 1, though nothing predicts $y_i$ from $x_i$.
 # * **It depends on the number of samples.** With infinitely many normal ones $-x$ scores 1, and so does an independent copy:
@@ -223,7 +226,7 @@ say(table)
 # \rho = 1 - \sqrt{1 - \operatorname{corr}(x, \sigma(x))} .
 # $$ (eq-1-closed)
 #
-# * **On a line**, if $\sigma$ is increasing. Then $T$ is, too, and the optimal plan sends $T(x_i)$ to $\sigma(x_i)$. For two
+# * **On a line**, if $\sigma$ is increasing. Then $T$ is, too, and $T(x_i)$ goes to $\sigma(x_i)$ in the optimal plan. For two
 #   variables with the same mean and variance, the mean squared distance in units of the variance is $2\,(1 -
 #   \operatorname{corr})$; divide by 2 and take the root.
 # * **With $n$ fixed and very many independent coordinates**, for any $\sigma$ with $\operatorname{corr} \ge 0$. There all points of a cloud
@@ -250,7 +253,7 @@ pd.DataFrame(rows, index=columns).T.round(3)
 #
 # ## Exercises
 #
-# Remove the `#` before a check: it tells you whether you are right and, if not, what to look at.
+# Remove the `#` before a check: it tells you whether you are right.
 #
 # ```{exercise} 1.1 Transport on a line
 # :label: ex-1-1
@@ -298,7 +301,7 @@ companion.exercises.check("1.1", w2)
 # *Compute · 15 minutes · medium.* Aim: predict a score with the closed form.
 #
 # The leaky ReLU with slope 0.1 is $s(x) = x$ for $x > 0$ and $s(x) = 0.1\,x$ otherwise. Its input has very many independent
-# standard normal coordinates. Predict its score to two decimals, with pencil and paper or with NumPy, before you measure it.
+# standard normal coordinates. Predict its score to two decimals before you measure it.
 # ```
 #
 # ```{admonition} Hint for 1.2

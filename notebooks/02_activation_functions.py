@@ -117,19 +117,11 @@ say(related)
 # ## Six functions on sliding inputs
 #
 # **ReLU is non-linear only near its kink, Sigmoid at every mean.** As in the paper we take clouds of 1000 points in
-# $\mathbb{R}^{300}$ with independent normal coordinates of mean $m$ and standard deviation $s$. The scores of 20 means and six
-# standard deviations come with the book (`python -m companion.sweeps domain` computes them again, in minutes). One of them:
+# $\mathbb{R}^{300}$ with independent normal coordinates of mean $m$ and standard deviation $s$. Scores of 20 means and six
+# standard deviations come with the book (`python -m companion.sweeps domain` computes them).
 
-# %%
-rng = np.random.default_rng(seed)
-noise = torch.from_numpy(rng.standard_normal((1000, 300)))
+# %% mystnb={"figure": {"name": "fig-2-domain", "caption": "ReLU scores below 1 only near its kink, Sigmoid at every mean. The functions (above), and their scores over the mean of the input (below), with a line for each of three standard deviations. At the far left ReLU returns 0 alone: constant, and so affine."}, "image": {"width": "540px", "alt": "Two panels with three curves each. Those of ReLU are at 1 except in a dip left of 0, the broader the wider the input. Those of Sigmoid lie at different heights at nearly every mean, the lower the wider the input."}}
 domain = sweep("domain").query("draw == 0")
-here = domain.query("activation == 'relu' and std == 1")
-m = here["mean"].iloc[9]
-again = affinity_score(m + noise, torch.relu(m + noise)).value
-print(f"ReLU at {m:.2f}: {again:.3f}, stored {here['score'].iloc[9]:.3f}")
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "How it is drawn", "code_prompt_hide": "How it is drawn", "figure": {"name": "fig-2-domain", "caption": "ReLU scores below 1 only near its kink, Sigmoid at every mean. The functions (above), and their scores over the mean of the input (below), with a line for each of three standard deviations. At the far left ReLU returns 0 alone: constant, and so affine."}, "image": {"width": "540px", "alt": "Two panels with three curves each. Those of ReLU are at 1 except in a dip left of 0, the broader the wider the input. Those of Sigmoid lie at different heights at nearly every mean, the lower the wider the input."}}
 few = domain[domain["std"].isin([0.1, 0.5, 2])]
 two = few[few["activation"].isin(["relu", "sigmoid"])]
 activation_domain(two, activation_graphs(["relu", "sigmoid"]), columns=1)
@@ -140,7 +132,7 @@ others = few.set_index("activation").loc[names].reset_index()
 activation_domain(others, activation_graphs(names), columns=2)
 
 # %% [markdown]
-# Where all curves are at 1, the function is affine for narrow and for wide clouds. Where only that of the standard
+# Where all curves are at 1, the function is affine for narrow and wide clouds. Where only that of the standard
 # deviation 2 leaves the top, only the widest cloud reaches the bend. Where all are low, the function bends every input, or
 # seems to.
 #
@@ -176,6 +168,8 @@ table(rare[["score", "of infinitely many samples", "constant"]], digits=3)
 # $-X$ against $\sigma(X)$, and the straight piece comes out straight:
 
 # %%
+rng = np.random.default_rng(seed)
+noise = torch.from_numpy(rng.standard_normal((1000, 300)))
 places = {"SiLU at -10": ("silu", -10, 0.01), "GELU at -3": ("gelu", -3, 0.1)}
 places["HardSwish at -2.5"] = ("hardswish", -2.5, 0.1)
 rows = {}
@@ -191,9 +185,9 @@ table(turned)
 say(turned)
 
 # %% [markdown]
-# So the low left halves of SiLU and GELU in {numref}`fig-2-others` are no strong bends. The paper concludes from its figure
-# that modern functions are more non-linear than ReLU over large parts of the axis. Leave out the inputs on which a function
-# falls or its output is constant, and ReLU is the most non-linear:
+# So the low left halves of SiLU and GELU are no strong bends. The paper concludes from its figure that modern functions are
+# more non-linear than ReLU over large parts of the axis. Leave out, for each function, the inputs on which it falls or is
+# constant. Then ReLU is the most non-linear of these four, though each on inputs of its own:
 
 # %%
 averages = pd.DataFrame(
@@ -226,6 +220,12 @@ for name, rate in {"sigmoid": 1, "tanh": 2}.items():
 tails = ["sigmoid", "sigmoid predicted", "tanh", "tanh predicted"]
 table(far[tails], digits=3)
 
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? One score again", "code_prompt_hide": "How sure? One score again"}
+here = domain.query("activation == 'relu' and std == 1")
+m = here["mean"].iloc[9]
+again = affinity_score(m + noise, torch.relu(m + noise)).value
+print(f"ReLU at {m:.2f}: {again:.3f}, stored {here['score'].iloc[9]:.3f}")
+
 # %% [markdown]
 # ## Exercises
 #
@@ -253,8 +253,8 @@ answer = None  # your answer here: a number
 # :class: dropdown
 # ```
 #
-# Fix $s = 1$ and look for the mean. The score rises with it, from 0 at $-\infty$ to 1 at $\infty$. It is one half where the
-# correlation is 3/4, and not quite a third of the inputs is positive there.
+# The score rises with the mean, from 0 at $-\infty$ to 1 at $\infty$. It is one half where the correlation is 3/4, and not quite
+# a third of the inputs is positive there.
 
 # %%
 answer = brentq(
@@ -274,7 +274,7 @@ companion.exercises.check("2.1", answer)
 #
 # *Change code · 15 minutes · medium.* Aim: see that rising is not enough for a high score.
 #
-# Write a function `s(x)` of a NumPy array, acting on each entry, that never falls as $x$ grows and yet has a score below 0.1
+# Write a function `s(x)` of an array, acting on each entry, that never falls as $x$ grows and yet has a score below 0.1
 # on a cloud of standard normal inputs (500 points, 100 coordinates). A constant will not do: it scores 1.
 # ```
 #
@@ -293,7 +293,7 @@ answer = None  # your answer here: a function s(x)
 # ```
 #
 # Put the variance of the output where almost no input is. A steep exponential does it; so does a ReLU whose threshold
-# is far to the right, a neuron that is rarely active.
+# is far to the right.
 
 
 # %%

@@ -17,13 +17,13 @@
 # # Residual connections
 #
 # *What do shortcuts change?* A residual block adds its input to what its layers computed. The paper saw that the scores of
-# a ResNet-20 then fall into two groups (paper Fig. 5 D). Which activations are in which?
+# a ResNet-20 then fall into two groups (paper Fig. 5 D). Which are in which?
 #
 # :::{admonition} What we found
 # :class: findings
 # **A ReLU after a shortcut's sum is far more linear than the ReLU inside the block.** Take one of each. With shortcuts the one
 # after the sum scores higher in {glue:text}`residual-mean` of all pairs; at the same places without shortcuts it is
-# {glue:text}`plain-mean`, where 50 % is chance. Each is a mean over nineteen networks, fifteen of them small ones of ours.
+# {glue:text}`plain-mean`, where 50 % is chance. Means over nineteen networks each, fifteen of them small ones of ours.
 # {bdg-success}`robust`
 # :::
 
@@ -86,8 +86,8 @@ score_histograms(groups)
 # %% [markdown]
 # How far apart are the groups? Take one ReLU of each. Their *separation* is the share of all such pairs in which the last one of
 # a block scores higher: 1/2 where the groups are alike, 1 where they do not overlap. One training is one sample, so we trained
-# fifteen more pairs, small ones on handwritten digits: five depths, three seeds each (`examples/matched_networks.py`,
-# `python -m companion.studies --only shortcuts`). Over all nineteen pairs:
+# fifteen more pairs, small ones on digits: five depths, three seeds each (`examples/matched_networks.py`). Over all
+# pairs:
 
 
 # %%
@@ -129,10 +129,10 @@ table(on_digits.add_prefix("seed ").rename_axis(None))
 # %% [markdown]
 # ## Predicted without an image
 #
-# **The split follows from sums and batch norms, without an image.** A norm holds the mean and deviation of each channel, in its
-# bias and weight. The score of a ReLU on Gaussian channels depends on these alone. So we replace every convolution by
-# independent Gaussian noise; norms, sums and ReLUs run as before (`companion.predicted`). We measure at one position of each
-# image, which is what a norm describes.
+# **The split follows from sums and batch norms.** A norm holds the mean and deviation of each channel, in its bias and weight,
+# and the score of a ReLU on Gaussian channels depends on these alone. So we replace every convolution by independent Gaussian
+# noise; norms, sums and ReLUs run as before (`companion.predicted`). We measure at one position of each image, which a norm
+# describes.
 
 # %%
 noise = predicted_beside_measured().query("kind != 'hidden'")
@@ -146,7 +146,7 @@ look = {"labels": ("predicted", "measured"), "columns": 2, "diagonal": True}
 two_measures(deepest, "predicted", "score", "network", "kind", **look)
 
 # %% [markdown]
-# Means over four ResNets. Only *measured* scores use images; untrained norms normalise by these.
+# Means over four ResNets. Only *measured* scores use images.
 
 # %%
 split = noise.query("family == 'residual'").groupby(["stage", "kind"])
@@ -157,6 +157,8 @@ table(shown, {"predicted": "predicted", "score": "measured"})
 
 # %% tags=["remove-cell"]
 say(split.set_axis(split.index.map("-".join)))
+zeros = scores.query("family == 'residual'").groupby("kind")
+say(100 * zeros[["sparsity_after"]].mean(), "{:.0f} %")
 
 # %% [markdown]
 # **Before training a ReLU scores {glue:text}`untrained-first-predicted` inside a block, as on any centred Gaussian, and
@@ -175,38 +177,36 @@ steps = pd.DataFrame(steps, ["size of the sum", "share below 0", "score"])
 table(steps[[1, 3, 9, 27]].add_prefix("block "))
 
 # %% [markdown]
-# Trained norms widen the gap.
+# Trained norms widen the gap, as they push ReLUs inside a block below 0: {glue:text}`first-sparsity_after` of their outputs are
+# zero.
 #
 # **Where the prediction fails.** Averages over positions depend on how a channel varies within an image, which no norm knows.
-# And in most {term}`mini networks <mini network>` the norms hardly left their start: there the prediction is nearly constant
+# And in most {term}`mini networks <mini network>` norms hardly left their start: the prediction is nearly constant
 # within a place. {bdg-warning}`depends`
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Where the prediction fails", "code_prompt_hide": "How sure? Where the prediction fails"}
-# Rank correlations of prediction and score within a network: of all its
-# ReLUs (with an interval over the families of real networks), of those inside
-# a block, and with scores of averages over positions; means by family.
-# spread: the deviation of the predictions.
-
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Rank correlations with the score, by family", "code_prompt_hide": "How sure? Rank correlations with the score, by family"}
 columns = ["predicted", "score", "score_of_means"]
 every = predicted_beside_measured().query("stage == 'trained'")
 by_model = every.groupby("model")[columns]
 ranks = by_model.corr("spearman")["predicted"].unstack()
 first = every.query("kind == 'first'").groupby("model")[columns]
 ranks["predicted"] = first.corr("spearman")["predicted"].unstack()["score"]
-fails = ranks.set_axis(["inside", "all", "averages"], axis=1)
-fails["spread"] = every.groupby("model")["predicted"].std()
+heads = ["inside a block", "all ReLUs", "averages"]
+fails = ranks.set_axis(heads, axis=1)
+spread = every.groupby("model")["predicted"].std()
+fails["prediction's deviation"] = spread
 of = fails.index.str.extract(r"(mini:|)(?:\S+:|)([a-z]+)\S*$")
 fails = fails.groupby(of.agg("".join, axis=1).to_numpy()).mean()
 real = fails[~fails.index.str.startswith("mini:")]
-print(f"all, real networks: {mean_of(real['all']):.2f}")
+print(f"all ReLUs, real networks: {mean_of(real['all ReLUs']):.2f}")
 fails.index = fails.index.str.title().str.replace("net", "Net")
 table(fails.set_axis(fails.index.str.replace(":", " ")))
 
 # %% [markdown]
 # ## Networks of ImageNet
 #
-# **The split is the same in networks of photographs.** ResNet-18 and ResNet-50 have no twins, but the same places. (A block of
-# ResNet-50 has three ReLUs, two of them inside.)
+# **The split is the same in networks of photographs.** ResNet-18 and ResNet-50 have no twins, but the same places. (In ResNet-50
+# two of a block's three ReLUs are inside.)
 
 # %% mystnb={"figure": {"name": "fig-imagenet", "caption": "On photographs, too, most ReLUs after a sum lie above those inside the blocks; ResNet-18's at depth 15 lies among them. Weights trained on ImageNet and quantised; 512 photographs."}, "image": {"width": "540px", "alt": "Affinity score over depth for ResNet-18 and ResNet-50. In both most activations after a sum score higher than their neighbours inside a block."}}
 photographs = real_scores("photographs").query("family == 'ResNet'")
@@ -234,7 +234,7 @@ if model:
 # **The groups are apart; whether they make two humps depends on how wide they are.** {bdg-warning}`depends`
 #
 # The paper calls the distribution *bimodal*. Silverman's test {cite}`silverman1981using` asks how much the scores must be smoothed until one hump
-# is left, and how often scores from that smooth density would need as much:
+# is left, and how often scores from that density would need as much:
 
 # %%
 humps = scores.groupby("network")["score"].agg(unimodality_test)
@@ -243,7 +243,8 @@ table(humps.to_frame("p for one mode").rename_axis(None), digits=3)
 
 # %% [markdown]
 # Pooled, residual networks reject one mode under every choice of the measure. But under some so do plain ones
-# ({doc}`18_what_is_reproduced`). Separation and modes under every choice:
+# ({doc}`18_what_is_reproduced`). Separation, and how many of four networks reject one mode (least and most over covariance
+# and coupling):
 
 # %%
 words = ["reduction", "order", "covariance", "coupling", "family"]
@@ -253,11 +254,11 @@ by_choice = every.groupby([*words, "network"])
 apart = by_choice[["kind", "score"]].apply(separation)
 p = by_choice["score"].agg(lambda some: unimodality_test(some, 99).p_value)
 modes = (p < 0.05).groupby(words).sum()
-# Four choices of covariance and coupling each; two modes: p < 0.05 in how many
-# of four networks. (The text pools p-values by scipy.stats.combine_pvalues.)
+# (The text pools p-values by scipy.stats.combine_pvalues.)
 ways = ["reduction", "order", "family"]
-sure = {"separation": apart, "two modes": modes}
-sure = {k: v.groupby(ways).agg(["min", "max"]) for k, v in sure.items()}
+sure = {"separation,": apart, "networks,": modes}
+ends = {"least": "min", "most": "max"}
+sure = {k: v.groupby(ways).agg(**ends) for k, v in sure.items()}
 sure = pd.concat(sure, axis=1)
 sure.columns = sure.columns.map(" ".join)
 three = ["average after", "average before", "one position"]
@@ -309,7 +310,7 @@ companion.exercises.check("5.1", (x, np.where(x > 0.5, -0.9 * x, 1.0)))
 # :label: ex-5-2
 # :nonumber:
 #
-# *Prove · 25 minutes · medium.* Aim: turn "the sum is mostly positive" into a bound.
+# *Prove · 25 minutes · medium.* Aim: bound what the sum costs.
 #
 # One coordinate: $s = x + f$ with $x \ge 0$, $y = \max(s, 0)$, and $u_- = \max(-u, 0)$. Standard deviations are $\tau_s$
 # and $\tau_y$, both positive. With infinitely many samples the score is $\rho = 1 - \sqrt{1 - r}$, where $r$ is the
@@ -351,8 +352,7 @@ companion.exercises.check("5.1", (x, np.where(x > 0.5, -0.9 * x, 1.0)))
 # takes the value 0 at one point alone: then $s$ has one single negative value, and $y$ can still be affine (two values in
 # all). Otherwise $\rho < 1$.
 #
-# Wherever $f \ge -x$ the change costs nothing, however large it is: only the part of a negative change that exceeds the
-# input counts.
+# Wherever $f \ge -x$ the change costs nothing, however large it is.
 #
 # For a standard normal $s$: $\mathbb E s_-^2 = \frac12$, $\tau_s = 1$, $\tau_y = \sqrt{\frac12 - \frac1{2 \pi}} = 0.584$. The
 # bound is $1 - \sqrt{0.5 / 1.168} = 0.35$, well below 0.62: without a positive $x$ it is not sharp, as the mean of $s_-$,

@@ -21,9 +21,9 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Measured at single positions of the images, the score hardly needs a transport.** In the median network one correlation for
-# each channel explains {glue:text}`one position, ImageNet-r2` (ImageNet) and {glue:text}`one position, CIFAR-10-r2` (CIFAR-10)
-# of its variation over layers. With averages over positions, as the paper takes them, that is
+# **Measured at single positions of the images, the score hardly needs a transport.** In the median network a correlation and a
+# variance for each channel explain {glue:text}`one position, ImageNet-r2` (ImageNet) and {glue:text}`one position, CIFAR-10-r2`
+# (CIFAR-10) of its variation over layers. With averages over positions, as the paper takes them, that is
 # {glue:text}`average after, ImageNet-r2` and {glue:text}`average after, CIFAR-10-r2`. {bdg-warning}`depends`
 #
 # Of the older criteria, CKA rises with the score in {glue:text}`cka-measured` of the {glue:text}`networks-measured` networks that
@@ -82,7 +82,7 @@ from companion.style import say, table
 # $$
 #
 # Under the root is the average of $1 - c_k$, where channels count by their variance. ReLUs of standard normal inputs have
-# $c_k = 0.86$, so they score $1 - \sqrt{0.14} = 0.62$. No matrix root and no assignment is needed
+# $c_k = 0.857$ and score 0.62, as the root of 0.143 is 0.38. No matrix root and no assignment is needed
 # (`affscore.transport.diagonal_affinity`). How close is it to the score in trained networks?
 
 # %%
@@ -94,7 +94,7 @@ one = layers["reduction"] == "sample"
 layers["way"] = layers["order"].map(ways).mask(one, "one position")
 whole = layers[layers["n"] == 512]
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-diagonal", "caption": "At one position the score without a transport nearly agrees with the score; with averages after the activation the score is higher, by a different amount in each layer. A point for each activation of 26 networks, 512 images. CIFAR-10: JPEG copies of test images."}, "image": {"alt": "Four panels of points with the diagonal score on the horizontal and the score on the vertical axis, for CIFAR-10 and ImageNet. At one position the points lie close to the diagonal; with averages after the activation they lie above it and scatter, most by up to 0.3."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-diagonal", "caption": "At one position the score without a transport nearly agrees with the score; with averages after the activation the score is higher, by different amounts. Diagonal scores are below 0 where outputs mostly fall as inputs rise. A point for each activation of 26 networks, 512 images. CIFAR-10: JPEG copies of test images."}, "image": {"alt": "Four panels of points with the diagonal score on the horizontal and the score on the vertical axis, for CIFAR-10 and ImageNet. At one position the points lie close to the diagonal; with averages after the activation they lie above it and scatter, most by up to 0.3."}}
 shown = whole.query("of != 'mini networks' and way != 'average before'")
 shown = shown.sort_values(["of", "way"], ascending=[True, False])
 with house_style():
@@ -107,8 +107,8 @@ with house_style():
     panels.set_titles("{row_name}, {col_name}").set_xlabels("diagonal score")
 
 # %% [markdown]
-# $R^2$, the squared correlation of both scores over the layers of a network, is the share of the score's variation that the
-# diagonal score explains. And what does the transport add? Its *map* moves all channels together; its *pairing* may give an
+# The *explained share*, the squared correlation of both scores over a network's layers, says how much of the score's variation
+# the diagonal score explains. And what does the transport add? Its *map* moves all channels together; its *pairing* may give an
 # input another output. Medians over networks:
 
 # %%
@@ -121,7 +121,8 @@ fits[["map", "pairing"]] = of_network[["map", "pairing"]].mean()
 agreement = fits.groupby(["way", "of"]).median()
 agreement.index = agreement.index.map(", ".join)
 real = agreement.filter(regex="( after|one).*(ImageNet|CIFAR)", axis="index")
-table(real, {"r2": "R²", "map": "map adds", "pairing": "pairing adds"})
+adds = {"map": "map adds", "pairing": "pairing adds"}
+table(real, {"r2": "explained share"} | adds)
 
 # %% tags=["remove-cell"]
 say(agreement, "{:.2f}")
@@ -137,7 +138,7 @@ if model:
     mine = signature(model, dataset, seed=seed, **options).summary
     own = signature(model, dataset, seed=seed, criteria="diagonal", **options)
     both = own.summary[["score", "diagonal"]]
-    print(f"{model}: R² {both.corr().iloc[0, 1] ** 2:.2f}")
+    print(f"{model}: explained share {both.corr().iloc[0, 1] ** 2:.2f}")
     print(both.mean().round(2).to_string())
 
 # %% [markdown]
@@ -165,25 +166,26 @@ table(added.rename_axis("cloud"))
 # %% [markdown]
 # **The pairing helps with averages**, because an average of outputs is no function of the averaged input, so that another
 # pairing is cheaper. **The map helps where channels share something**: the contrast weighs more in the outputs than in the
-# inputs, and a map of single channels cannot raise it.
+# inputs, and a map of single channels cannot raise it. Channels of the networks above are not independent as those of the
+# *average of 16*, and there the map adds more.
 #
 # ## Seven older criteria
 #
-# Could another number do it? All of these use the same pair as the score: the inputs $X$ and outputs $Y$ of an activation, $n$
-# images with $d$ channels each. The first five are the paper's.
+# Could another number do it? These use the same pair as the score: inputs $X$ and outputs $Y$ of an activation, $n$ images
+# with $d$ channels. The first five are the paper's.
 #
-# | criterion | what it is | it does not see |
-# |---|---|---|
-# | linear CKA {cite}`kornblith2019similarity` | how alike the distances between the points are before and after | rotations and scalings |
-# | norm | $\lVert X - Y\rVert_F$ | whether the difference is affine |
-# | sparsity | share of zeros, after minus before | anything but zeros |
-# | entropy | of the values of a point, after minus before | which coordinate has which value |
-# | $R^2$ | of the least-squares fit of $Y$ on $X$ | anything where $d \ge n$ (exercise 9.2) |
-# | debiased CKA {cite}`song2012feature,nguyen2021wide` | CKA with an unbiased estimate | as CKA |
-# | NLC, the non-linearity coefficient {cite}`philipp2021nonlinearity` | how steep the function is at its inputs, against how far its outputs spread | which input has which slope |
+# * **Linear CKA** {cite}`kornblith2019similarity`: how alike the distances between points are before and after. Blind to
+#   rotations and scalings.
+# * **Norm**, $\lVert X - Y\rVert_F$. Blind to whether the difference is affine.
+# * **Sparsity**: share of zeros, after minus before. Blind to anything else.
+# * **Entropy** of the values of a point, after minus before. Blind to which coordinate has which value.
+# * **R²** of the least-squares fit of $Y$ on $X$. Blind where $d \ge n$ (exercise 9.2).
+# * **Debiased CKA** {cite}`song2012feature,nguyen2021wide`: CKA with an unbiased estimate.
+# * **NLC**, the non-linearity coefficient {cite}`philipp2021nonlinearity`: how steep the function is at its inputs, against how
+#   far its outputs spread. Blind to which input has which slope.
 #
 # A criterion that could replace the score correlates with it over the activations of a network, with one sign in all networks. We
-# ask fourteen ImageNet networks and twelve CIFAR-10 networks, beside the 32 that the paper prints.
+# ask fourteen ImageNet and twelve CIFAR-10 networks, beside the paper's 32.
 
 # %%
 sets = {"CIFAR-10": "12 CIFAR-10", "photographs": "14 ImageNet"}
@@ -198,7 +200,7 @@ for of, rows in tables.items():
 found["32 printed"] = printed_correlations()
 every = pd.concat(found, names=["of"]).reset_index()
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations-real", "caption": "In the 26 networks measured here CKA and sparsity keep their sign in all but one, and NLC in all; in the paper's table 2 no criterion does. A dot for each network: correlation of score and criterion over its activations. ImageNet: most weights quantised, 512 photographs of the training set. CIFAR-10: JPEG copies of test images."}, "image": {"width": "540px", "alt": "Seven rows of dots between -1 and 1. For measured networks nearly all dots of CKA are right of zero and nearly all of sparsity and norm left of it; those of entropy and R squared are on both sides. The printed dots lie on both sides in all five rows that have them."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations-real", "caption": "In our 26 networks CKA and sparsity keep their sign in all but one, and NLC in all; in the paper's table 2 no criterion does. A dot for each network: correlation of score and criterion over its activations. ImageNet: most weights quantised, 512 photographs of the training set. CIFAR-10: JPEG copies of test images."}, "image": {"width": "540px", "alt": "Seven rows of dots between -1 and 1. For measured networks nearly all dots of CKA are right of zero and nearly all of sparsity and norm left of it; those of entropy and R squared are on both sides. The printed dots lie on both sides in all five rows that have them."}}
 names = {"cka": "CKA", "r2": "R²", "nlc": "NLC"}
 names["cka_debiased"] = "debiased CKA"
 dots = every.replace({"criterion": names})
@@ -233,10 +235,10 @@ falls = ours.query("criterion == 'nlc'")["correlation"] < 0
 glue("falls", int(falls.sum()), display=False)
 
 # %% [markdown]
-# **In measured networks CKA nearly keeps its sign; in the paper's table it falls in ten of 32.** These are other networks, at
-# full size, so we cannot say whether the networks or the computation differ. NLC falls where the score rises in all
-# {glue:text}`falls` networks of the figure. But a sign is not a strength: whether a criterion passes 0.5 in every network, our
-# intervals leave open ({doc}`18_what_is_reproduced`). {bdg-secondary}`open`
+# **In measured networks CKA nearly keeps its sign; in the paper's table it falls in ten of 32.** Those are other networks, at
+# full size, so either networks or computation may differ. NLC falls where the score rises in all {glue:text}`falls` networks of
+# the figure. But a sign is no strength: our intervals leave open whether a criterion passes 0.5 in every network
+# ({doc}`18_what_is_reproduced`). {bdg-secondary}`open`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals of the correlations", "code_prompt_hide": "How sure? Intervals of the correlations"}
 # Fisher's intervals take activations for independent. Neighbours are alike,
@@ -249,10 +251,10 @@ pd.DataFrame(sides).groupby(ours["criterion"].replace(names)).sum()
 # ## Aside: More images, and single networks
 #
 # With 8,192 images in place of 512 the map adds {glue:text}`map of 8192-average after, CIFAR-10` to averages of CIFAR-10 networks,
-# and nothing at one position. After averages $R^2$ is {glue:text}`MobileNetV1 0.75-r2` in MobileNetV1 and
+# and nothing at one position. After averages the explained share is {glue:text}`MobileNetV1 0.75-r2` in MobileNetV1 and
 # {glue:text}`SqueezeNet 1.1-r2` in SqueezeNet.
 #
-# What the map adds by the number of images (8,192 are too many to find the pairing):
+# What the map adds by number of images (8,192 are too many to find the pairing):
 
 # %%
 layers["map of"] = layers["paired"] - layers["diagonal"]
@@ -261,7 +263,7 @@ by_n = by_n.set_axis(by_n.index.map(", ".join)).add_prefix("map of ")
 table(by_n, digits=3)
 
 # %% [markdown]
-# $R^2$ over networks:
+# The explained share over networks:
 
 # %%
 sure = fits.groupby(["way", "of"])["r2"].agg(["median", "min", "max"])
@@ -277,7 +279,7 @@ after = spread.loc["average after", "ImageNet"].sort_values("r2")
 called = real_networks().reset_index().set_index("model")["network"]
 ends = after.rename(called).iloc[[0, -1]].rename_axis(None)
 varies = {"score": "score varies", "rest": "addition varies"}
-table(ends, varies | {"r2": "R²"})
+table(ends, varies | {"r2": "explained share"})
 
 # %% tags=["remove-cell"]
 say(by_n.filter(like="8192").T, "{:.3f}")
@@ -287,9 +289,9 @@ say(ends)
 # ## Aside: All five together
 #
 # Fitted to the other families, the paper's five criteria together predict {glue:text}`explained` of the score's variation over the
-# layers of a network. The rest is not predicted, so together, too, they do not replace the score.
+# layers of a network. So together, too, they do not replace the score.
 #
-# All are standardised within each network. A share of 0 is as good as the mean of the network:
+# All are standardised within each network. A share of 0 is as good as its mean:
 
 
 # %%

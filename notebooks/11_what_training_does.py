@@ -74,10 +74,10 @@ from companion.style import say, table
 # ## Where do the scores change?
 #
 # Others trained four networks without shortcuts (*plain*) and four with them {cite}`he2016deep` on CIFAR-10
-# ({doc}`06_a_decade` says who). We measured these eight, and the same architectures with initial weights. (The batch norms of an
-# *untrained* network centre and scale each channel by the statistics of the images, as they do while it trains.)
+# ({doc}`06_a_decade` says who). We measured these eight, and the same architectures with initial weights. (Batch norms of
+# *untrained* networks normalise by the statistics of the images, as in training.)
 
-# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores; with shortcuts, the lower ends of the zigzag, which are inside the blocks. Measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, two lines each. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
+# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores; with shortcuts, the lower ends of the zigzag, which are inside the blocks. Exact scores of averages after, on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, two lines each. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
 trained = real_scores("CIFAR-10").assign(stage="trained")
 names = trained[["model", "network", "family"]].drop_duplicates()
 initial = under(load_study("untrained-cifar")).merge(names, on="model")
@@ -89,7 +89,7 @@ two = two.assign(group=two["stage"], line=0)
 bundles_of_signatures(two, panels="network", columns=1)
 
 # %% [markdown]
-# Means over four networks each, by place:
+# Means over four networks, by place:
 
 # %%
 where = {"first": "inside a block", "second": "inside a block"}
@@ -104,8 +104,8 @@ say(places)
 
 # %% [markdown]
 # **Inside residual blocks the scores fall most**, as a ReLU after a sum has little to do at any time
-# ({doc}`05_residual_connections`). In plain networks they fall in this table, too; but where positions are not averaged after the
-# activation, training makes these *more* linear. {bdg-warning}`depends`
+# ({doc}`05_residual_connections`; at one position, where scores are lower). In plain networks they fall in this table, too; but
+# where positions are not averaged after the activation, training makes these *more* linear. {bdg-warning}`depends`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 # What training adds to the mean score of a place, under every choice.
@@ -123,9 +123,10 @@ table(change.set_axis(ways, axis=1))
 # %% [markdown]
 # ## Is an untrained network nearly linear?
 #
-# Scores fall from where they began. The paper says of its untrained VGG-16 that "the signature is increasing, reaching almost a
-# perfectly linear pattern in the last layers". **Theory says why it should rise: random weights make inputs alike.** If two
-# inputs of a ReLU have correlation $c$, a layer takes it to {cite}`cho2009kernel`
+# **Without norms its scores rise to {glue:text}`VGG-11, no norms-measured`, at one position of an image; with norms only those
+# after a sum rise.** {bdg-warning}`depends` The paper says of its untrained VGG-16 that "the signature is increasing, reaching almost a perfectly
+# linear pattern in the last layers". Theory says why: random weights make inputs alike. If two inputs have cosine $c$, a layer
+# with ReLUs takes it to {cite}`cho2009kernel`
 #
 # $$
 # c' = \frac{\sqrt{1 - c^2} + c\,(\pi - \arccos c)}{\pi} \ge c .
@@ -135,11 +136,10 @@ table(change.set_axis(ways, axis=1))
 # off for all, and their scores rise. But a batch norm sets the mean back to 0, where a ReLU scores 0.62 at every depth, unless a
 # shortcut comes before it.
 #
-# Do real weights behave so? `companion.predicted` follows means and variances through them. It takes noise for images, and
-# independent Gaussian noise for the output of each layer. Such a prediction is for one position of an image, so we measure
-# there.
+# Do real weights behave so? `companion.predicted` follows means and variances through them, with noise for images, and
+# independent Gaussian noise for the output of each layer. It predicts one position of an image, so we measure there.
 
-# %% mystnb={"figure": {"name": "fig-predicted-rise", "caption": "The weights alone predict the rise of VGG-11, which has no norms, and the jumps of ResNet-20 after sums. Both untrained; empirical covariance. VGG-11 on images of noise, ResNet-20 on JPEG copies of CIFAR-10."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth. In VGG-11 predicted and measured lines rise together from 0.62 to above 0.9. In ResNet-20 they jump together between 0.62 and above 0.8."}}
+# %% mystnb={"figure": {"name": "fig-predicted-rise", "caption": "The weights alone predict the rise of VGG-11, which has no norms, and the jumps of ResNet-20 after sums. Both untrained, at one position; empirical covariance. VGG-11 on images of noise, ResNet-20 on JPEG copies of CIFAR-10."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth. In VGG-11 predicted and measured lines rise together from 0.62 to above 0.9. In ResNet-20 they jump together between 0.62 and above 0.8."}}
 noise = predicted_beside_measured().query("stage != 'trained'")
 noise = noise[~noise["layer"].str.startswith("classifier")]
 noise = noise.assign(network=noise["model"].map(network_title))
@@ -152,17 +152,16 @@ two = two.melt(keys, ["measured", "predicted"], "group", "score")
 bundles_of_signatures(two, "network", columns=1, dashed="predicted")
 
 # %% [markdown]
-# **At one position VGG-11 rises as predicted.** Its last three convolutions have a mean of {glue:text}`VGG-11, no norms-measured`,
-# predicted {glue:text}`VGG-11, no norms-predicted`. In ResNet-20, which has norms, only the ReLUs after a sum rise. But averages
-# over positions, as the paper takes them, lower the scores of VGG-11 to {glue:text}`VGG-11, no norms-averaged` and raise those of
-# the ResNets; we cannot say why. And the paper's case, an untrained VGG-16 on photographs, we did not measure.
-# {bdg-warning}`depends`
+# **VGG-11 rises as predicted**, to a mean of {glue:text}`VGG-11, no norms-predicted` over the last three convolutions. In
+# ResNet-20, which has norms, only the ReLUs after a sum rise. But the paper takes
+# averages over positions, which lower VGG-11 to {glue:text}`VGG-11, no norms-averaged` and raise the ResNets (why is open), and
+# an untrained VGG-16 on photographs, which we did not measure.
 #
 # ## When do the scores fall?
 #
-# Nine trainings of a mini VGG-16 (34,000 parameters) were measured every 19 steps, on 512 held-out digits. So many
-# measurements need the *paired* score, in which each input keeps its own output: it is faster than the exact score, and never
-# above it. Slide through the first training:
+# We measured nine trainings of a mini VGG-16 (34,000 parameters) every 19 steps, on 512 held-out digits. So many
+# measurements need the *paired* score (each input keeps its own output), which is faster than the exact score and never above
+# it. Slide back through the first training:
 
 # %% tags=["hide-input"]
 course = load_study("seeds-course")
@@ -178,7 +177,7 @@ HTML(
 )
 
 # %% [markdown]
-# Means over all nine:
+# Means of paired scores over all nine:
 
 # %%
 means = course.groupby("step")[["accuracy", "score"]].mean()
@@ -191,10 +190,10 @@ say(100 * means[["accuracy"]], "{:.0f} %")
 say(means[["score"]])
 
 # %% [markdown]
-# **The scores fall while the network learns most, and then stand still.** From step 57 to step 247 the accuracy goes from
-# {glue:text}`57-accuracy` to {glue:text}`247-accuracy`, and the mean score from {glue:text}`57-score` to
-# {glue:text}`247-score`; then neither moves much. Over the whole training the score falls from {glue:text}`0-score` to
-# {glue:text}`570-score`, the exact one by less. {bdg-warning}`depends`: this is one architecture on one small data set.
+# **The scores dip, rise, and then fall while the network still learns.** Up to step 57 they rise to {glue:text}`57-score` as the
+# accuracy reaches {glue:text}`57-accuracy`; up to step 247 they fall to {glue:text}`247-score` as it reaches
+# {glue:text}`247-accuracy`; then neither moves much. In all the score falls from {glue:text}`0-score` to {glue:text}`570-score`,
+# the exact one by less. {bdg-warning}`depends`: one architecture on one small data set.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The exact score before and after", "code_prompt_hide": "How sure? The exact score before and after"}
 nine = {"before": "untrained", "after": "seeds"}
@@ -269,7 +268,7 @@ prepare = affscore.models.card_of(network).preprocessing
 pictures = torch.stack([prepare(image) for image in digits[:480]])
 optimiser = torch.optim.AdamW(network.parameters(), lr=2e-3)
 
-# %% mystnb={"figure": {"name": "fig-own", "caption": "The mean score of a small network with batch norms falls with its first steps. A line for each activation, and below the accuracy on the measured digits."}, "image": {"alt": "Affinity scores of nine activations over sixty optimisation steps, coloured by depth, with their mean, which falls, and the accuracy below, which rises."}}
+# %% mystnb={"figure": {"name": "fig-own", "caption": "The mean score of a small network with batch norms falls with its first steps. A line for each activation, and below the accuracy on these digits."}, "image": {"alt": "Affinity scores of nine activations over sixty optimisation steps, coloured by depth, with their mean, which falls, and the accuracy below, which rises."}}
 with affscore.track(network, "digits", every=20, n=256) as tracker:
     for _ in range(60):
         some = torch.randint(len(pictures), (64,))
@@ -281,8 +280,7 @@ with affscore.track(network, "digits", every=20, n=256) as tracker:
 tracker.plot()
 
 # %% [markdown]
-# `tracker.table` has a row for each measured step and activation. The training is not changed, to the last bit of the
-# weights. There are callbacks for Lightning and Hugging Face's Trainer: {doc}`../book/how_to_run_with_your_model`.
+# `tracker.table` has a row for each measured step and activation. The training is unchanged, to the last bit. There are callbacks for Lightning and Hugging Face's Trainer: {doc}`../book/how_to_run_with_your_model`.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A pair of your own", "code_prompt_hide": "A pair of your own"}
 if before and after:
@@ -322,7 +320,7 @@ answer = None  # your answer here: a number
 # :class: dropdown
 # ```
 #
-# Try biases on a grid of quantiles of the normal distribution.
+# As in the hint.
 
 # %%
 x = norm.ppf((np.arange(200) + 0.5) / 200)[:, None]

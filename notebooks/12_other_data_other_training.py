@@ -26,7 +26,8 @@
 # images of the same data do**, in eleven networks trained on ImageNet or CIFAR-10; under other choices at least
 # {glue:text}`min-every choice` times. {bdg-success}`robust`
 #
-# **A small distance need not mean a near meaning**: digits that nobody can read are about as near as inverted ones. {bdg-warning}`depends`
+# **Five ways to train a small network show in its signature**, but only contrastive training in its mean score.
+# {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -71,14 +72,15 @@ from companion.style import say, table
 # %% [markdown]
 # ## Other data: from photographs to CIFAR-10, and back
 #
-# A signature moves with every sample of images. How far do *other images of the same data* move it? We take that as the unit, and
-# ask how many times as far a network's signature moves on data for which it was not trained.
+# How far do *other images of the same data* move a signature? We take that as the unit, and ask how many times as far it moves
+# on data for which the network was not trained.
 #
 # ```{admonition} The distance and its unit exactly
 # :class: dropdown
 #
 # Let $s$ and $s'$ be two signatures. Their distance over the activations $l$ is $D = \sqrt{\sum_l (s'_l - s_l)^2}$. The unit is
-# $\sqrt{\sum_l \sigma_l^2}$, where $\sigma_l$ is the standard deviation of the scores of two halves of the images.
+# $\sqrt{\sum_l \sigma_l^2}$, where $\sigma_l$ is the standard deviation of the scores of two halves of the images: half the
+# images double $\sigma_l^2$, and so does a difference of two scores.
 # ```
 
 
@@ -97,7 +99,7 @@ def distances(study):
 names = ["other-data-photographs", "other-data-cifar"]
 real = pd.concat([distances(under(load_study(name))) for name in names])
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars, the unit). Distance from the signature on the data of the training; dotted lines are means. Three networks trained on ImageNet, then eight on CIFAR-10; 512 images each, as JPEG."}, "image": {"alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars, the unit). Distance from the signature on the data of the training; dotted lines are means. Three networks trained on ImageNet, then eight on CIFAR-10; 512 images each, as JPEG."}, "image": {"width": "540px", "alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
 called = {"folder:cifar10-test": "CIFAR-10", "random": "noise"}
 called["folder:imagenet-sample"] = "ImageNet"
 titles = {model: name for name, model in real_networks()["model"].items()}
@@ -119,10 +121,10 @@ extremes = {"least": times.loc["min"].min(), "most": times.loc["max"].max()}
 say(pd.DataFrame({"times": extremes}), "{:.2g}")
 
 # %% [markdown]
-# **So a signature belongs to the data, too.** Noise is further away than the other photographs for all networks but one. Under every
+# **So a signature belongs to the data, too.** Noise is further away than other photographs for all networks but one. Under every
 # choice of the measure other data move a signature at least {glue:text}`min-every choice` times as far.
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
 ratios = []
 for name in names:
@@ -141,8 +143,8 @@ say(ratios.min(axis=1).to_frame("every choice"), "{:.1f}")
 #
 # The paper reads it so: CIFAR is "semantically closer to Imagenet". Digits test this. *Inverted* digits, black for white, can be
 # read by everybody, but *shuffled* ones, with one permutation of the pixels for all images, by nobody. So if a small distance
-# means a near meaning, inverted digits must be much nearer. Distances in the 36 small networks of the mini zoo, which
-# were trained on digits:
+# means a near meaning, inverted digits must be much nearer. Distances in the 36 small networks of the mini zoo, trained on
+# digits:
 
 # %%
 mini = load_study("other-data")
@@ -155,9 +157,9 @@ table(on_digits, columns | {"chance": "other digits"})
 say(on_digits)
 
 # %% [markdown]
-# **They are not**: on average they are at {glue:text}`mean-digits-inverted`, and shuffled ones at
+# **They are not**: on average they are at {glue:text}`mean-digits-inverted`, shuffled ones at
 # {glue:text}`mean-digits-shuffled`. The distance measures how much the distributions of the activations change, not what an
-# image means. {bdg-warning}`depends`: by eight of twelve choices the shuffled ones are even nearer.
+# image means. {bdg-warning}`depends`: by eight of twelve choices shuffled ones are even nearer.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Shuffled less inverted digits, under every choice", "code_prompt_hide": "How sure? Shuffled less inverted digits, under every choice"}
 # Least and most of four choices of covariance and coupling each, and the
@@ -176,8 +178,8 @@ table(leads, digits=3)
 # %% [markdown]
 # ## Other training: five ways to the same architecture
 #
-# The paper has one training of each method, and so cannot separate methods from seeds. We trained a mini ResNet-18 on digits in
-# five ways, from three seeds each:
+# With one training of each method the paper cannot separate methods from seeds. We trained a mini ResNet-18 on digits in five
+# ways, from three seeds each:
 #
 # * *supervised*, and supervised with *label noise* (40 % of the labels drawn at random);
 # * without labels: by *rotation* (by how many quarters of a turn was the image rotated? {cite}`gidaris2018unsupervised`),
@@ -195,15 +197,15 @@ figure = bundles_of_signatures(apart, columns=1)
 figure.axes[0].yaxis.label.set_text("score less supervised")
 
 # %% [markdown]
-# The mean score shows contrastive training alone, since the other four ways overlap with each other's seeds:
+# The mean score singles out only contrastive training; the other four ways overlap:
 
 # %%
 means = ways.groupby(["way", "seed"])["score"].mean()
 table(means.groupby("way").agg(["mean", "min", "max"]))
 
 # %% [markdown]
-# **But the way of training shows in the signature**: for most the nearest signature is one of the same way. By chance about two would
-# have such a neighbour.
+# **But the way of training shows in the signature**: for most the nearest signature is one of the same way. By chance about
+# two would have one. Label noise is most often mistaken, for supervised training.
 
 # %%
 by_training = dict(list(ways.groupby(["way", "seed"])["score"]))
@@ -212,7 +214,8 @@ apart = distance_matrix(scores).to_numpy(copy=True)
 np.fill_diagonal(apart, np.inf)
 labels = np.array([way for way, _ in by_training])
 same = labels[apart.argmin(axis=1)] == labels
-print(f"{same.sum()} of {len(same)} have a nearest neighbour of their way")
+own = pd.Series(same).groupby(labels).sum().to_dict()
+print(f"own way nearest: {same.sum()} of {len(same)}, of three each {own}")
 
 # %% [markdown]
 # {bdg-warning}`depends`: this is one small architecture.
@@ -265,7 +268,7 @@ print(f"ratio by every choice: {every.min():.1f} to {every.max():.1f}")
 # %% [markdown]
 # ## Aside: A network of your own
 #
-# Set the parameters `model`, `dataset` and `others`.
+# Set `model`, `dataset` and `others`.
 
 # %%
 if model:
@@ -347,7 +350,7 @@ companion.exercises.check("12.1", (below, above))
 # the statistic, or more. The p-value is the share of permutations that reach it.
 #
 # (b) The bound for two methods is $2\,(k!)^2 / (2k)!$: 1/3 for $k = 2$, 1/10 for $k = 3$, 1/35 for $k = 4$. So four seeds. For five methods
-# with two seeds it is $5! \cdot 2^5 / 10! = 1/945$: two are enough, if all goes well.
+# with two seeds it is $5! \cdot 2^5 / 10! = 1/945$: two are enough.
 #
 # (c) With $k = 1$ the bound is $m!/m! = 1$: no result could have rejected. A clustering of one training each cannot show that it finds methods.
 

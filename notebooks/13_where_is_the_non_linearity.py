@@ -21,11 +21,11 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **The score cannot compare blocks of different kinds.** {bdg-success}`robust` A random *linear* layer of 64 channels scores
-# {glue:text}`linear-64`, a ReLU {glue:text}`ReLU-64`.
+# **The score cannot compare blocks of different kinds.** {bdg-success}`robust` With 512 samples a random *linear* layer of 64
+# channels scores {glue:text}`linear-64`, a ReLU {glue:text}`ReLU-64`.
 #
-# **The share of a block's variance that no affine map explains can, but it depends on where one measures.**
-# {bdg-warning}`depends` On averages over all positions of an image activations leave most of it, at one position other blocks do.
+# **The share of a block's variance that no affine map explains can, on averages over all positions of an image.**
+# {bdg-warning}`depends` There activations leave more than other blocks; at one position even linear layers leave much.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -63,12 +63,12 @@ from companion.style import say, table
 # %% [markdown]
 # ## Can the score compare blocks?
 #
-# A random linear layer tests that, as it is affine. The score compares the output with one affine map, the optimal transport
-# map. Its matrix is symmetric and has no negative eigenvalue: it stretches and does not turn. That suits an elementwise
-# activation, but a linear layer turns, too.
+# A random linear layer tests that: it is affine, so it should score 1. But the score compares the output with one affine map,
+# the optimal transport map, which stretches and does not turn: its matrix is symmetric without negative eigenvalues. That
+# suits an elementwise activation, but a linear layer turns, too.
 #
-# A **least-squares fit** $A x + b$ may use any matrix. The **unexplained share** is the part of the variance of the output
-# that it leaves, 0 for an affine block,
+# A **least-squares fit** $A x + b$ may use any matrix. What it leaves of the output's variance is the **unexplained share**,
+# 0 for an affine block,
 #
 # $$ u = \frac{\min_{A, b} \sum_i \lVert A x_i + b - y_i \rVert^2 / (n - 1 - r)}{\sum_i \lVert y_i - \bar y \rVert^2 / (n - 1)} , $$
 #
@@ -99,8 +99,9 @@ criteria_over_width(layers)
 say(layers["affinity score"].unstack())
 
 # %% [markdown]
-# **The more channels a linear layer has, the lower it scores.** With two the score hardly sees the turn: it
-# compares clouds, and a normal cloud that is turned is a normal cloud again. With 64 channels 512 points are too few to show that. {doc}`01_the_affinity_score` has the extreme case, $-x$.
+# **The more channels a linear layer has, the lower it scores.** With two the score hardly sees the turn, as it compares
+# clouds and a turned normal cloud is normal again. With 64 channels 512 points are too few to show that.
+# {doc}`01_the_affinity_score` has the extreme case, $-x$.
 #
 # ## Is it so in real networks?
 #
@@ -123,15 +124,15 @@ table(blocks.rename(columns={"score": "paired score"}), digits=3)
 say(blocks)
 
 # %% [markdown]
-# **Linear layers score lowest, though they are affine.** The fit leaves little of them. (Convolutions count as linear, and at
-# borders and strides the average of their output over positions is no function of that of the input.)
-# Batch normalisation is affine, too: it multiplies each channel by a number. Some of these numbers are negative, which no
-# transport map has, so it scores {glue:text}`normalisation-score`; the fit explains all of it.
+# **Linear layers score lowest, though they are affine.** The fit leaves little of them. (Convolutions count as linear; at
+# borders and strides the average of their output is no function of that of the input.) Batch normalisation is affine, too: it
+# multiplies each channel by a number. Some are negative, which no transport map has, so it scores
+# {glue:text}`normalisation-score`; the fit explains all of it.
 #
 # ## Which blocks are least linear?
 #
-# So compare blocks by the unexplained share. Attention and layer normalisation come from the mini zoo: 36 small networks, after
-# the architectures of the paper, trained on digits.
+# **Activations are, if we compare unexplained shares of averages over positions.** Attention and layer normalisation come from
+# the mini zoo: 36 small networks, after the architectures of the paper, trained on digits.
 
 # %%
 KINDS = ["network", "residual", "mlp", "activation", "normalisation"]
@@ -146,11 +147,11 @@ if model:
     own["unexplained share"] = 2 * (1 - own["affine_fit"]) ** 2
     shown = pd.concat([shown, own])
 
-# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "With averages over positions whole networks leave the most unexplained, on average about a fifth. Batch normalisation leaves nothing, layer normalisation little. Linear layers are the control. One point a network: the mean over its blocks."}, "image": {"width": "540px", "alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
+# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "Of the blocks activations leave most unexplained, on average, and whole networks about a fifth. Linear layers are the control. Averages over positions. One point a network: the mean over its blocks."}, "image": {"width": "540px", "alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
 shares = shown.pivot_table("unexplained share", "model", "kind")[KINDS]
 with_layer_norm = shares["attention"].notna()
 with_layer_norm |= shares.index.str.contains("convnext")
-groups = pd.Series("mini, batch norm or none", index=shares.index)
+groups = pd.Series("mini, others", index=shares.index)
 groups[with_layer_norm] = "mini, layer norm"
 groups[shares.index.str.contains("cifar")] = "CIFAR-10"
 if model:
@@ -158,26 +159,29 @@ if model:
 unexplained_shares(shares, groups)
 
 # %% [markdown]
-# **It depends on where one measures.** {bdg-warning}`depends` With averages over positions, as in the figure, whole networks
-# leave more than any kind of block, on average. With one sampled position of each image, blocks that look at other
-# positions (attention, convolution, pooling) leave more: on CIFAR-10 linear layers then 0.34 instead of 0.01, more than any
-# other kind.
+# **One position is the wrong input for a block that reads others** (attention, convolution, pooling). {bdg-warning}`depends`
+# Measured at one position of each image, even linear layers leave {glue:text}`linear-one position` on CIFAR-10 instead of
+# {glue:text}`linear-average after`, more than any other kind: what comes from other positions counts as unexplained.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Averages over positions against one sampled position", "code_prompt_hide": "How sure? Averages over positions against one sampled position"}
 by_reduction = study[most].assign(group=study["model"].map(groups))
 by_reduction = by_reduction.pivot_table(
     "unexplained share", ["group", "kind"], "reduction"
 )
-table(by_reduction.set_axis(["average after", "one position"], axis=1))
+by_reduction.columns = ["average after", "one position"]
+table(by_reduction)
+
+# %% tags=["remove-cell"]
+say(by_reduction.loc["CIFAR-10"].loc[["linear"]])
 
 # %% [markdown]
 # ## Aside: The network as one map
 #
 # A single affine map of the pixels explains most of a small network, {glue:text}`explained-mean` on average over the mini zoo.
 #
-# From all pixels to the logits there is no average over positions, so the choice above plays no part. (Digits have 8 x 8
-# pixels, so hundreds of images suffice. For CIFAR-10, with 3,072 numbers an image, they do not.) The explained share in per
-# cent, over the 36 networks:
+# From all pixels to the logits there is no average over positions, so the choice above plays no part. (Hundreds of images
+# suffice for digits of 8 x 8 pixels, but not for CIFAR-10 with 3,072 numbers.) The explained share in per cent, over the 36
+# networks:
 
 # %%
 networks = study[(study["kind"] == "network") & ~real]

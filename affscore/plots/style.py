@@ -53,7 +53,7 @@ _SETTINGS: Any = {
     "axes.linewidth": 0.7, "xtick.major.width": 0.7, "ytick.major.width": 0.7, "axes.axisbelow": True,
     "axes.prop_cycle": plt.cycler(color=_COLOURS) + plt.cycler(linestyle=_LINESTYLES), "lines.linewidth": 1.6,
     "lines.markersize": 4, "svg.fonttype": "none", "text.usetex": False,
-    "figure.hooks": ["affscore.plots.style:draw_once"],
+    "figure.constrained_layout.h_pad": 0.065, "figure.hooks": ["affscore.plots.style:draw_once"],
 }  # fmt: skip
 
 
@@ -127,7 +127,7 @@ def legend_below(figure: Figure, columns: int, *, loc: Any = "outside lower cent
 
     Args:
         figure: With the panels.
-        columns: So many, or as many as fit the width of the figure.
+        columns: At most so many, and at most as many as fit the width of the figure.
         loc: As matplotlib's.
         look: As matplotlib's.
     """
@@ -135,7 +135,8 @@ def legend_below(figure: Figure, columns: int, *, loc: Any = "outside lower cent
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    for ncols in range(columns, 0, -1):
+    for rows in range(-(-len(handles) // columns) or 1, len(handles) + 1):
+        ncols = -(-len(handles) // rows)  # rows of equal length, as far as they go
         legend = figure.legend(list(handles.values()), list(handles), loc=loc, ncols=ncols, **look)
         if ncols == 1 or legend.get_window_extent().width <= figure.bbox.width:
             break

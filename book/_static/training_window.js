@@ -12,7 +12,7 @@ function drawTrainingWindow(place, { steps, accuracy, scores }) {
 
   place.innerHTML = `
     <label class="training-controls">Steps of the optimiser
-      <input type="range" min="0" max="${steps.length - 1}" step="1" value="0"></label>
+      <input type="range" min="0" max="${steps.length - 1}" step="1" value="${steps.length - 1}"></label>
     <p class="training-key"><span class="start">before training</span> <span class="now">at this step</span></p>
     <svg viewBox="0 0 ${WIDTH} 262" role="img"></svg>
     <p class="training-verdict"></p>`;

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from affscore.plots.style import PALETTE, house_style, legend_below, literal, page, series_style
+from companion.style import narrow
 
 _LABELS = {"euclidean": "Euclidean distance", "dtw": "DTW distance"}
 
@@ -23,7 +24,7 @@ def deviation_panels(table: pd.DataFrame, values: Sequence[str] = ("euclidean", 
         chance: What the column ``chance`` is called, which is drawn as bars behind the Euclidean distances.
 
     Returns:
-        The figure, as wide as a page: the networks side by side, a marker for each data set, and a line at the mean of
+        The figure, narrow: the networks side by side, a marker for each data set, and a line at the mean of
         each over the networks.
 
     Source: figure 15.
@@ -35,6 +36,7 @@ def deviation_panels(table: pd.DataFrame, values: Sequence[str] = ("euclidean", 
     """
     names = list(dict.fromkeys(table["model"]))
     figure, panels = page(len(values), 1.3, each=2.1, columns=1, sharex=True)
+    narrow(figure)
     for axes, value in zip(panels, values, strict=True):
         for number, (data, rows) in enumerate(table.groupby("dataset", sort=False)):
             look: Any = {"markersize": 4.5, "linestyle": "", **series_style(number)}
