@@ -23,7 +23,7 @@ def accuracy_by_share(table: pd.DataFrame) -> Figure:
     >>> [line.get_label() for line in figure.axes[0].lines]  # the best one first
     ['variance', 'random']
     """
-    labels = {"xlabel": "channels that became linear (%)", "ylabel": "mean accuracy (%)"}
+    labels: Any = {"xlabel": "channels that became linear (%)", "ylabel": "mean accuracy (%)"}
     figure, (axes,) = page(1, 2.9, **labels)
     for number, order in enumerate(table.mean().sort_values(ascending=False).index):
         axes.plot(100 * table.index, table[order], "-", **series_style(number), markersize=5, label=literal(str(order)))
