@@ -86,8 +86,8 @@ outcome = 100 * outcome.astype(float)
 outcome["mean score"] = study.groupby(one)["score"].mean()
 free = outcome.xs("free", level="target")
 twin = free["accuracy"].reindex(outcome.index.droplevel("target"))
-outcome["less free"] = outcome["accuracy"] - twin.to_numpy()
-accuracy_by_score(outcome.drop("free", level="target").reset_index())
+change = outcome.assign(change=outcome["accuracy"] - twin.to_numpy())
+accuracy_by_score(change.drop("free", level="target").reset_index())
 
 # %% [markdown]
 # **Pulled high, a network gets fewer digits right.** Pulled low, mini ResNets change by
@@ -97,8 +97,7 @@ accuracy_by_score(outcome.drop("free", level="target").reset_index())
 # %%
 means = outcome.groupby("target").mean().loc[["low", "free", "high"]]
 cost = means.loc["free"] - means.loc["high"]
-measured = [*MEASURES.values(), "mean score"]
-table(means[measured], digits=dict.fromkeys(MEASURES.values(), 1))
+table(means, digits=dict.fromkeys(MEASURES.values(), 1))
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Differences from free training", "code_prompt_hide": "How sure? Differences from free training"}
 # in points, with intervals of 95 % over five seeds; tasks share their images
@@ -128,11 +127,9 @@ say(sure.apply(lambda column: column.str.partition(" [")[0]))
 
 # %% mystnb={"figure": {"name": "fig-17-control", "caption": "A pull moves the score, a disturbance as strong does not. Pull less control, with 95 % intervals over eight designs; grey: the margin of equivalence."}, "image": {"alt": "Three panels with a row for low and one for high, each a point and its interval over a grey band around zero. Mean scores lie far from zero, to the left for low and to the right for high; accuracy lies nearer to zero, below it for high; under noise intervals are wide."}}
 against, words = judged("control"), ["low", "difference", "high", "margin"]
-against["of"] = np.repeat(
-    ["mean score", "accuracy (points)", "under noise (points)"], 2
-)
-against.loc[against["of"] != "mean score", words] *= 100
-against.index = ["low", "high"] * 3
+of = ["mean score", "accuracy (points)", "under noise (points)"]
+against.loc[against.index[2:], words] *= 100
+against["of"], against.index = np.repeat(of, 2), ["low", "high"] * 3
 forest(against, "of")
 
 # %% [markdown]
@@ -145,8 +142,8 @@ control["level"] = control["level"].str.replace("-random", ", control")
 reached = control.groupby("level")[["score", "test_accuracy"]].mean()
 noisy = control.pivot_table("accuracy_noise", "level", "design")
 reached = reached.join(noisy[["resnet8", "vgg8"]]).astype(float)
-of = control.pivot_table("test_accuracy", "design", "level")
-lost = 100 * of.drop(columns="free").sub(of["free"], axis=0)
+lost = 100 * control.pivot_table("test_accuracy", "design", "level")
+lost = lost.sub(lost.pop("free"), axis=0)
 said = lost.agg(lambda points: f"{mean_of(points):.0f}")
 reached["lost"] = said.str.replace("-", "\u2212")
 shown = {"score": "mean score", "test_accuracy": "accuracy (%)"}

@@ -23,10 +23,10 @@ def accuracy_by_score(trainings: pd.DataFrame) -> Figure:
     """Draw how accuracy changed by a pull against the mean score it led to, a panel for each network.
 
     Args:
-        trainings: A row for each: ``network``, ``task``, ``target``, ``mean score`` and ``less free``, in points.
+        trainings: A row for each: ``network``, ``task``, ``target``, ``mean score`` and ``change``, in points.
 
     >>> rows = pd.DataFrame({"network": ["mini VGG", "mini ResNet"], "task": "hard", "target": "low",
-    ...     "mean score": [0.7, 0.6], "less free": [-1, -9]})
+    ...     "mean score": [0.7, 0.6], "change": [-1, -9]})
     >>> [axes.get_title() for axes in accuracy_by_score(rows).axes]
     ['mini VGG', 'mini ResNet']
     """
@@ -39,7 +39,7 @@ def accuracy_by_score(trainings: pd.DataFrame) -> Figure:
         for number, ((target, task), some) in enumerate(rows.groupby(["target", "task"])):
             colour, marker = series_style(number // 2)["color"], series_style(number % 2)["marker"]
             look: Any = {"linestyle": "", "color": colour, "marker": marker, "label": f"{target}, {task}"}
-            axes.plot(some["mean score"], some["less free"], markersize=7, alpha=0.8, **look)
+            axes.plot(some["mean score"], some["change"], markersize=7, alpha=0.8, **look)
         axes.set_title(literal(str(network)))
     legend_below(figure, 4)
     return figure
