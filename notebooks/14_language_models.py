@@ -59,13 +59,12 @@ from companion.style import say, table
 # ## What does training change?
 #
 # Two transformers with four blocks learn to predict the next character of a text that everybody has: the docstrings of Python's
-# standard library (`companion.docstrings`; other versions of Python have other ones). In `char_gpt` a block has two linear
-# layers with a GELU between them, as in GPT-2 {cite}`radford2019language`; `gated_char_gpt` multiplies the GELU's output by a
-# third linear layer of the input {cite}`shazeer2020glu`, as most newer models do.
+# standard library (`companion.docstrings`). In `char_gpt` a block has two linear layers with a GELU between them, as in GPT-2
+# {cite}`radford2019language`; `gated_char_gpt` multiplies the GELU's output by a third linear layer of the input
+# {cite}`shazeer2020glu`, as most newer models do.
 #
 # We score the four GELUs, of 512 channels each, on 512 held-out windows of 128 characters, while the networks learn in 500
-# steps, from three seeds. (Smaller ones to train: `examples/language_networks.py`, with the tracker of
-# {doc}`11_what_training_does`.)
+# steps, from three seeds. (Smaller ones to train: `examples/language_networks.py`.)
 
 # %% mystnb={"figure": {"name": "fig-14-course", "caption": "Training lowers the score of every GELU, after a short rise. Lines: means over three seeds; bands: from the lowest to the highest."}, "image": {"alt": "Two panels, without and with gates, each with four curves that begin near 0.95 and fall while the network trains, to between 0.7 and 0.85. The first two blocks end lowest."}}
 NAMES = {"char_gpt": "GELU", "gated_char_gpt": "gated"}
@@ -97,8 +96,8 @@ say(of_few.add_suffix(", bias"))
 #
 # ## What do gates change?
 #
-# **Gated units end slightly more linear**, in each seed, after as many steps and at equal loss. That is the step at
-# which a training first reaches the loss, in bits a character, that all reach:
+# **Gated units end slightly more linear**, in each seed, after as many steps and at equal loss. Equal loss, in bits a
+# character, is the highest of the six best ones; each training is scored where it first reaches it:
 
 # %%
 training = course.groupby(["network", "seed", "step"])
@@ -110,8 +109,8 @@ gates[f"at {least:.2f} bits"] = reached["score"].first()
 table(pd.DataFrame(gates), digits=3)
 
 # %% [markdown]
-# Whether the gate is the reason is {bdg-secondary}`open`: gated networks have more
-# parameters here, and equal parameters are untested (exercise 14.2).
+# Whether the gate is the reason is {bdg-secondary}`open`: the lead is smaller than the bias above, and gated networks have more
+# parameters here (exercise 14.2).
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 # Mean scores; exact and paired coupling agree, so one of them counts.
@@ -131,10 +130,10 @@ table(sure.agg(**of, most=("lead", "max")), digits=3)
 # %% [markdown]
 # ## What does the position change?
 #
-# In these networks the first position of a window knows one character, the second two, the last one all of them. The default,
-# *average after*, is over all positions; `companion.language.scores_by_position` scores one at a time.
+# The first position of a window knows one character, the second two, the last one all of them. The default, *average after*, is
+# over all positions; `companion.language.scores_by_position` scores one at a time.
 
-# %% mystnb={"figure": {"name": "fig-14-positions", "caption": "At the first position the GELUs of trained networks are nearest to affine; from the fifth on their scores hardly change. Lines: means over three seeds; bands: from the lowest to the highest."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
+# %% mystnb={"figure": {"name": "fig-14-positions", "caption": "At the first position the GELUs of trained networks score highest; from the fifth on scores hardly change. Lines: means over three seeds; bands: from the lowest to the highest."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
 positions = load_study("language-positions").replace({"network": NAMES})
 positions = positions.query("way == 'language'")
 positions = positions[positions["covariance"] == covariance]
@@ -142,8 +141,8 @@ panels = dict(list(positions.groupby("network")))
 scores_along(panels, "position", "position in the window", doubling=True)
 
 # %% [markdown]
-# **A GELU is nearer to affine where it knows few characters.** (One character has few values, and few different inputs
-# of many channels score too high, {doc}`03_estimating_it_well`: part of this may be bias.)
+# **A GELU scores highest where it knows one character.** Part of this may be bias: one character has few values, and few
+# different inputs of many channels score too high ({doc}`03_estimating_it_well`).
 
 # %%
 at = positions.pivot_table("score", "network", "position")
@@ -155,7 +154,7 @@ table(at)
 say(at)
 
 # %% [markdown]
-# From about the third on, a single position has a lower score than the average: {glue:text}`GELU-last` at the last one against
+# From the second on, a single position has a lower score than the average: {glue:text}`GELU-last` at the last one against
 # {glue:text}`GELU-average after`. Averages of positions vary less
 # ({doc}`10_every_choice_at_once`), so compare networks under one reduction.
 #

@@ -24,12 +24,12 @@
 # :::{admonition} What we found
 # :class: findings
 # **Hardly, once the size of its outputs is divided out.** {bdg-warning}`depends` A straight path bends more the more
-# regions it crosses (rank correlations {glue:text}`VGG-deviation-within` and {glue:text}`ResNet-deviation-within`). Divided by
-# how far the output moves up and down, it hardly does ({glue:text}`VGG-relative-within` and
-# {glue:text}`ResNet-relative-within`).
+# regions it crosses (rank correlations {glue:text}`ResNet-deviation-within` in mini ResNets,
+# {glue:text}`VGG-deviation-within` in mini VGGs). Divided by how far the output moves up and down, it hardly does
+# ({glue:text}`ResNet-relative-within`, {glue:text}`VGG-relative-within`).
 #
-# Wrong labels make this divided bend {glue:text}`ResNet-relative` to {glue:text}`VGG-relative` times as large, as moved digits
-# with right labels do, and the number of regions {glue:text}`VGG-regions` to {glue:text}`ResNet-regions` times.
+# Of networks wide enough to fit their labels the widest has {glue:text}`crossings-grown` times the regions of the narrowest, and
+# {glue:text}`absolute_deviation-grown` times its bend; divided, the bend has no trend.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -76,7 +76,7 @@ from companion.style import say, table
 # %% [markdown]
 # ## A path and its regions
 #
-# To see regions and bend, we follow two mini VGGs without normalisation along a closed path: eight straight segments between
+# We follow two mini VGGs without normalisation along a closed path: eight straight segments between
 # eight translations of a digit. One network has learned the digits, the other has memorised labels that are all wrong.
 
 # %%
@@ -89,7 +89,7 @@ names |= {one.rpartition("/")[2]: one for one in networks}
 models = {name: affscore.load_model(one, seed) for name, one in names.items()}
 prepare = affscore.models.card_of(models["right labels"]).preprocessing
 
-# %% mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords. Left: the output (black) along a closed path around a digit, its chord over each segment (dashed), and the area between. Right: the first 2&nbsp;% of the first segment, with a tick for each bend. There wrong labels have about twice as many, on the whole path a quarter more. All panels of a column have the same scale."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
+# %% mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords. Left: the output (black) along a closed path around a digit, its chord over each segment (dashed), and the area between. Right: the first 2&nbsp;% of the first segment, with a tick for each bend. There wrong labels have about twice as many, on the whole path a quarter more. The axes of a column have the same span."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
 pictures, digits = affscore.models.digits("test")
 path = closed_paths(prepare(pictures[image])[None])[0].double()
 followed = {
@@ -111,7 +111,7 @@ logits_along_path(followed, digit)
 # * the **absolute deviation**: the area between an output $f$ and its chord $h$, $D = \ell \int_0^1 |f - h|\,dt$, where
 #   $\ell$ is the length of the segment;
 # * the **relative deviation**, ours: $D$ divided by $\ell$ and by the way that $f$ goes up and down. It is 0 for an affine
-#   function and 1/2 at most. Outputs that are all multiplied by a number have the same relative deviation.
+#   function and 1/2 at most. It stays if all outputs are multiplied by a number.
 
 
 # %%
@@ -121,6 +121,7 @@ def measure(segment):
     chord = f[:, :1] + fine * (f[:, -1:] - f[:, :1])
     distance = abs(f - chord).mean(axis=1)
     way = abs(np.diff(segment.logits, axis=0)).sum(axis=0)
+    # the poster's code adds up a bound of the area, here five times as large
     return {
         "density": segment.crossings,
         "absolute deviation": segment.length * distance.mean(),
@@ -129,7 +130,7 @@ def measure(segment):
 
 
 # %% [markdown]
-# Means over segments and outputs. (The poster's code adds up an upper bound of the area, here about five times as large.)
+# Means over segments and outputs:
 
 # %%
 of_path = {
@@ -141,7 +142,7 @@ table(pd.DataFrame(of_path).T, digits={"density": 0})
 # %% [markdown]
 # ## Do more regions mean more bend?
 #
-# One pair of networks is one sample. So two architectures, a mini VGG and a mini ResNet, learned the digits as they are, moved
+# One pair is one sample. So two architectures, a mini VGG and a mini ResNet, learned the digits as they are, moved
 # at random, and with 20 to 100 % of wrong labels, from three seeds each, and all were followed around the same 16 test images.
 
 # %%
@@ -156,8 +157,8 @@ headings = {"regions": "density", "deviation": "absolute deviation"}
 headings |= {"relative": "relative deviation"}
 
 # %% [markdown]
-# Within a network the poster finds that density and deviation have little to do with each other: over its segments it
-# prints rank correlations from −0.15 to 0.27 for CIFAR-10. Ours with density, means over trainings:
+# Within a network the poster finds little relation: it prints rank correlations of density and deviation over segments from
+# −0.15 to 0.27 for CIFAR-10. Ours, means over trainings:
 
 
 # %%
@@ -175,9 +176,9 @@ table(within, {name: headings[name] for name in within})
 say(within.add_suffix("-within"))
 
 # %% [markdown]
-# **Absolute deviation rises with density, relative deviation hardly does.** So it is with wrong labels, too:
+# **Absolute deviation rises with density, relative deviation hardly does.** With wrong labels only the absolute one runs away:
 
-# %% mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the absolute deviation grows several times over, density and relative deviation little. The relative deviation grows as much with right labels on moved digits. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the absolute deviation rises from 1 to about 6; those of density and relative deviation stay between 1 and 1.8."}}
+# %% mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the absolute deviation grows several times over, density and relative deviation little; the latter as much with right labels on moved digits. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the absolute deviation rises from 1 to about 6; those of density and relative deviation stay between 1 and 1.8."}}
 by_labels = paths.groupby(["network", "way"], sort=False)
 means = by_labels[["regions", "deviation", "relative"]].mean()
 times = means.div(means.xs("vanilla", level="way"), level="network")
@@ -188,9 +189,10 @@ times_as_large(times.rename(columns=headings))
 say(wrong, "{:.1f}")
 
 # %% [markdown]
-# Only the absolute deviation grows several times over, to {glue:text}`ResNet-deviation` and
-# {glue:text}`VGG-deviation` times that with right labels. Most of this is the swing of the outputs: a network whose outputs are all
-# multiplied by five has five times the deviation, and makes the same decisions.
+# The relative deviation becomes {glue:text}`ResNet-relative` to {glue:text}`VGG-relative` times as large, density
+# {glue:text}`VGG-regions` to {glue:text}`ResNet-regions` times, absolute deviation {glue:text}`ResNet-deviation` and
+# {glue:text}`VGG-deviation` times. Most of the last is the swing of the outputs: a network whose outputs are all multiplied by
+# five has five times the deviation, and makes the same decisions.
 #
 # ## Are wider networks more linear?
 #
@@ -198,7 +200,7 @@ say(wrong, "{:.1f}")
 # can, the test error is largest, and then it falls again: *double descent* {cite}`nakkiran2020deep`. The poster says that past
 # this width networks become more linear along the data.
 
-# %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Test error and absolute deviation peak near the dashed line and fall, as the poster says; the affinity score falls throughout. Mini VGGs of nine widths, three seeds each (thin) and their mean (thick), a fifth of the labels wrong. From the dashed line on 99 % of the training labels are fitted."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
+# %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Test error peaks one width before the dashed line, absolute deviation at it; both fall from there, while density rises and the affinity score falls throughout. Mini VGGs of nine widths, three seeds each (thin) and their mean (thick), a fifth of the labels wrong. From the dashed line on 99 % of the training labels are fitted."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
 scores = under(load_study("regions-width"))
 wide = with_scores(scores, load_study("regions-width-paths"))
 wide["width"] = wide["network"].str.rpartition("_")[2].astype(int)
@@ -208,13 +210,18 @@ threshold = fitted.index[fitted >= 0.99].min()
 shown = {"test_error": "test error (%)", "crossings": "density"}
 shown |= {"absolute_deviation": "absolute deviation"}
 shown["score"] = "mean affinity score"
+means = wide.groupby("width")[["crossings", "absolute_deviation"]].mean()
+grown = means.iloc[-1] / means.loc[threshold]
 against_width(wide, shown, threshold)
 
+# %% tags=["remove-cell"]
+say(grown.to_frame("grown"), "{:.1f}")
+
 # %% [markdown]
-# **It depends on the measure**: past that width absolute deviation says more linear, the affinity score says less, and in the
-# relative deviation we see no trend. The deviation compares the whole function with a chord, near one image, in units of its
-# outputs. The score compares each activation with an affine map, over all images.
-# {doc}`16_nonlinear_advantage` adds a third measure.
+# **More regions, less bend:** from the dashed line on density grows to {glue:text}`crossings-grown` times, and absolute
+# deviation falls to {glue:text}`absolute_deviation-grown` times. Are wider networks more linear? It depends on the measure:
+# absolute deviation says yes, the affinity score no, and the relative deviation has no trend (fold). The deviation compares the
+# function with a chord near one image, the score each activation with an affine map, over all images.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals and p-values", "code_prompt_hide": "How sure? Intervals and p-values"}
 # Intervals of 95 % are over seeds and images, p-values by permutations
@@ -241,8 +248,7 @@ table(sure.to_frame("rank correlation"))
 #
 # With wrong labels the slopes of regions differ more.
 #
-# In a plane through three points of the path regions are tiles. The gradient of an output is the same all over a tile; its norm
-# is the colour.
+# In a plane through three points of the path regions are tiles, in the colour of the norm of an output's gradient there.
 
 # %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "With right labels gradients of regions have nearly the same norm, with wrong labels their norms differ. Regions in a plane through three points of the path, all panels on one scale; white lines part regions. Left: nearly every point of the grid has its own region. Right: a corner, 3&nbsp;% of each side, with about as many regions in both networks."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
 corner, right, up = path[0], path[2] - path[0], path[6] - path[0]

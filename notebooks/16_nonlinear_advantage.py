@@ -21,9 +21,9 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **It matters which channels become linear.** {bdg-success}`robust` If 25, 50 or 75 % of them become straight lines, first
-# those that change least by it, mean accuracy falls from {glue:text}`none-accuracy` to
-# {glue:text}`contribution-accuracy`&nbsp;%. With random channels it falls {glue:text}`random-lead` points further.
+# **It matters which channels become linear.** {bdg-success}`robust` If a quarter of them become straight lines, accuracy falls
+# from {glue:text}`0%-random` to {glue:text}`25%-contribution`&nbsp;% where those go first that change least by it, and to
+# {glue:text}`25%-random`&nbsp;% where chance chooses. With three quarters every order fails.
 #
 # **Nine tenths of the channels of a trained mini ResNet can become linear if it is trained on**, for about three points of
 # accuracy or fewer, on each of five tasks. {bdg-warning}`depends`
@@ -60,6 +60,7 @@ import affscore
 import companion
 from affscore.nonlinear_advantage import to_prelu
 from companion.chapter_16 import (
+    accuracy_by_share,
     accuracy_curves,
     by_kind,
     core_network,
@@ -82,35 +83,29 @@ from companion.style import say, table
 # A line in the place of an activation function should cost least where it changes the output least: where outputs vary little
 # (variance $v_k$) or follow their inputs closely (correlation $c_k$). So first go the channels with the least *contribution*
 # to the diagonal score ({doc}`09_is_the_score_redundant`), $v_k (1 - c_k) / \sum_l v_l$: one with half of the variance and a
-# correlation of 0.9 contributes 0.05.
+# correlation of 0.9 contributes 0.05. Other orders start with the highest score (*affinity*), the least *variance*, at
+# *random*, or with the largest contribution (*reversed*).
 #
 # Nine trained networks of eight designs see CIFAR-10 images or photographs. In each activation 25, 50 or 75 % of the channels
-# become their least-squares lines, without further training; half of the images give the lines, the others the mean accuracy in
-# per cent. Other orders start with the highest score (*affinity*), the least *variance*, at *random*, or with the largest
-# contribution (*reversed*); `lead` is that of the contribution:
+# become their least-squares lines, without further training; half of the images give the lines, the others the accuracy.
 
-# %%
-runs = pd.read_parquet(FILE).query("scope == 'layer'")
-kept = runs.groupby(["dataset", "model", "by"])["accuracy"].mean()
-kept = 100 * kept.unstack().drop("digits")
-rows = {by: {"accuracy": kept[by].mean()} for by in kept}
-for by in ("affinity", "variance", "random", "reversed"):
-    lead = kept["contribution"] - kept[by]
-    low, high = mean_of(lead).interval(together=2)
-    rows[by]["lead"] = f"{lead.mean():.0f} [{low:.0f}, {high:.0f}]"
-    rows[by]["ahead in, of 9"] = (lead > 0).sum()
-criteria = pd.DataFrame(rows).T.sort_values("accuracy", ascending=False)
-table(criteria, digits=0)
+# %% mystnb={"figure": {"name": "fig-advantage-shares", "caption": "Accuracy falls least if the channels with the least contribution become linear first. Means over nine trained networks."}, "image": {"alt": "Five falling lines over the share of channels that became linear, from 0 to 75 per cent. That of the contribution is highest at 25 and 50 per cent, that of the reversed order lowest; at 75 per cent all are close together, below 10 per cent."}}
+runs = pd.read_parquet(FILE)
+real = runs.query("scope == 'layer' and dataset != 'digits'")
+shares = 100 * real.pivot_table("accuracy", "share", "by")
+means = shares.mean()
+shares.loc[0.0] = shares.pop("none")[0.0]
+accuracy_by_share(shares)
 
 # %% tags=["remove-cell"]
-say(criteria[["accuracy"]], "{:.0f}")
-say(criteria[["lead"]].dropna().map(lambda lead: lead.partition(" ")[0]))
+say(shares.rename("{:.0%}".format), "{:.0f}")
+say((means["contribution"] - means).to_frame("lead"), "{:.0f}")
 
 # %% [markdown]
-# **The contribution chooses best.** By the rule that was fixed before, it is better than `random` and `affinity`: the interval of
-# its lead (95 % for two comparisons) is above two points, and all nine networks agree. `variance` is
-# {glue:text}`variance-lead` points behind, so the correlation matters. The reason is plain: where $c_k \ge 0$ a contribution is
-# the squared error of the line, $v_k (1 - c_k^2)$, up to a factor of two. Still, this is no way to a linear network.
+# **The contribution chooses best.** In mean accuracy over the three shares it leads random by {glue:text}`random-lead` points
+# and variance by {glue:text}`variance-lead`, so the correlation matters. By a rule fixed before it is better than random and
+# affinity: both intervals are above two points, and all nine networks agree. (Where $c_k \ge 0$ a contribution is the squared
+# error of the line, up to a factor of two.) Still, this is no way to a linear network.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
@@ -124,8 +119,9 @@ if model:
         f"{model}, accuracy:\n{(100 * shares).round(0).to_string(na_rep='')}"
     )
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Leads on digits, and with shares of the whole network", "code_prompt_hide": "How sure? Leads on digits, and with shares of the whole network"}
-runs, sure = pd.read_parquet(FILE).query("share > 0"), {}
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Leads, also on digits", "code_prompt_hide": "How sure? Leads, also on digits"}
+# 95 % intervals; with those for two comparisons the rule decides alike
+runs, sure = runs.query("share > 0"), {}
 runs["on"] = np.where(runs["dataset"] == "digits", "digits", "real images")
 for one, some in runs.groupby(["on", "scope"]):
     kept = 100 * some.pivot_table("accuracy", ["dataset", "model"], "by")
@@ -143,16 +139,16 @@ table(half.rename_axis("criterion"), digits=0)
 # %% [markdown]
 # ## How many can go?
 #
-# More, if the weights adapt meanwhile. So every ReLU becomes a PReLU with a slope $\alpha_c$ for each channel,
-# $\phi_{\alpha_c}(x) = \max(0, x) + \alpha_c \min(0, x)$: a ReLU at $\alpha_c = 0$, where training begins, and linear at
-# $\alpha_c = 1$. A penalty pulls the slopes to 1 while they are trained with the weights:
+# More, if the weights adapt meanwhile. So every ReLU becomes a PReLU, which multiplies negative inputs by a slope
+# $\alpha_c$ of its channel: a ReLU at $\alpha_c = 0$, where training begins, and linear at $\alpha_c = 1$. A penalty
+# pulls the slopes to 1 while they are trained with the weights:
 #
 # $$\mathcal L = \text{task loss} + \omega \sum_c |1 - \alpha_c|^{1/2}.$$
 #
-# The power 1/2 sends some slopes all the way to 1, and such a channel stays linear for good. (Whole layers can go, too
+# The power 1/2 sends some slopes to 1 for good. (Whole layers can go, too
 # {cite}`bendror2021layer`.) Two numbers tell what is left: the **share** of channels that are not linear, and the **path
 # length**, the mean number of non-linear units between input and output (NAPL in exercise 16.1). A mini ResNet with 7 ReLUs
-# learns digits for ten epochs as usual, then for ten with the penalty:
+# learns digits for ten epochs, then for ten with the penalty:
 
 # %%
 scans, labels, *test = TASKS["digits"].samples()
@@ -166,13 +162,15 @@ record.columns = ["accuracy", "share", "path length"]
 table(record.loc[9::5])
 
 # %% [markdown]
-# **Most channels go, and accuracy stays.**
+# **Most channels go, and accuracy stays.** (The path begins at 6, not 7: a shortcut passes one ReLU, except in channels that
+# its block adds.)
 #
 # ## Early or late?
 #
-# The paper says that a network ends worse if it loses its non-linearity from the start (*early*) than after training (*late*).
-# Only its abstracts and a summary were at hand, so the recipes are ours: a mini ResNet with 13 ReLUs, five tasks and five
-# seeds, all trained equally long. Larger weights $\omega$ leave shorter paths; *untouched* networks have no penalty.
+# {cite:t}`mehmetigopel2023nonlinear` say that a network ends worse if it loses its non-linearity from the start (*early*)
+# than after training (*late*). Only their abstracts and a summary were at hand, so the recipes are ours: a mini ResNet with
+# 13 ReLUs, five tasks and five seeds, all trained equally long. Larger weights $\omega$ leave shorter paths; *untouched*
+# networks have no penalty.
 
 # %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "The sum of two digits breaks down below a path length of three if channels go early, below one if they go late. On the larger digit both fall together. Lines: means of one weight."}, "image": {"alt": "Two panels with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below three units, the late one only below one. On the larger of two digits both fall a little below one unit."}}
 study = load_study("advantage")
@@ -186,10 +184,12 @@ accuracy_curves(trained[trained["task"].isin(["sum", "larger"])])
 
 
 # %% [markdown]
-# **Where paths are short, early is worse than late on two of five tasks.** One is the last digit of the *sum* of two digits,
-# though early is slightly ahead above a length of about three. The other is *noise*, digits with 40 % wrong labels. We see no
-# such gap on *digits*, on *few* (a tenth of them), or on the *larger* of two digits. Accuracy in per cent with a tenth of the
-# channels left (`affine`: with the fewest, none or nearly so):
+# **Where paths are short, early is worse than late on two of five tasks.** One is the last digit of the *sum* of two digits
+# (above a length of about three early is slightly ahead), the other is *noise*, digits with 40 % wrong labels. On *digits*, on
+# *few* (a tenth of them), and on the *larger* of two digits we see no such gap.
+#
+# With a tenth of the channels left, the sum has {glue:text}`sum-early` early and {glue:text}`sum-late` late, though five seeds
+# leave this gap open (fold). All tasks, in per cent (`affine`: nearly no channel left):
 
 
 # %%
@@ -204,20 +204,22 @@ for when in ("early", "late", "untouched"):
     some = trained[trained["when"].isin([when, "untouched"])]
     found[when] = some.groupby(each)[both].apply(read_off)
 left = 100 * pd.DataFrame(found).groupby("task").mean()
+noise = trained[trained["task"] == "noise"].groupby("share")["loss"].mean()
+loss = {"untouched": noise[1.0], "affine": noise[0.0]}
 table(left, digits=0)
 
 # %% tags=["remove-cell"]
 say(left, "{:.0f} %")
+say(pd.DataFrame(loss, ["loss"]), "{:.1f}")
 
 # %% [markdown]
-# This is not simply where an affine network fails: {bdg-warning}`depends` it cannot do the sum, but it loses 20
-# points on the larger digit, too. On *noise* it is even *better*, {glue:text}`noise-affine` against
-# {glue:text}`noise-untouched`: it cannot memorise the wrong labels (training loss {glue:text}`loss-affine`) as untouched
-# networks do ({glue:text}`loss-untouched`). Why late is ahead of early there we do not know.
+# The gap is not simply where an affine network fails: {bdg-warning}`depends` it cannot do the sum, but loses 20 points on the
+# larger digit, too. On *noise* it is even *better*, {glue:text}`noise-affine` against {glue:text}`noise-untouched`: it cannot
+# memorise the wrong labels (training loss {glue:text}`loss-affine`) as untouched networks do
+# ({glue:text}`loss-untouched`). Why late is ahead there we do not know.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Late less early, in points", "code_prompt_hide": "How sure? Late less early, in points"}
-# 95 % over five seeds; with a tenth left they leave the sum open;
-# path lengths are those up to half of the untouched network's
+# 95 % over five seeds; path lengths are those up to half of the untouched network's
 
 runs, sure = trainings(load_study("advantage")), {}
 for task in left.index:
@@ -226,12 +228,7 @@ for task in left.index:
         "at equal path length": f"{100 * gap(runs, 'residual14', task):.1f}",
         "with a tenth left": f"{100 * mean_of(with_a_tenth):.1f}",
     }
-noise = trained[trained["task"] == "noise"].groupby("share")["loss"].mean()
-losses = {"untouched": [noise[1.0]], "affine": [noise[0.0]]}
 table(pd.DataFrame(sure).T)
-
-# %% tags=["remove-cell"]
-say(pd.DataFrame(losses, ["loss"]), "{:.1f}")
 
 # %% [markdown]
 # ## Aside: What stays
@@ -334,7 +331,8 @@ companion.exercises.check("16.1", (napl, apl))
 # *Prove · 25 minutes · medium.* Aim: connect the slope of this chapter with the affinity score.
 #
 # Inputs have many independent standard normal coordinates, so that the score of an elementwise $\phi$ tends to
-# $1 - \sqrt{1 - \operatorname{corr}(x, \phi(x))}$ ({doc}`02_activation_functions`). (a) Prove for $-1 < \alpha \le 1$
+# $1 - \sqrt{1 - \operatorname{corr}(x, \phi(x))}$ ({doc}`02_activation_functions`). (a) For $\phi_\alpha(x) = \max(0, x) +
+# \alpha \min(0, x)$ and $-1 < \alpha \le 1$ prove
 #
 # $$\operatorname{corr}(x, \phi_\alpha) = \left(1 + \kappa \left(\frac{1 - \alpha}{1 + \alpha}\right)^2\right)^{-1/2}$$
 #

@@ -22,7 +22,7 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **No printed score of a network could be checked: for {glue:text}`measured-needs data` of them the weights or images are
+# **No printed score of a network could be checked: for all {glue:text}`measured-needs data` the weights or images are
 # missing.** Of the {glue:text}`functions-scores` printed scores of activation functions {glue:text}`simulated-reproduced`
 # are reproduced; for the others the paper leaves out a setting. {glue:text}`in all-differs` numbers differ from ours.
 #
@@ -63,7 +63,13 @@ import pandas as pd
 from IPython.display import HTML
 
 from companion.all_results import AllResults, measure_as_printed
-from companion.chapter_18 import by_material, material, readable, results
+from companion.chapter_18 import (
+    by_material,
+    material,
+    readable,
+    results,
+    words_of,
+)
 from companion.ledger import Ledger
 from companion.printed import UNEXPLAINED
 from companion.style import download, say, table
@@ -99,15 +105,15 @@ say(pd.DataFrame({"scores": scores}, ["functions"]), "{:.0f}")
 
 # %% [markdown]
 # **Most numbers are not comparable**, because weights or the validation images of ImageNet are missing, or, for simulated
-# scores, because the paper leaves out a setting. These differ:
+# scores, because the paper leaves out a setting. These differ, most by what is counted or how it is dated:
 
 # %%
-differ = numbers[verdict[0] == "differs"].set_index("item")
+differ = numbers[verdict[0] == "differs"].copy()
 why = differ["verdict"].str.extract(r"\((.*?)[;)]", expand=False)
-differ["why"] = why.replace(UNEXPLAINED, "we know no reason")
+why = why.replace(UNEXPLAINED, "we know no reason")
+differ["number"] = differ["item"].map(readable) + "<br><i>" + why + "</i>"
 differ["ours"] = differ["ours"].map("{:.4g}".format)
-differ = differ[["published", "ours", "why"]].rename(readable)
-table(differ.rename_axis("number"))
+words_of(differ[["number", "published", "ours"]])
 
 # %% [markdown]
 # ## The claims in words
@@ -133,7 +139,7 @@ say(tests, "{:.0f}")
 results(claims, "holds")
 
 # %% [markdown]
-# These claims fail somewhere, and the last one depends on a choice (in brackets: the chapter):
+# These fail somewhere (one claim in two tests); the last one does by some choices. In brackets: the chapter.
 
 # %%
 results(claims, "fails", "depends")

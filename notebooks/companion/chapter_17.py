@@ -9,7 +9,7 @@ import torch
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from affscore.plots.style import PALETTE, house_style, legend_below, literal, page, score_axis, series_style
+from affscore.plots.style import house_style, legend_below, literal, page, score_axis, series_style
 from affscore.transport import differentiable_affinity
 from companion.answers import as_number
 from companion.exercises import Hints, exercise, right
@@ -17,32 +17,31 @@ from companion.exercises import Hints, exercise, right
 SMALL = {"vgg8": "mini VGG", "resnet8": "mini ResNet"}
 """What the networks of the study are called on the page."""
 
-LOOKS = (("low", "purple", "d"), ("free", "grey", "X"), ("high", "brown", "8"))
-"""Colour and marker of targets; no place of an activation has them."""
-
 
 @house_style()
 def accuracy_by_score(trainings: pd.DataFrame) -> Figure:
-    """Draw accuracy against the mean score, a panel for each network and task; all have the same axes.
+    """Draw how accuracy changed by a pull against the mean score it led to, a panel for each network.
 
     Args:
-        trainings: A row for each: ``network``, ``task``, ``target``, ``mean score`` and ``accuracy``, in per cent.
+        trainings: A row for each: ``network``, ``task``, ``target``, ``mean score`` and ``change``, in points.
 
-    >>> rows = pd.DataFrame({"network": "mini VGG", "task": ["digits", "hard"], "target": ["free", "low"],
-    ...     "mean score": [0.8, 0.6], "accuracy": [95, 80]})
+    >>> rows = pd.DataFrame({"network": ["mini VGG", "mini ResNet"], "task": "hard", "target": "low",
+    ...     "mean score": [0.7, 0.6], "change": [-1, -9]})
     >>> [axes.get_title() for axes in accuracy_by_score(rows).axes]
-    ['mini VGG, digits', 'mini VGG, hard']
+    ['mini VGG', 'mini ResNet']
     """
-    looks: dict[str, Any] = {name: {"color": PALETTE[colour], "marker": marker} for name, colour, marker in LOOKS}
-    panels = list(trainings.groupby(["network", "task"], sort=False))
-    labels = {"xlabel": "mean score", "ylabel": "accuracy (%)"}
-    figure, grid = page(len(panels), 0.6, each=2.0, columns=2, sharex=True, sharey=True, **labels)
-    for axes, ((network, task), rows) in zip(grid, panels, strict=True):
-        for target, look in looks.items():
-            some = rows[rows["target"] == target]
-            axes.plot(some["mean score"], some["accuracy"], linestyle="", markersize=5, label=target, **look)
-        axes.set(title=f"{network}, {task}", ylim=(50, 100))
-    legend_below(figure, 3)
+    panels = list(trainings.groupby("network", sort=False))
+    figure, grid = page(
+        len(panels), 3.1, sharex=True, sharey=True, xlabel="mean score", ylabel="accuracy less free (points)"
+    )
+    for axes, (network, rows) in zip(grid, panels, strict=True):
+        axes.axhline(0, color="0.5", linewidth=0.8)
+        for number, ((target, task), some) in enumerate(rows.groupby(["target", "task"])):
+            colour, marker = series_style(number // 2)["color"], series_style(number % 2)["marker"]
+            look: Any = {"linestyle": "", "color": colour, "marker": marker, "label": f"{target}, {task}"}
+            axes.plot(some["mean score"], some["change"], markersize=7, alpha=0.8, **look)
+        axes.set_title(literal(str(network)))
+    legend_below(figure, 4)
     return figure
 
 

@@ -31,7 +31,7 @@ _CAVEATS = {
     "wide-networks-are-locally-linear": "relative deviation: open",
     "noise-is-further-than-cifar": "open on three networks on photographs",
     "no-criterion-says-the-same": "each is below 0.5 somewhere; yet CKA rises with the score in nearly all of ours",
-    "training-bends": "no rise of averages over positions; yet training lowers the mean score",
+    "training-bends": "no rise of averages over positions; but training lowers the mean score",
 }
 
 # pages that are not those of the module of a claim, and claims that no page treats
@@ -68,7 +68,7 @@ def results(claims: pd.DataFrame, *verdicts: str) -> Styler:
         verdicts: Of the claims that are shown. One that fails or depends in any test is not one that holds.
 
     Returns:
-        A table of two columns, ``claim`` and ``result``, whose cells are HTML.
+        A table of HTML: the ``claim``, and for each verdict that occurs what it was found on.
     """
     tests = claims.assign(on=material(claims), verdict=claims["verdict"].map(SHORT))
     by = tests.drop_duplicates(["name", "on", "verdict"]).pivot_table("on", ["name", "claim"], "verdict", ", ".join)
@@ -79,13 +79,18 @@ def results(claims: pd.DataFrame, *verdicts: str) -> Styler:
     page |= _PAGES | dict.fromkeys(_ON_NO_PAGE, "")
     by["page"] = by["name"].map(page).replace(["", "13"], "no")  # page 13 is about none
     by = by.sort_values(["worst", "page"], ascending=[False, True])  # those that fail before one that depends
-    said = by[[*SHORT.values()]].radd([f"<b>{word}:</b> " for word in SHORT.values()])
-    by["result"] = ["; ".join(row.dropna()) for _, row in said.iterrows()]
-    by["result"] += [f" ({_CAVEATS[name]})" if name in _CAVEATS else "" for name in by["name"]]
     paths = {path.name[:2]: path.stem for path in Path().glob("[0-9][0-9]_*.ipynb")}
     links = {number: f' (<a href="{stem}.html">{int(number)}</a>)' for number, stem in paths.items()}
     by["claim"] += [links.get(page, "") for page in by["page"]]
-    return by[["claim", "result"]].style.hide().set_table_attributes('class="dataframe words"')
+    by["claim"] += [f"<br><i>{_CAVEATS[name]}</i>" if name in _CAVEATS else "" for name in by["name"]]
+    by["fails"] = by["fails"].fillna(by["depends"] + ", by some choices")
+    shown = by[["claim", "holds", "fails", "open"]].dropna(axis=1, how="all").fillna("")
+    return words_of(shown.rename(columns={word: f"{word} on" for word in SHORT.values()}))
+
+
+def words_of(table: pd.DataFrame) -> Styler:
+    """A table of HTML without its index, as a page shows tables of words."""
+    return table.style.hide().set_table_attributes('class="dataframe words"')
 
 
 @house_style()

@@ -1,5 +1,6 @@
 """Chapter 16, nonlinear advantage: what its page takes from the room."""
 
+from companion.chapter_16.figures import accuracy_by_share as accuracy_by_share
 from companion.chapter_16.figures import accuracy_curves as accuracy_curves
 from companion.chapter_16.figures import by_kind as by_kind
 from companion.chapter_16.figures import core_network as core_network

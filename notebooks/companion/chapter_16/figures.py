@@ -13,6 +13,26 @@ from affscore.plots.style import PALETTE, house_style, kind_style, legend_below,
 
 
 @house_style()
+def accuracy_by_share(table: pd.DataFrame) -> Figure:
+    """Draw accuracy against the share of channels that became linear, a line for each order in which they did.
+
+    Args:
+        table: A row for each share, in [0, 1]; a column for each order, of accuracies in per cent.
+
+    >>> figure = accuracy_by_share(pd.DataFrame({"random": [90, 20], "variance": [90, 50]}, [0, 0.5]))
+    >>> [line.get_label() for line in figure.axes[0].lines]  # the best one first
+    ['variance', 'random']
+    """
+    labels: Any = {"xlabel": "channels that became linear (%)", "ylabel": "mean accuracy (%)"}
+    figure, (axes,) = page(1, 2.9, **labels)
+    for number, order in enumerate(table.mean().sort_values(ascending=False).index):
+        axes.plot(100 * table.index, table[order], "-", **series_style(number), markersize=5, label=literal(str(order)))
+    axes.set(xticks=100 * table.index, ylim=(0, None))
+    legend_below(figure, 5)
+    return figure
+
+
+@house_style()
 def accuracy_curves(table: pd.DataFrame) -> Figure:
     """Draw accuracy against the path length that is left: a point for each training, a line for their means.
 
