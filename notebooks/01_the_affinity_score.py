@@ -229,7 +229,7 @@ say(table)
 # * **On a line**, if $\sigma$ is increasing. Then $T$ is, too, and $T(x_i)$ goes to $\sigma(x_i)$ in the optimal plan. For two
 #   variables with the same mean and variance, the mean squared distance in units of the variance is $2\,(1 -
 #   \operatorname{corr})$; divide by 2 and take the root.
-# * **With $n$ fixed and very many independent coordinates**, for any $\sigma$ with $\operatorname{corr} \ge 0$. There all points of a cloud
+# * **With $n$ fixed, very many independent coordinates and shrinkage**, for any $\sigma$ with $\operatorname{corr} \ge 0$. There all points of a cloud
 #   are nearly equally far apart, and $\sigma(x_i)$ is no closer to any other $T(x_j)$ than to $T(x_i)$. So pairing
 #   them is the best plan, and the same calculation applies.
 

@@ -26,8 +26,8 @@
 # {glue:text}`1.0-empirical` too high, with eight {glue:text}`8.0-empirical`; shrinkage can lower this bias and can raise it. So
 # take sixteen; wide layers of the trained networks that we fitted need fewer.
 #
-# **Another training moves a score more than 256 images in place of 32 do**, by {glue:text}`moved-another training` against
-# {glue:text}`moved-8 times the batch`. {bdg-secondary}`open`: one mini VGG-16, on digits.
+# **Training a network again moves its scores more than eight times the images do**, by {glue:text}`moved-another training`
+# against {glue:text}`moved-8 times the batch`. {bdg-secondary}`open`: one mini VGG-16, on digits.
 # :::
 
 # %% tags=["remove-cell", "setup"]

@@ -118,7 +118,7 @@ say(deviation, "{:.3f}")
 # %% [markdown]
 # **Only {glue:text}`variance-share` of the variance lies between networks**: a standard deviation of
 # {glue:text}`deviation-between`, against {glue:text}`deviation-within` within a network. There the *place* matters: what
-# an activation does in its block. Shares of the variance that the means of groups explain, and would explain of noise:
+# an activation does in its block. Shares of the variance that the means of groups explain, and would explain of noise (here each activation counts once; above, each network):
 
 
 # %%
@@ -143,7 +143,7 @@ say(groups, "{:.0%}")
 # %% [markdown]
 # Place and design explain most together, because each design has its own pattern:
 
-# %% mystnb={"figure": {"name": "fig-within", "caption": "Two designs have two patterns. In SqueezeNet the first ReLU of a block, which squeezes, is nearly linear and the two that expand are not. MobileNetV1 has no such pattern. Networks and images of {numref}`fig-decade`."}, "image": {"width": "540px", "alt": "Affinity score over depth. In SqueezeNet 1.1 the first activations of blocks lie near 0.92 and the second ones between 0.46 and 0.89. In MobileNetV1 all lie between 0.73 and 0.92."}}
+# %% mystnb={"figure": {"name": "fig-within", "caption": "Two designs have two patterns. In SqueezeNet the first ReLU of a block, which squeezes, is nearly linear and the two that expand are mostly not. MobileNetV1 has no such pattern. Networks and images of {numref}`fig-decade`."}, "image": {"width": "540px", "alt": "Affinity score over depth. In SqueezeNet 1.1 the first activations of blocks lie near 0.92 and the second ones between 0.46 and 0.89. In MobileNetV1 all lie between 0.73 and 0.92."}}
 two = ["SqueezeNet 1.1", "MobileNetV1"]
 signatures(scores[scores["network"].isin(two)])
 

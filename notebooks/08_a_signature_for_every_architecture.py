@@ -23,10 +23,10 @@
 # :class: findings
 # **On CIFAR-10 the most similar signature is a relative's for {glue:text}`CIFAR-10-by signature` of ten networks; the number of
 # activations alone finds a relative for {glue:text}`CIFAR-10-by length`.** On photographs that number does as well as the
-# signature. Each family comes from one source of weights. {bdg-warning}`depends`
+# signature. Each CIFAR-10 family comes from one source of weights. {bdg-warning}`depends`
 #
-# Which part of a design does it is mostly {bdg-secondary}`open`: only a change of attention was seen to move the mean score, with
-# averages over positions. {bdg-warning}`depends`
+# Which part of a design does it is mostly {bdg-secondary}`open`. Only attention was seen to matter, with averages over
+# positions. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -204,8 +204,8 @@ narrow(figure)
 figure
 
 # %% [markdown]
-# **With the identity in place of attention, GELUs are *more* non-linear**, in each of five designs. {bdg-warning}`depends`
-# These are small transformers on digits, which need no attention, and other reductions leave at most a third of the effect
+# **With the identity in place of attention, averages of GELUs are *more* non-linear**, in each of five designs.
+# {bdg-warning}`depends` These are small transformers on digits, which need no attention, and other reductions leave at most a third of the effect
 # (fold). A focusing lens, which leads data to where GELU is most non-linear, would do the opposite. With the identity the inputs
 # spread wider and lie lower:
 

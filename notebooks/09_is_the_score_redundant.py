@@ -165,8 +165,8 @@ table(added.rename_axis("cloud"))
 
 # %% [markdown]
 # **The pairing helps with averages**, because an average of outputs is no function of the averaged input, so that another
-# pairing is cheaper. **The map helps where channels share something**: the contrast weighs more in the outputs than in the
-# inputs, and a map of single channels cannot raise it. Channels of the networks above are not independent as those of the
+# pairing is cheaper. **The map helps where channels share something**, as the contrast of an image. Outputs of a ReLU share it more strongly
+# than inputs, and only a map that mixes channels can follow. Channels of the networks above are not independent as those of the
 # *average of 16*, and there the map adds more.
 #
 # ## Seven older criteria

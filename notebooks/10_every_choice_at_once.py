@@ -117,8 +117,8 @@ shown = shown.drop("CIFAR-10").droplevel("images")
 score_dots(shown.sort_values("published code"))
 
 # %% [markdown]
-# **The way to a point matters most.** Where positions of an image go together in part, an average of outputs is closer to an
-# affine function of the average input than one output is of its input; else the exact score pairs the averages anew
+# **The way to a point matters most.** If the positions of an image are partly correlated, an average of outputs is closer to
+# an affine function of the average input than one output is of its input. If not, the exact score pairs the averages anew
 # ({ref}`below <averages>`).
 #
 # ## Which orders survive?
@@ -150,7 +150,7 @@ say(100 * of_sets[["kept"]], "{:.0f} %")
 # **More than three quarters of the pairs keep their order**: {glue:text}`photographs-kept` on photographs,
 # {glue:text}`CIFAR-10-kept` on CIFAR-10 ({term}`JPEG copies`).
 #
-# **The order of layers is less safe.** Change one choice of the published code: how do ranks correlate with its own,
+# **The order of layers is less safe in some networks.** Change one choice of the published code: how do ranks correlate with its own,
 # between networks (two columns) and between layers of a network?
 
 # %%
@@ -180,7 +180,7 @@ say(agree)
 # 3. Report the paired score beside the exact one. Where they differ by more than 0.1, the exact score speaks of clouds and
 #    not of what the layer does to an image.
 # 4. Do not average over the channels, as the published code does where they come last (transformers, ConvNeXts). That is
-#    another measurement: the rank correlation with ours is {glue:text}`published-axes`.
+#    another measurement: the median rank correlation with ours is {glue:text}`published-axes` in mini networks.
 # 5. Draw a conclusion only if it holds under all choices that you cannot rule out beforehand. {doc}`18_what_is_reproduced`
 #    does so with the paper's claims.
 

@@ -123,8 +123,8 @@ table(change.set_axis(ways, axis=1))
 # %% [markdown]
 # ## Is an untrained network nearly linear?
 #
-# **Without norms its scores rise to {glue:text}`VGG-11, no norms-measured`, at one position of an image; with norms only those
-# after a sum rise.** {bdg-warning}`depends` The paper says of its untrained VGG-16 that "the signature is increasing, reaching almost a perfectly
+# **At one position of an image, the scores of a network without norms rise to {glue:text}`VGG-11, no norms-measured`. With
+# norms only those after a sum rise.** {bdg-warning}`depends` The paper says of its untrained VGG-16 that "the signature is increasing, reaching almost a perfectly
 # linear pattern in the last layers". Theory says why: random weights make inputs alike. If two inputs have cosine $c$, a layer
 # with ReLUs takes it to {cite}`cho2009kernel`
 #

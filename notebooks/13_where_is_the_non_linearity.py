@@ -25,7 +25,7 @@
 # channels scores {glue:text}`linear-64`, a ReLU {glue:text}`ReLU-64`.
 #
 # **The share of a block's variance that no affine map explains can, on averages over all positions of an image.**
-# {bdg-warning}`depends` There activations leave more than other blocks; at one position even linear layers leave much.
+# {bdg-warning}`depends` There activations leave more than other blocks, on average; at one position even linear layers leave much.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -147,7 +147,7 @@ if model:
     own["unexplained share"] = 2 * (1 - own["affine_fit"]) ** 2
     shown = pd.concat([shown, own])
 
-# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "Of the blocks activations leave most unexplained, on average, and whole networks about a fifth. Linear layers are the control. Averages over positions. One point a network: the mean over its blocks."}, "image": {"width": "540px", "alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
+# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "Of the blocks of each group of networks activations leave most unexplained, on average; whole networks leave about a fifth. Linear layers are the control. Averages over positions. One point a network: the mean over its blocks."}, "image": {"width": "540px", "alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
 shares = shown.pivot_table("unexplained share", "model", "kind")[KINDS]
 with_layer_norm = shares["attention"].notna()
 with_layer_norm |= shares.index.str.contains("convnext")

@@ -90,9 +90,9 @@ say(both)
 say(of_few.add_suffix(", bias"))
 
 # %% [markdown]
-# As many windows as channels
-# are few: for independent channels {eq}`eq-3-bias` expects the GELU's scores to be {glue:text}`GELU-untrained, bias` too high
-# before and {glue:text}`GELU-trained, bias` after. That makes the fall too small, if anything.
+# As many windows as channels are few: for independent channels, and without shrinkage, {eq}`eq-3-bias` expects the GELU's
+# scores to be {glue:text}`GELU-untrained, bias` too high before and {glue:text}`GELU-trained, bias` after. Such a bias makes the
+# fall too small.
 #
 # ## What do gates change?
 #

@@ -23,8 +23,8 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Hardly, once the size of its outputs is divided out.** {bdg-warning}`depends` A straight path bends more the more
-# regions it crosses (rank correlations {glue:text}`ResNet-deviation-within` in mini ResNets,
+# **A path that crosses more regions hardly bends more, once the size of the outputs is divided out.** {bdg-warning}`depends`
+# In logits it does (rank correlations {glue:text}`ResNet-deviation-within` in mini ResNets,
 # {glue:text}`VGG-deviation-within` in mini VGGs). Divided by how far the output moves up and down, it hardly does
 # ({glue:text}`ResNet-relative-within`, {glue:text}`VGG-relative-within`).
 #
@@ -89,7 +89,7 @@ names |= {one.rpartition("/")[2]: one for one in networks}
 models = {name: affscore.load_model(one, seed) for name, one in names.items()}
 prepare = affscore.models.card_of(models["right labels"]).preprocessing
 
-# %% mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords. Left: the output (black) along a closed path around a digit, its chord over each segment (dashed), and the area between. Right: the first 2&nbsp;% of the first segment, with a tick for each bend. There wrong labels have about twice as many, on the whole path a quarter more. The axes of a column have the same span."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
+# %% mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords. Left: the output (black) along a closed path around a digit, its chord over each segment (dashed), and the area between. Right: the first 2&nbsp;% of the first segment, with a tick for each kink. There wrong labels have about twice as many, on the whole path a quarter more. The axes of a column have the same span."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
 pictures, digits = affscore.models.digits("test")
 path = closed_paths(prepare(pictures[image])[None])[0].double()
 followed = {
@@ -102,7 +102,7 @@ digit = int(digits[image])
 logits_along_path(followed, digit)
 
 # %% [markdown]
-# **With wrong labels the output bends much more, on not many more regions.** The bends can be found exactly
+# **With wrong labels the output bends much more, on not many more regions.** The kinks can be found exactly
 # {cite}`sotoudeh2019computing`. A segment has the points $x(t) = x_0 + t\,(x_1 - x_0)$, and
 # every unit is piecewise affine in $t$. `along_segments` pushes the segment through the network, layer by layer, and adds a
 # point wherever a unit crosses zero. Three measures follow:
@@ -200,7 +200,7 @@ say(wrong, "{:.1f}")
 # can, the test error is largest, and then it falls again: *double descent* {cite}`nakkiran2020deep`. The poster says that past
 # this width networks become more linear along the data.
 
-# %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Test error peaks one width before the dashed line, absolute deviation at it; both fall from there, while density rises and the affinity score falls throughout. Mini VGGs of nine widths, three seeds each (thin) and their mean (thick), a fifth of the labels wrong. From the dashed line on 99 % of the training labels are fitted."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
+# %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Test error peaks one width before the dashed line, absolute deviation at it; both fall from there, while density rises and the affinity score falls throughout. Mini VGGs of nine widths, three seeds each (thin) and their mean (thick), a fifth of the labels wrong. From the dashed line on 99\u00a0% of the training labels are fitted."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
 scores = under(load_study("regions-width"))
 wide = with_scores(scores, load_study("regions-width-paths"))
 wide["width"] = wide["network"].str.rpartition("_")[2].astype(int)

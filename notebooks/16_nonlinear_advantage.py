@@ -26,7 +26,7 @@
 # {glue:text}`25%-random`&nbsp;% where chance chooses. With three quarters every order fails.
 #
 # **Nine tenths of the channels of a trained mini ResNet can become linear if it is trained on**, for about three points of
-# accuracy or fewer, on each of five tasks. {bdg-warning}`depends`
+# accuracy or fewer, on each of five tasks. {bdg-warning}`depends` On three of these an affine network is as good.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -184,12 +184,12 @@ accuracy_curves(trained[trained["task"].isin(["sum", "larger"])])
 
 
 # %% [markdown]
-# **Where paths are short, early is worse than late on two of five tasks.** One is the last digit of the *sum* of two digits
-# (above a length of about three early is slightly ahead), the other is *noise*, digits with 40 % wrong labels. On *digits*, on
-# *few* (a tenth of them), and on the *larger* of two digits we see no such gap.
+# **At the same short path length, early is worse than late on two of five tasks**: the last digit of the *sum* of two digits,
+# and *noise*, digits with 40 % wrong labels. On *digits*, on *few* (a tenth of them), and on the *larger* of two digits we see no
+# such gap.
 #
-# With a tenth of the channels left, the sum has {glue:text}`sum-early` early and {glue:text}`sum-late` late, though five seeds
-# leave this gap open (fold). All tasks, in per cent (`affine`: nearly no channel left):
+# One can also compare equally many channels. With a tenth of them left, the sum has {glue:text}`sum-early` early and
+# {glue:text}`sum-late` late, but five seeds leave this gap open (fold). All tasks, in per cent (`affine`: nearly no channel left):
 
 
 # %%
@@ -213,8 +213,8 @@ say(left, "{:.0f} %")
 say(pd.DataFrame(loss, ["loss"]), "{:.1f}")
 
 # %% [markdown]
-# The gap is not simply where an affine network fails: {bdg-warning}`depends` it cannot do the sum, but loses 20 points on the
-# larger digit, too. On *noise* it is even *better*, {glue:text}`noise-affine` against {glue:text}`noise-untouched`: it cannot
+# What an affine network cannot do does not explain the gap. It fails on the sum, but loses 20 points on the larger digit,
+# too. {bdg-warning}`depends` On *noise* it is even *better*, {glue:text}`noise-affine` against {glue:text}`noise-untouched`: it cannot
 # memorise the wrong labels (training loss {glue:text}`loss-affine`) as untouched networks do
 # ({glue:text}`loss-untouched`). Why late is ahead there we do not know.
 

@@ -32,7 +32,7 @@ def accuracy_by_score(trainings: pd.DataFrame) -> Figure:
     """
     panels = list(trainings.groupby("network", sort=False))
     figure, grid = page(
-        len(panels), 3.1, sharex=True, sharey=True, xlabel="mean score", ylabel="accuracy less free (points)"
+        len(panels), 3.1, sharex=True, sharey=True, xlabel="mean score", ylabel="accuracy minus free (points)"
     )
     for axes, (network, rows) in zip(grid, panels, strict=True):
         axes.axhline(0, color="0.5", linewidth=0.8)

@@ -52,11 +52,11 @@ def logits_along_path(paths: Mapping[str, Sequence[Segment]], logit: int, part: 
         t = np.append(first.t[first.t < part], part)
         values = np.interp(t, first.t, first.logits[:, logit])
         magnified.plot(t * first.length, values, color=PALETTE["black"], linewidth=0.9, linestyle="-")
-        bends = first.breakpoints[first.breakpoints < part]
+        kinks = first.breakpoints[first.breakpoints < part]
         low = magnified.get_xaxis_transform()
-        magnified.plot(bends * first.length, np.full_like(bends, 0.04), "|", transform=low, color=PALETTE["vermilion"])
-        magnified.set_title(f"the first {len(bends)} of them")
-        whole.set_title(f"{literal(name)}: {sum(len(one.breakpoints) for one in path)} bends")
+        magnified.plot(kinks * first.length, np.full_like(kinks, 0.04), "|", transform=low, color=PALETTE["vermilion"])
+        magnified.set_title(f"the first {len(kinks)} of them")
+        whole.set_title(f"{literal(name)}: {sum(len(one.breakpoints) for one in path)} kinks")
         whole.set_ylabel(f"output {logit}")
     for column in (panels[::2], panels[1::2]):
         _of_one_scale(column)
