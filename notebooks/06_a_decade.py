@@ -182,7 +182,7 @@ order = designs.reset_index("year").corr("spearman").loc[["year"]]
 say(order)
 
 # %% [markdown]
-# **Neither the largest score nor the range grows with the year.** The rank correlation with the year (1 if each newer design is
+# **Neither the largest score nor the range is seen to grow with the year.** The rank correlation with the year (1 if each newer design is
 # higher) is {glue:text}`year-max` for the largest, {glue:text}`year-range` for the range and {glue:text}`year-mean` for the
 # mean score. But seven designs show little: it must reach 0.79 before chance is unlikely.
 #

@@ -110,13 +110,16 @@ def check_scores(values: ArrayLike, name: str = "a signature") -> NDArray[np.flo
     """The scores of a signature as an array, (k,).
 
     Raises:
-        AffscoreError: No list of scores, missing ones, or some outside [0, 1].
+        AffscoreError: No list of numbers, none at all, missing ones, or some outside [0, 1].
 
     >>> check_scores([0.5, 1.5])
     Traceback (most recent call last):
     affscore.errors.AffscoreError: a signature must hold scores in [0, 1], got 0.5 to 1.5
     """
-    scores = np.asarray(values, dtype=np.float64)
+    try:
+        scores = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise AffscoreError(f"{name} must hold numbers, a score for each activation") from error
     if scores.ndim != 1 or len(scores) == 0:
         raise AffscoreError(f"{name} must be one score for each activation, got shape {scores.shape}")
     if missing := int(np.isnan(scores).sum()):

@@ -94,6 +94,8 @@ class Comparison:
         >>> row["more non-linear"], bool(row["low"] < row["difference"] < row["high"] < 0)
         ('mini:digitsnet@DEFAULT', True)
         """
+        if not 0 < level < 1:
+            raise AffscoreError(f"level must be in (0, 1), got {level}")
         tail, rows = (1 - level) / 2, []
         for (a, one), (b, other) in combinations(self.signatures.items(), 2):
             paired = _same_images(one, other)

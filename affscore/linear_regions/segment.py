@@ -239,6 +239,8 @@ def points_of_one_shape(**values: Any) -> list[Tensor]:
     for name, value in values.items():
         fails = f"{name} must be an array of real numbers, got {type(value).__name__}"
         found = value if isinstance(value, Tensor) else guarded(partial(np.array, value, dtype=float), fails)
+        if isinstance(value, Tensor) and value.is_complex():
+            raise AffscoreError(f"{name} must be an array of real numbers, got {value.dtype}")
         points.append(torch.as_tensor(found).detach().cpu().double())
     if len({tensor.shape for tensor in points}) > 1:
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in points)

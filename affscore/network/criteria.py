@@ -23,7 +23,7 @@ from affscore.network.columns import (
     criterion,
 )
 from affscore.transport.decompositions import varying_basis
-from affscore.transport.samples import CentredSample, Samples, as_samples, centred, second_moments
+from affscore.transport.samples import CentredSample, Samples, as_samples, centred, power_of_two_above, second_moments
 
 
 def _both_centred(x: Samples | CentredSample, y: Samples | CentredSample) -> tuple[CentredSample, CentredSample]:
@@ -82,7 +82,9 @@ def norm(x: Samples, y: Samples) -> float:
     points_x, points_y = as_samples(x)[0], as_samples(y, "y")[0]
     if points_x.shape[1] != points_y.shape[1]:
         return math.nan
-    return float((points_x - points_y).norm())
+    difference = points_x - points_y
+    size = power_of_two_above(float(difference.abs().max()))
+    return float((difference / size).norm()) * size
 
 
 @criterion(
@@ -118,6 +120,7 @@ def entropy(x: Samples) -> float:
     2.0
     """
     points, _ = as_samples(x)
+    points = points / power_of_two_above(float(points.abs().max()))
     n, d = points.shape
     low = points.amin(dim=1, keepdim=True)
     width = points.amax(dim=1, keepdim=True) - low

@@ -153,12 +153,16 @@ class Multiverse:
         """Network, weights and data."""
         return f"{self.metadata['model']} ({self.metadata['weights']}) on {self.metadata['dataset']}"
 
-    @cached_property
+    @property
     def scores(self) -> pd.DataFrame:
         """Mean scores over the batches, a row for each activation (``index``), a column for each specification.
 
         Where the score itself is that of the pairing (more than 2,048 points), there is no column for the exact one.
         """
+        return self._scores.copy()
+
+    @cached_property
+    def _scores(self) -> pd.DataFrame:
         columns = dict[Specification, pd.Series]()
         for (*measured, way), rows in self.rows.groupby([*_MEASURED, "coupling"], sort=False):
             means = rows.groupby("index")[[name for name in _COLUMNS.values() if name in rows]].mean()
@@ -176,13 +180,13 @@ class Multiverse:
         specification, and ``score``.
         """
         activations = self.rows[_ACTIVATION].drop_duplicates("index").set_index("index")
-        parts = [activations.assign(**choice._asdict(), score=self.scores[choice]) for choice in self.choices]
+        parts = [activations.assign(**choice._asdict(), score=self._scores[choice]) for choice in self.choices]
         return pd.concat(parts).rename_axis("index").reset_index()
 
     @property
     def choices(self) -> list[Specification]:
         """The specifications, the default first where it was measured."""
-        return [Specification(*choice) for choice in self.scores.columns]
+        return [Specification(*choice) for choice in self._scores.columns]
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -193,7 +197,7 @@ class Multiverse:
         (of the first where the default was not measured) over the activations that have both
         (:func:`rank_correlation`).
         """
-        scores = self.scores
+        scores = self._scores
         first = scores.iloc[:, 0]
         numbers = pd.DataFrame({
             "activations": scores.count(),

@@ -121,7 +121,7 @@ def on_rows(table: pd.DataFrame, units: str = "activations") -> Iterator[str]:
     if dead := table.loc[table["flag"] == "constant output", "index"].nunique():
         yield f"{dead} {of} a constant output in a batch, which is affine: their score of 1 says that they do nothing"
     if "affine_fit" in table and (lacking := table.loc[table["affine_fit"].isna() & ~constant, "index"].nunique()):
-        yield f"{lacking} {of} no affine_fit: n does not exceed the rank of their inputs; use a larger n"
+        yield f"{lacking} {of} no affine_fit: n is at most one above the rank of their inputs; use a larger n"
     if "nlc" in table and (lacking := table.loc[table["nlc"].isna() & ~constant, "index"].nunique()):
         yield f"{lacking} {of} no non-linearity coefficient: they are not elementwise, or have no finite derivative"
 

@@ -160,7 +160,9 @@ def read_parquet(
             check(rows, metadata)
         return rows, metadata, [Note.of(stored) for stored in about["notes"]]
     except Exception as error:  # pyarrow's own or Python's: a damaged or foreign file can hold anything in any place
-        reason = f": {error}" if isinstance(error, ForeignError | PermissionError) else ""
+        if isinstance(error, PermissionError):
+            problem = "may not be read (Permission denied)"
+        reason = f": {error}" if isinstance(error, ForeignError) else ""
         raise AffscoreError(f"the file {path.name!r} {problem}{reason}") from error
 
 

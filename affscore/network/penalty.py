@@ -122,13 +122,12 @@ class AffinityPenalty:
         check_whole(self.model)
         if isinstance(vars(self.model).get("forward"), Watched):
             raise AffscoreError("this network has a penalty already; remove() that one first")
-        if not is_number(weight) or not 0 <= weight < float("inf"):
-            raise AffscoreError(f"weight must be a number of at least 0, got {weight!r}")
         self.weight = weight
         self.scores: Tensor | None = None
         self._layers = checked_layers(layers)
         self._score = functools.partial(differentiable_affinity, covariance=covariance, coupling=coupling, clip=False)
-        # it knows what it takes
+        # these know what they take
+        self._checked_weight()
         self._score(torch.eye(2), torch.eye(2))
         self._of_signature = isinstance(target, Signature)
         self._target = _checked(_scores_of(target, covariance, coupling) if isinstance(target, Signature) else target)
@@ -140,7 +139,7 @@ class AffinityPenalty:
 
     def __call__(self) -> Tensor:
         """The penalty of the samples since the last call: a scalar, to be added to the loss."""
-        passes, self._passes = self._passes, []
+        weight, passes, self._passes = self._checked_weight(), self._passes, []
         if not passes:
             raise AffscoreError(
                 "there was no forward pass since the last call, or the penalty was removed: call it after model(x), "
@@ -151,7 +150,7 @@ class AffinityPenalty:
         if target.ndim == 0:
             scores = scores.mean()
         pair = next(pair for pair in passes[0].pairs if len(pair.x))
-        return (self.weight * (scores - target).square().mean()).to(pair.x.dtype)
+        return (weight * (scores - target).square().mean()).to(pair.x.dtype)
 
     def reset(self) -> None:
         """Forget the passes since the last call."""
@@ -175,7 +174,10 @@ class AffinityPenalty:
         again = torch._C._current_graph_task_id() != -1  # a checkpoint runs it within backward()
         if exporting or again or not self.model.training or not torch.is_grad_enabled():
             return forward(*args, **kwargs)
-        named = inspect.signature(forward).bind(*args, **kwargs).arguments
+        try:
+            named = inspect.signature(forward).bind(*args, **kwargs).arguments
+        except (TypeError, ValueError):  # the call's own error says more, or the forward has no signature
+            named = kwargs
         entries = ChainMap(named, *(dict(value) for value in named.values() if isinstance(value, Mapping)))
         text = tokens_of_text(entries, {}, self._mask)
         if text is not None and has_decoder(self.model):
@@ -239,6 +241,11 @@ class AffinityPenalty:
             f"length: affscore.network.resampled(scores, {len(chosen)})"
         )
 
+    def _checked_weight(self) -> float:
+        if not is_number(self.weight) or not 0 <= self.weight < float("inf"):
+            raise AffscoreError(f"weight must be a number of at least 0, got {self.weight!r}")
+        return float(self.weight)
+
 
 def resampled(scores: ArrayLike, length: int) -> NDArray[np.float64]:
     """The signature of a network brought to the length of another one, by straight lines between its scores.
@@ -265,14 +272,15 @@ def resampled(scores: ArrayLike, length: int) -> NDArray[np.float64]:
 def _checked(target: Any) -> Tensor:
     """Numbers in [0, 1], one or several."""
     try:
-        values = np.array(target.detach().double().cpu() if isinstance(target, Tensor) else target, dtype=float)
+        values = target.detach().double().cpu().numpy() if isinstance(target, Tensor) else np.array(target)
     except (TypeError, ValueError):  # not of numbers
         values = np.array([])
-    if isinstance(target, bool) or values.ndim > 1 or not values.size or not ((values >= 0) & (values <= 1)).all():
+    numbers = values.ndim < 2 and values.size and values.dtype.kind in "iuf"
+    if not numbers or not ((values >= 0) & (values <= 1)).all():
         raise AffscoreError(
             f"target must be a Signature, a number in [0, 1], or one for each activation, got {target!r}"
         )
-    return torch.from_numpy(values)
+    return torch.from_numpy(values.astype(float))
 
 
 def _scores_of(signature: Signature, covariance: CovarianceName, coupling: HeldCoupling) -> Any:

@@ -129,8 +129,11 @@ class Signature:
             Both ends, in [0, 1].
 
         Raises:
-            AffscoreError: The costs of the images are not at hand (after reading a file).
+            AffscoreError: The costs of the images are not at hand (after reading a file), or a level
+                outside (0, 1).
         """
+        if not 0 < level < 1:
+            raise AffscoreError(f"level must be in (0, 1), got {level}")
         means = self.resampled_means(resamples, seed)
         tail = (1 - level) / 2
         low, high = np.quantile(means, [tail, 1 - tail])
@@ -155,8 +158,10 @@ class Signature:
             Array (resamples,), each in [0, 1].
 
         Raises:
-            AffscoreError: The costs of the images are not at hand.
+            AffscoreError: The costs of the images are not at hand, or no resample is asked for.
         """
+        if resamples < 1:
+            raise AffscoreError(f"resamples must be at least 1, got {resamples}")
         if not any(costs is not None for costs in self.sample_costs):
             model = self.metadata["model"]
             raise AffscoreError(f"files do not hold the costs of samples: measure {model} again to get an interval")

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 from affscore.models.data import load_data
 from affscore.models.sources import card_of, load_model
 from affscore.network.batch import recorded, run_batch, subject_of
@@ -157,9 +157,9 @@ def _with_slopes(model: nn.Module, data: Any, by: str, options: Options) -> tupl
             "make them by affscore.nonlinear_advantage.to_prelu, and train with a SlopePenalty added to the loss; or "
             'choose by="affinity", which needs no training'
         )
-    example, stream = _first_samples(unwrapped(model), data, options)
     if found:
-        return copy.deepcopy(unwrapped(model)), []
+        return guarded(lambda: copy.deepcopy(unwrapped(model)), "the network cannot be copied"), []
+    example, stream = _first_samples(unwrapped(model), data, options)
     try:
         made, notes = sloped_copy(model, example)
     except AffscoreError as error:
@@ -190,7 +190,9 @@ def _run(
     stream = subject.stream
     with recorded(subject) as recorder:
         batches = [run_batch(subject, recorder, *one) for one in stream.batches(sys.maxsize, execution.progress)]
-    (batch,) = filter(None, batches)  # of all samples
+    batch = next(filter(None, batches), None)  # of all samples
+    if batch is None:
+        raise AffscoreError("the data holds no sample; give at least 2")
     accuracy = accuracy_of([batch.right], stream.seen)
     notes += [*stream.assumptions(subject.network), *batch.notes]
     notes += on_accuracy(accuracy, [batch.right], stream.name, stream.classes or (), subject.card.classes is not None)

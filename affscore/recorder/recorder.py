@@ -222,6 +222,9 @@ class Recorder:
             self.forget(call)
             raise
         y = next((output for output in returned if output is not None), x)
+        if not call.block and (not isinstance(y, Tensor) or y.shape != x.shape):
+            got = tuple(y.shape) if isinstance(y, Tensor) else type(y).__name__
+            raise AffscoreError(f"{call} must return a tensor of its input's shape {tuple(x.shape)}, got {got}")
         if isinstance(y, Tensor) and address(y) == address(x):
             self.flow.overwritten(y)
         outputs = [one for one in tensors_in(y) if one.is_floating_point()] if call.block else [y]

@@ -146,7 +146,7 @@ def extrapolated_affinity_scores(
 
     Raises:
         AffscoreError: Samples that :func:`affscore.affinity_score` refuses, a score of another number of samples
-            or coordinates.
+            or coordinates, or a group that does not divide n.
 
     Source: Quenouille (1949), who corrected serial correlations by two halves.
 
@@ -161,6 +161,8 @@ def extrapolated_affinity_scores(
     n, d = source.points.shape
     if (score.samples, score.width) != (n, d):
         raise AffscoreError(f"the score is of clouds {(score.samples, score.width)}, but x and y have shape {(n, d)}")
+    if group < 1 or n % group:
+        raise AffscoreError(f"group must be a positive number that divides the {n} samples, got {group}")
     if score.constant_output:
         return 1.0, 1.0
     if n // group < FEWEST:

@@ -127,7 +127,8 @@ def as_samples(x: Samples, name: str = "x", least: int = 2) -> tuple[Tensor, flo
     tensor = _as_tensor(x, name)
     if tensor.ndim != 2 or len(tensor) < least or tensor.shape[1] < 1:
         wanted = f"(n samples, d coordinates) with n >= {least} and d >= 1"
-        raise AffscoreError(f"{name} must have shape {wanted}, got {tuple(tensor.shape)}; reduce or flatten it first")
+        advice = "; reduce or flatten it first" if tensor.ndim != 2 else ""
+        raise AffscoreError(f"{name} must have shape {wanted}, got {tuple(tensor.shape)}{advice}")
     rounding = rounding_of(tensor.dtype)
     tensor = tensor.to(torch.float64)
     # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)

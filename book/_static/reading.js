@@ -52,8 +52,8 @@ function foldAsides() {
     fold.className = "admonition hide";
     fold.innerHTML = "<summary><p class='admonition-title'>More</p></summary>";
     const first = heading.nextElementSibling;
-    while (first.nextElementSibling) fold.append(first.nextElementSibling);
-    first.after(fold);
+    while (first?.nextElementSibling) fold.append(first.nextElementSibling);
+    first?.after(fold);
   }
 }
 

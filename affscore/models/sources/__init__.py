@@ -125,6 +125,8 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
     ('DEFAULT', False)
     """
     seed = check_integer("seed", seed, 0)
+    if not isinstance(spec, str):
+        raise AffscoreError(f"MODEL must be a name, got {type(spec).__name__}")
     name, weights = split_spec(spec)
     source = source_of(name)
     if not source.knows(name):
