@@ -33,8 +33,13 @@ def first_line(error: BaseException) -> str:
     >>> first_line(ValueError("no such weight\nsee above")), first_line(KeyError())
     ('no such weight', 'KeyError')
     """
-    lines = map(str.strip, str(error).splitlines())
-    return next(filter(None, lines), type(error).__name__)
+    try:
+        lines = str(error).splitlines()
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  # an error of others may fail to say what it is
+        lines = []
+    return next(filter(None, map(str.strip, lines)), type(error).__name__)
 
 
 def guarded(call: Callable[[], Result], what: str, advice: str = "") -> Result:

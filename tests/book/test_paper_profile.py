@@ -136,7 +136,7 @@ def test_a_network_of_ones_own_on_other_data_with_the_profile_of_the_papers(exec
     assert figures == 2
     assert all(f"{name} " in shown for name in data)
     figures, _, shown = executed(16, model="resnet18@IMAGENET1K_V1")
-    assert figures == 3
+    assert figures == 4
     assert "resnet18@IMAGENET1K_V1" in shown
 
 
