@@ -74,8 +74,8 @@ from companion.style import say, table
 # %% [markdown]
 # ## Does accuracy rise with the score?
 #
-# If the score itself told accuracy, it should do so in every family. So look at twelve networks on CIFAR-10, with published accuracies
-# ({doc}`06_a_decade`).
+# If the mean score predicted accuracy, it would do so within each family, too. We look at twelve networks on CIFAR-10, with
+# published accuracies ({doc}`06_a_decade`).
 
 # %% mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Accuracy falls with the mean score over twelve networks of five families, and rises over the residual ones (two of their four points nearly coincide). Published accuracies; scores measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "A scatter plot of accuracy from 87 to 96 per cent over the mean score. Four plain networks fall from 90.5 to 87, four residual ones rise from 92 to 92.7, and the two VGG-like networks and the DenseNet lie at the upper left."}}
 scores = real_scores("CIFAR-10").groupby("network")["score"]

@@ -246,7 +246,8 @@ def _on_one_by_one(subject: Subject, number: int, passes: int, samples: int, pai
     if number == 0 and passes < samples:
         yield f"{ONE_BY_ONE} ({samples} passes in place of {passes} for a batch), since {subject.one_by_one}"
     if number == 0 and some:
-        which = f"{len(some)} of {len(pairs)} activations (of experts, say) are reached by {some[0]} to {some[-1]}"
+        count = f"{some[0]} to {some[-1]}" if some[0] < some[-1] else some[0]
+        which = f"{len(some)} of {len(pairs)} activations (of experts, say) are reached by {count}"
         yield f"{which} of the {samples} samples of the first batch: the others are left out there (column n)"
     if few := dict.fromkeys(place[0] for place in (*subject.known, *reached) if reached.get(place, 0) < 2):
         layers = ", ".join(map(repr, few))

@@ -83,7 +83,7 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
     with contextlib.suppress(AffscoreError):  # that it runs has been seen
         _, notes = with_notes(lambda: guarded(lambda: image.through(network), ""), recorder)
     recorder.stop()
-    reason = "; ".join(notes) or "it has none that is known as one; activations=[...] declares classes and functions"
+    reason = "; ".join(notes) or "it runs no known activation; activations=[...] declares classes and functions"
     return f"no elementwise activation was seen in {name}{hidden}: {reason}"
 
 

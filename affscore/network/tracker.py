@@ -331,6 +331,8 @@ class Tracker:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
+            if self.steps == self._start:
+                warnings.warn("no step was counted: call step() after each step of the optimiser", AffscoreWarning, 2)
             self.measure()
 
     def __repr__(self) -> str:

@@ -29,9 +29,9 @@ class Store:
     """
 
     def __init__(self, folder: str | Path, create: bool = False) -> None:
-        self.folder = Path(folder)
         if not isinstance(folder, str | Path) or not str(folder):
             raise AffscoreError(f"a store needs the path of a folder, got {folder!r}")
+        self.folder = Path(folder)
         with os_errors(f"the store {str(folder)!r} cannot be made"):
             if create:
                 self.folder.mkdir(parents=True, exist_ok=True)
