@@ -21,7 +21,7 @@ from affscore.network.criteria import CRITERIA
 from affscore.network.multiverse import Multiverse
 from affscore.network.result import Signature
 from affscore.options import DEFAULT, Specification
-from affscore.plots.signature import in_words
+from affscore.plots.signature import in_words, place_in_words
 from affscore.plots.style import kind_style, series_style
 from affscore.survey import stored_multiverses, stored_signatures
 from companion.networks import network_table, network_title, short_name
@@ -36,9 +36,6 @@ GROUPS = {
     "random": "random weights, on noise",
 }
 """The parts of the list of networks, by the data of a result."""
-
-PLACES = {"hidden": "outside of blocks", "after-sum": "after a sum", "squeeze": "squeeze", "gate": "gate"}
-"""What the legend calls the places that are not in a row."""
 
 WORDS = {
     "mean, activate-first": "average after", "mean, reduce-first": "average before",
@@ -186,7 +183,7 @@ def _accuracy(*results: Signature | Multiverse | None) -> float | None:
 
 def _look(activation: str, kind: str) -> dict[str, str]:
     colour, marker = kind_style(kind)
-    words = {"words": in_words(activation, kind), "place": PLACES.get(kind, f"{kind} inside a block")}
+    words = {"words": in_words(activation, kind), "place": place_in_words(kind)}
     return {**words, "colour": colour, "path": svg_path(MarkerStyle(marker))}
 
 

@@ -40,8 +40,8 @@ _NAMES = {
 }  # fmt: skip
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth")
 _KINDS = {
-    "hidden": "", "after-sum": " after a sum", "gated-unit": " of a gated unit",
-    **{place: f", {place} inside a block" for place in _PLACES},
+    "hidden": "outside of blocks", "after-sum": "after a sum", "gated-unit": "of a gated unit",
+    **{place: f"{place} inside a block" for place in _PLACES},
 }  # fmt: skip
 
 _NAMED = {
@@ -123,6 +123,15 @@ def draw_signature(axes: Axes, summary: pd.DataFrame) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
+def place_in_words(kind: str) -> str:
+    """What legends call the place of an activation.
+
+    >>> place_in_words("first"), place_in_words("hidden"), place_in_words("gate")
+    ('first inside a block', 'outside of blocks', 'gate')
+    """
+    return _KINDS.get(kind, kind)
+
+
 def in_words(activation: str, kind: str) -> str:
     """What an activation, or several at one place, are called in legends.
 
@@ -130,7 +139,8 @@ def in_words(activation: str, kind: str) -> str:
     ('ReLU after a sum', 'mine')
     """
     names = ", ".join(_NAMES.get(name, name) for name in activation.split(", "))
-    return names + _KINDS.get(kind, f" ({kind})")
+    joint = ", {}" if kind in _PLACES else " {}" if kind in _KINDS else " ({})"
+    return names if kind == "hidden" else names + joint.format(place_in_words(kind))
 
 
 def _about(row: pd.Series, choices: bool) -> str:

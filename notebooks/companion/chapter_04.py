@@ -10,7 +10,7 @@ import torchvision
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from affscore.plots.signature import in_words
+from affscore.plots.signature import place_in_words
 from affscore.plots.style import house_style, kind_style, legend_below, page, score_axis
 from affscore.recorder import ActivationCall, recording
 from affscore.recorder.model_state import prepared, unwrapped
@@ -38,7 +38,7 @@ def scores_and_zeros(rows: pd.DataFrame) -> Figure:
     for axes, (images, some) in zip(grid, panels.items(), strict=True):
         for kind, own in some.groupby("kind"):
             colour, marker = kind_style(str(kind))
-            label = in_words("relu", str(kind)).removeprefix("ReLU").strip(" ,") or "outside of blocks"
+            label = place_in_words(str(kind))
             look: Any = {"color": colour, "marker": marker, "linewidths": 0, "alpha": 0.6}
             axes.scatter(own["zeros"], own["score"], 18, label=label, **look)
         axes.set_title(str(images))

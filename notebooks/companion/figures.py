@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster import hierarchy
 
 from affscore.errors import AffscoreError
-from affscore.plots.signature import draw_signature, in_words, relative_positions
+from affscore.plots.signature import draw_signature, place_in_words, relative_positions
 from affscore.plots.style import (
     KIND_LOOKS,
     PALETTE,
@@ -180,7 +180,7 @@ def two_measures(
     for axes, name in zip(grid, names, strict=True):
         for group, rows in table[table[panels] == name].groupby(series, sort=False):
             look: Any = {"linestyle": "", "markersize": 5, **looks[group]}
-            label = in_words("", group).strip(" ,") if group in KIND_LOOKS else literal(str(group))
+            label = place_in_words(group) if group in KIND_LOOKS else literal(str(group))
             axes.plot(rows[x], rows[y], label=label, **look)
         if diagonal:
             ends = np.nanmin(table[[x, y]]) - 0.02, np.nanmax(table[[x, y]]) + 0.02

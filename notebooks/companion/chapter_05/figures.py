@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
-from affscore.plots.signature import in_words
+from affscore.plots.signature import place_in_words
 from affscore.plots.style import KIND_LOOKS, PALETTE, house_style, legend_below, literal, page
 
 
@@ -51,7 +51,7 @@ def score_histograms(panels: Mapping[str, Mapping[str, ArrayLike]], columns: int
         # the last of seaborn's order lies at the bottom
         sns.histplot(scores, bins=edges, multiple="stack", hue_order=list(scores)[::-1], ax=axes, **look)
         for kind, bars in zip(scores, axes.containers, strict=True):
-            bars.set_label(literal(in_words("", kind).strip(" ,")))
+            bars.set_label(literal(place_in_words(kind)))
             for bar in bars:
                 bar.set_hatch(hatches[kind])
         axes.set(title="\n".join(wrap(literal(title), width=96 // min(columns, len(panels)))), xlim=(edges[0], 1))
