@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from nbformat import NotebookNode
 from notebook_files import error
 
+from affscore.plots.signature import place_in_words
 from affscore.plots.style import KIND_LOOKS, PALETTE, house_style, kind_style, legend_below, page
 from companion.shipped import shipped_signature
 
@@ -54,15 +55,13 @@ def two_signatures() -> Figure:
     """The signatures of a plain and a residual network, at half the width of a page."""
     figure, panels = page(2, 0.5, each=1.35, columns=1, xlabel="activation, first to last", sharex=True, sharey=True)
     figure.set_figwidth(4.65)
-    kinds = {"hidden": "outside a block", "first": "first of a block", "second": "second of a block"}
-    kinds["after-sum"] = "after a sum"
     for (name, title), panel in zip(SHOWN.items(), panels, strict=True):
         summary = shipped_signature(name).summary
         places = np.arange(1, len(summary) + 1)
         panel.plot(places, summary["score"], color=PALETTE["grey"], linestyle="-", linewidth=0.7)
-        for kind, label in kinds.items():
+        for kind in ("hidden", "first", "second", "after-sum"):
             (colour, marker), of = kind_style(kind), summary["kind"] == kind
-            panel.plot(places[of], summary["score"][of], marker, color=colour, label=label)
+            panel.plot(places[of], summary["score"][of], marker, color=colour, label=place_in_words(kind))
         panel.set(title=title, ylim=(0.35, 1.02), ylabel="affinity score")
     legend_below(figure, 4, handletextpad=0.1)
     return figure
