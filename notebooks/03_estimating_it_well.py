@@ -27,7 +27,7 @@
 # channel. {bdg-warning}`depends`
 #
 # **Training a network again moves its scores more than eight times the images do**, by {glue:text}`another training-moved`
-# against {glue:text}`256 images for 32-moved`. We saw this in one small VGG-16 on digits. {bdg-secondary}`open`
+# against {glue:text}`256 images in place of 32-moved`. We saw this in one small VGG-16 on digits. {bdg-secondary}`open`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -98,9 +98,9 @@ bias_against_points(summary, theory)
 # **More batches do not help.** The bias is much larger than the spread of single scores, and an average over batches keeps
 # all of it.
 #
-# **Shrinkage helps only where channels are alike.** It mixes the covariance with a multiple of the identity
-# {cite}`ledoit2004well`. Independent channels of equal variance *have* such a covariance; this is the case of the paper's
-# figure 7. But where variances differ, shrinkage levels what really differs: with one image for each channel of the steep
+# **Shrinkage is no safe cure.** The library's default mixes the covariance with a multiple of the identity
+# {cite}`ledoit2004well`. Independent channels of equal variance *have* such a covariance, so there (and in the paper's figure 7)
+# it removes the bias. But where variances differ, it levels what really differs: with one image for each channel of the steep
 # spectrum it raises the bias from {glue:text}`1.0-steep` to {glue:text}`1.0-shrunk, steep`. Slide the number of images:
 
 # %%
@@ -126,7 +126,7 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 # $$ (eq-3-bias)
 #
 # The first factor is 0.075 for ReLU, and at most 0.082 for any activation. So with the empirical covariance eight
-# images for each channel leave about 0.01. With shrinkage, the library's default, they left {glue:text}`8.0-shrunk, steep`
+# images for each channel leave about 0.01. With shrinkage they left {glue:text}`8.0-shrunk, steep`
 # in the steep spectrum, so we double their number.
 #
 # Wide layers of the trained networks that we fitted need fewer, as they vary in fewer directions than they have
@@ -174,7 +174,7 @@ repeated_signatures({"mini VGG-16": trainings}, "seed")
 
 
 # %% [markdown]
-# How far does the score of one activation move (root mean square over its activations)?
+# How far does a score move, as the root mean square over the fifteen activations?
 
 
 # %%
@@ -187,10 +187,10 @@ by_size = batches.pivot_table(["score", "score_std"], "index", "n")
 by_seed = trainings.pivot_table("score", "index", "seed")
 more = by_size["score"][256] - by_size["score"][32]
 moved = {"another 32 images": rms(by_size["score_std"][32])}
-moved |= {"256 images for 32": rms(more)}
+moved |= {"256 images in place of 32": rms(more)}
 moved |= {"another training": rms(by_seed.std(axis=1))}
 moved = pd.DataFrame({"moved": moved})
-table(moved, {"moved": "a score moves by"}, digits=3)
+table(moved.rename_axis("what changes"), {"moved": "a score moves by"}, 3)
 
 # %% tags=["remove-cell"]
 say(moved, "{:.3f}")
