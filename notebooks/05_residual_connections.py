@@ -74,7 +74,7 @@ from companion.studies import load_study, under
 #
 # Is it the sum? A plain network is the residual network's *twin* without the additions: the same layers, number of
 # weights and training. In a block of both the first ReLU is inside; the last one comes after the sum or, without a
-# shortcut, is the second inside. Others trained four pairs of twins on CIFAR-10:
+# shortcut, is the second inside. Others trained four pairs of twins on CIFAR-10 ({doc}`06_a_decade`):
 
 # %% mystnb={"figure": {"name": "fig-twins", "caption": "With shortcuts the ReLUs after a sum lie near 1 and those inside a block far below; without them both places overlap. Scores of two networks with 56 layers, measured on {term}`JPEG copies` of test images."}, "image": {"width": "540px", "alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
 scores = real_scores("CIFAR-10").query("kind != 'hidden'")  # in blocks
