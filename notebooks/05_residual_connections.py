@@ -70,7 +70,7 @@ from companion.studies import load_study, under
 # ## Twins with and without shortcuts
 #
 # **After a sum a ReLU has little to cut off.** The input of a block came out of an earlier ReLU, so it is nowhere negative. Its
-# sum with a small change is mostly positive, and there the next ReLU changes nothing.
+# sum with a small change by the layers is mostly positive, and there the next ReLU changes nothing.
 #
 # Is it the sum? A plain network is the residual network's *twin* without the additions: the same layers, number of
 # weights and training. In a block of both the first ReLU is inside; the last one comes after the sum or, without a
@@ -99,7 +99,7 @@ def separation(rows):
 twins = scores[scores["family"].isin(["plain", "residual"])]
 digits = under(load_study("shortcuts")).query("kind != 'hidden'")
 digits["family"] = digits["network"].str.rstrip("0123456789")
-every = pd.concat([twins, digits]).fillna({"seed": 0})  # one on CIFAR-10
+every = pd.concat([twins, digits]).fillna({"seed": 0})  # CIFAR-10: one
 every = every.groupby(["family", "network", "seed"])[["kind", "score"]]
 shares = every.apply(separation)
 both = shares.groupby("family").agg(["mean", "min", "max"])
