@@ -21,8 +21,8 @@
 # :::{admonition} What we found
 # :class: findings
 # **Three lines give a score for each activation of a network, on its own images.** In the small residual network of this
-# page, on digits, the scores run from {glue:text}`score-min` to {glue:text}`score-max`. Other images
-# give other scores. {bdg-warning}`depends`
+# page the scores run from {glue:text}`score-min` to {glue:text}`score-max` on digits; other images give others.
+# {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -67,9 +67,8 @@ check_parameters(globals())
 # signature.plot()
 # ```
 #
-# Networks and images can also be given by name. `"resnet18@DEFAULT"` is torchvision's, and `"folder:/data/photos"` is a
-# folder of images. `"path/to/file.py:function@weights.pt"` calls a function of yours and loads your weights. This page runs with
-# the parameters `model` and `dataset`:
+# Networks and images can also be given by name: `"resnet18@DEFAULT"` is torchvision's, `"folder:/data/photos"` is a folder of
+# images, and `"path/to/file.py:function@weights.pt"` calls a function of yours and loads your weights. This page does so:
 
 # %% mystnb={"figure": {"name": "fig-five-minutes", "caption": "The non-linearity signature: the score of each activation in turn; colour and marker say where in a block it stands."}, "image": {"alt": "Scatter plot of the affinity score over the depth of the activation, one point for each of the nine activations of a small residual network. Those after a sum lie higher than those before in most of its blocks."}}
 import affscore
@@ -82,7 +81,7 @@ signature.plot()
 from companion.style import say, table
 
 scores = signature.summary.set_index("layer")
-table(scores[["kind", "activation", "width", "score"]])
+table(scores[["kind", "activation", "score"]])
 
 # %% tags=["remove-cell"]
 say(scores["score"].agg(["min", "max"]).to_frame().T)
@@ -96,8 +95,7 @@ say(scores["score"].agg(["min", "max"]).to_frame().T)
 #
 # ## 3. Read the result
 #
-# * **1**: on these images the cloud of outputs looks as after an affine map that stretches and does not turn, or the output
-#   is constant.
+# * **1**: on these images the outputs look as after an affine map that stretches and does not turn, or they are constant.
 # * **0.62**: what a ReLU does to normal data in many dimensions, half of which it sets to zero.
 # * **Near 0**: the output is zero but for a few spikes, falls where its input rises, or lies in the long tail of a Sigmoid
 #   ({doc}`02_activation_functions`).
@@ -106,13 +104,7 @@ say(scores["score"].agg(["min", "max"]).to_frame().T)
 #
 # A score says nothing about accuracy, and it does not say that an activation may be left out.
 #
-# Which activations are the least linear?
-
-# %%
-table(scores.nsmallest(3, "score")[["kind", "score"]])
-
-# %% [markdown]
-# Is that usual? Compare place by place with a network that is known, here ResNet-20:
+# Are your scores usual? Compare them place by place with those of a network that is known, here ResNet-20:
 
 # %% mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "In ResNet-20 a score after a sum is higher than the two beside it; in most blocks of this page's network, too. ResNet-20 was measured on {term}`JPEG copies` of CIFAR-10 test images."}, "image": {"width": "540px", "alt": "Affinity score over depth for both networks. That of ResNet-20 jumps up and down between 0.5 and 0.95, that of the other between 0.7 and 0.95."}}
 import pandas as pd
@@ -129,7 +121,9 @@ signatures(both)
 # Mean scores by place:
 
 # %%
-places = both.pivot_table("score", "kind", "network")
+words = {"first": "inside a block", "after-sum": "after a sum"}
+words |= {"hidden": "outside of blocks"}
+places = both.pivot_table("score", "kind", "network").rename(words)
 table(places[["this network", "ResNet-20"]].rename_axis("place"))
 
 # %% [markdown]

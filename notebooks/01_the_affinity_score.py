@@ -22,9 +22,9 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **The same ReLU scores {glue:text}`all positive-score` where its inputs are all positive, {glue:text}`half positive-score`
-# where half of them are, and {glue:text}`a tenth positive-score` where only a tenth is.** But a low score does not mean "not
-# affine": on 512 points a random linear layer of 64 channels scores {glue:text}`random linear layer-64`.
+# **The same ReLU scores {glue:text}`all positive-score` where its inputs are all positive, and
+# {glue:text}`a tenth positive-score` where only a tenth is.** But a low score does not mean "not affine": a random linear layer
+# scores {glue:text}`random linear layer-64` (64 channels, 512 points).
 # {bdg-success}`robust`
 # :::
 
@@ -61,7 +61,7 @@ from affscore import affinity_score, transport
 from companion.chapter_01 import activation_panels, steps_of_a_score
 
 
-# %% mystnb={"figure": {"name": "fig-1-ranges", "caption": "Of four windows of inputs a ReLU scores lowest on the one where only a tenth is positive (paper Fig.\u00a02 A)."}, "image": {"alt": "Four panels, each with its own vertical axis, with the graph of ReLU and a window of inputs of width 20 that lies at [-20, 0], [-18, 2], [-10, 10] and [0, 20]. The scores are 1.00, 0.27, 0.68 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine map misses them."}}
+# %% mystnb={"figure": {"name": "fig-1-ranges", "caption": "Of four windows of inputs a ReLU scores lowest on the one where only a tenth is positive (paper Fig.\u00a02 A)."}, "image": {"width": "540px", "alt": "Four panels, each with its own vertical axis, with the graph of ReLU and a window of inputs of width 20 that lies at [-20, 0], [-18, 2], [-10, 10] and [0, 20]. The scores are 1.00, 0.27, 0.68 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine map misses them."}}
 def relu(x):
     return np.maximum(x, 0)
 
@@ -83,8 +83,7 @@ say(pd.DataFrame({"score": scores}))
 # **A ReLU that is rarely active is more non-linear than one that is active half of the time.** In the first window ReLU is
 # constant, in the last one the identity: both are affine.
 #
-# Green is the affine map $T$ of the score. The histograms are the distributions that it compares, of $Y$ (filled) and $T(X)$
-# (outline), with bars cut at a third.
+# Green is the affine map $T$ of the score. It compares the two distributions beside each panel (bars are cut at a third).
 #
 # ## A distance between clouds
 #
@@ -165,7 +164,7 @@ print(f"largest error of an entry of A: {error:.0e}")
 #
 # Step by step, for a ReLU in the plane:
 
-# %% mystnb={"figure": {"name": "fig-1-steps", "caption": "Most of the distance comes from points of $T(X)$ outside the corner, which move back to its edges. The score in four steps; arrows: the standard deviations along the output's principal axes, whose squares sum to its variance (paper Fig. 1)."}, "image": {"alt": "Four panels. A round grey cloud and its orange image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to orange triangles; the orange cloud with two arrows along its principal axes."}}
+# %% mystnb={"figure": {"name": "fig-1-steps", "caption": "Most of the distance comes from points of $T(X)$ outside the corner, which move back to its edges. The score in four steps; arrows: the standard deviations along the output's principal axes (paper Fig. 1)."}, "image": {"alt": "Four panels. A round grey cloud and its orange image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to orange triangles; the orange cloud with two arrows along its principal axes."}}
 x = rng.standard_normal((100, 2))
 y = relu(x)
 fit = transport.affine_map(x, y, covariance="empirical")

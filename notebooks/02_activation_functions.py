@@ -17,13 +17,13 @@
 # # Activation functions over their domain
 #
 # *Where is an activation function non-linear, and how much?* That depends on its input ({doc}`01_the_affinity_score`). We look
-# at the ReLUs of trained networks, then slide the input of six functions along the axis, as figure 6 of
-# {cite:t}`bouniot2025alexnet` does.
+# at the ReLUs of trained networks, then slide the input of six functions along the axis, as {cite:t}`bouniot2025alexnet` do
+# (their figure 6).
 #
 # :::{admonition} What we found
 # :class: findings
-# **The more of a ReLU's outputs are zero, the lower it scores** ({term}`rank correlation` {glue:text}`all-correlation` over
-# ten trained networks). But a score near 0 need not be a strong bend: around -10 SiLU is nearly a straight line that falls,
+# **The more of a ReLU's outputs are zero, the lower it scores** (rank correlation {glue:text}`all-correlation`
+# over ten trained networks). But a score near 0 need not be a strong bend: around -10 SiLU is nearly a straight line that falls,
 # and scores {glue:text}`SiLU at -10-score`. {bdg-warning}`depends`
 # :::
 
@@ -71,21 +71,26 @@ from companion.chapter_02 import activation_domain, activity
 from companion.real_networks import real_scores
 from companion.sweeps import sweep
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "The ReLUs, and those of a network of your own", "code_prompt_hide": "The ReLUs, and those of a network of your own"}
-measured = [
-    real_scores(name, reduction="sample")
-    for name in ("CIFAR-10", "photographs")
-]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
+own = []
 if model:
     options = {"n": n, "images": images or None, "device": device}
     mine = affscore.signature(
         model, dataset, reduction="sample", seed=seed, **options
     )
-    measured.append(mine.summary.assign(network=model, family="yours"))
-relus = pd.concat(measured).query("activation == 'relu'")
-relus = relus.rename(columns={"sparsity_after": "zeros"})
+    own.append(mine.summary.assign(network=model, family="yours"))
 
-# %% mystnb={"figure": {"name": "fig-2-activity", "caption": "The more outputs are zero, the lower ReLUs score; most lie on or above a normal input with as many zeros (dashed). Ten trained networks, at one random position of each image. Plain and residual: {term}`JPEG copies` of the CIFAR-10 test images. SqueezeNets: ImageNet weights, those of 1.0 quantised; 512 photographs."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; the points of plain networks spread furthest above it."}}
+# %% [markdown]
+# ## ReLUs in trained networks
+#
+# **The more outputs of a ReLU are zero, the lower it scores.** One that cuts off nothing is the identity and scores 1; the more
+# it cuts off, the more it changes. For a normal input with as many zeros {eq}`eq-1-closed` predicts the score (dashed).
+
+# %% mystnb={"figure": {"name": "fig-2-activity", "caption": "The more outputs are zero, the lower ReLUs score; most lie on or above the curve of a normal input. Ten trained networks at one random position of each image: plain and residual on {term}`JPEG copies` of CIFAR-10, SqueezeNets (1.0 quantised) on 512 photographs."}, "image": {"width": "540px", "alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; the points of plain networks spread furthest above it."}}
+images_of = ["CIFAR-10", "photographs"]
+measured = [real_scores(some, reduction="sample") for some in images_of]
+relus = pd.concat(measured + own).query("activation == 'relu'")
+relus = relus.rename(columns={"sparsity_after": "zeros"})
 # a normal input with mean m and standard deviation 1
 m = np.linspace(-2, 2.5, 100)
 mean = m * norm.cdf(m) + norm.pdf(m)  # of its ReLU
@@ -93,51 +98,50 @@ variance = (m**2 + 1) * norm.cdf(m) + m * norm.pdf(m) - mean**2
 score = 1 - np.sqrt(1 - norm.cdf(m) / np.sqrt(variance))
 activity(relus, pd.Series(score, norm.cdf(-m)))
 
+# %% [markdown]
+# **Channels that differ lift a score above the curve.** One that is nearly always zero varies little, and so it counts little; the
+# curve has equal channels. The {term}`rank correlation` of score and zeros:
+
+
 # %%
-groups = relus.groupby("family")
-related = groups["network"].nunique().rename("networks").to_frame()
-related["correlation"] = [
-    rows["score"].corr(rows["zeros"], "spearman") for _, rows in groups
-]
-related.loc["all"] = [
-    relus["network"].nunique(),
-    relus["score"].corr(relus["zeros"], "spearman"),
-]
+def with_zeros(rows):
+    return rows["score"].corr(rows["zeros"], "spearman")
+
+
+related = relus.groupby("family")[["score", "zeros"]].apply(with_zeros)
+related["all"] = with_zeros(relus)
+related = related.to_frame("correlation")
 table(related)
 
 # %% tags=["remove-cell"]
 say(related)
 
 # %% [markdown]
-# **Channels that differ lift a score above the curve**: one that is nearly always zero varies little, and so counts little.
-# The dashed curve has equal channels. It is {eq}`eq-1-closed`, where $\operatorname{corr}(x, \mathrm{ReLU}(x))$ is the share
-# of positive inputs over the standard deviation of the output. In the two deepest plain networks, which trained less well than
-# the others, the share of zeros says little.
+# In the two deepest plain networks, which trained less well, the share of zeros says little.
 #
 # ## Six functions on sliding inputs
 #
-# **ReLU is non-linear only near its kink, Sigmoid at every mean.** As in the paper we take clouds of 1000 points in
-# $\mathbb{R}^{300}$ with independent normal coordinates of mean $m$ and standard deviation $s$. Scores of 20 means and six
-# standard deviations come with the book (`python -m companion.sweeps domain` computes them).
+# **ReLU is non-linear only near its kink, Sigmoid at every mean.** Away from its kink ReLU is a straight line, but a Sigmoid is
+# curved everywhere. As in the paper we take clouds of 1000 points in $\mathbb{R}^{300}$ with independent normal coordinates of
+# mean $m$ and standard deviation $s$.
 
-# %% mystnb={"figure": {"name": "fig-2-domain", "caption": "ReLU scores below 1 only near its kink, Sigmoid at every mean. The functions (above), and their scores over the mean of the input (below), with a line for each of three standard deviations. At the far left ReLU returns 0 alone: constant, and so affine."}, "image": {"width": "540px", "alt": "Two panels with three curves each. Those of ReLU are at 1 except in a dip left of 0, the broader the wider the input. Those of Sigmoid lie at different heights at nearly every mean, the lower the wider the input."}}
+# %% mystnb={"figure": {"name": "fig-2-domain", "caption": "ReLU scores below 1 only near its kink, Sigmoid at every mean. The functions (above), and their scores over the mean of the input (below), with a line for each of three standard deviations."}, "image": {"width": "540px", "alt": "Two panels with three curves each. Those of ReLU are at 1 except in a dip left of 0, the broader the wider the input. Those of Sigmoid lie at different heights at nearly every mean, the lower the wider the input."}}
 domain = sweep("domain").query("draw == 0")
 few = domain[domain["std"].isin([0.1, 0.5, 2])]
 two = few[few["activation"].isin(["relu", "sigmoid"])]
 activation_domain(two, activation_graphs(["relu", "sigmoid"]), columns=1)
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "Four more functions", "code_prompt_hide": "Four more functions", "figure": {"name": "fig-2-others", "caption": "GELU, SiLU and HardSwish score near 0 left of their bend, Tanh is like Sigmoid. Where a line jumps to 1 at an end (Tanh near \u00b120, GELU and HardSwish far left), all outputs round to one constant. The paper's Fig.\u00a06 has nine functions."}, "image": {"alt": "Four panels with three curves each. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends they are at 1."}}
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "Four more functions", "code_prompt_hide": "Four more functions", "figure": {"name": "fig-2-others", "caption": "GELU, SiLU and HardSwish score near 0 left of their bend, Tanh is like Sigmoid. Where a line jumps to 1 at an end, all outputs round to one constant."}, "image": {"alt": "Four panels with three curves each. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends they are at 1."}}
 names = ["gelu", "silu", "hardswish", "tanh"]
 others = few.set_index("activation").loc[names].reset_index()
 activation_domain(others, activation_graphs(names), columns=2)
 
 # %% [markdown]
-# Where all curves are at 1, the function is affine for narrow and wide clouds. Where only that of the standard
-# deviation 2 leaves the top, only the widest cloud reaches the bend. Where all are low, the function bends every input, or
-# seems to.
+# Where all curves are at 1, the function is affine for narrow and wide clouds. (At the far left ReLU returns 0 alone, a constant.)
+# Where only that of the standard deviation 2 leaves the top, only the widest cloud reaches the bend.
 #
-# **One formula replaces nearly all of these transport problems**: {eq}`eq-1-closed`, with the correlation of one normal
-# variable and its image (the column `limit` of `domain`). Of the outputs that vary with their input and do not fall:
+# **One formula gives nearly all of these scores**: {eq}`eq-1-closed`, with the correlation of one normal variable and its image
+# (the column `limit`). Of the outputs that vary with their input and do not fall:
 
 # %%
 varies = domain[~domain["constant"] & (domain["limit"] > 0)]
@@ -158,10 +162,8 @@ table(rare[["score", "of infinitely many samples", "constant"]], digits=3)
 
 # %% [markdown]
 # At $s = 0.25$ a handful of 300,000 numbers are positive: the output is zero but for a few spikes, and the score is nearly 0.
-# At $s = 0.1$ none is. The output is constant, a constant is affine, and the score is 1.
-#
-# With infinitely many samples it would be 0. Such a score depends on whether the sample meets a rare event, so count
-# the flags (`constant`) before you average.
+# At $s = 0.1$ none is, so the output is constant, a constant is affine, and the score is 1. Such a score depends on whether
+# the sample meets a rare event, so count the flags (`constant`) before you average.
 #
 # **The wrong direction.** A cloud of standard deviation 0.01 around -10 sees a tiny, straight piece of SiLU. It scores near 0
 # because SiLU *falls* there, and the map $T$ of the score never turns the axis round ({doc}`01_the_affinity_score`). Score
@@ -200,13 +202,11 @@ table(averages.loc[["relu", "gelu", "silu", "hardswish"]].rename(NAMES))
 
 # %% [markdown]
 # **The long tail.** Sigmoid never falls and is always active, and yet it bends everywhere. Far out on the left it is $e^x$,
-# which has no straight piece. Shift the input by $a$, and the output is multiplied by $e^a$, which the score does not see. So
-# the score depends on the standard deviation alone.
+# which has no straight piece: shift the input by $a$, and the output is multiplied by $e^a$, which the score does not see. So
+# Sigmoid is *more* nearly affine around zero, where the textbook plots its bend, than in its flat tails.
 #
-# These functions are *more* nearly affine around zero, where the textbook plots their bend, than in their flat tails.
-# And they are one function: $\tanh(x) = 2 \operatorname{sigmoid}(2x) - 1$, so Tanh scores on $x$ what Sigmoid scores on
-# $2 x$. The paper notes that Tanh reaches much lower scores than Sigmoid. On the same inputs it does; on inputs twice as wide
-# Sigmoid reaches the same.
+# Tanh is the same function: $\tanh(x) = 2 \operatorname{sigmoid}(2x) - 1$, so it scores on $x$ what Sigmoid scores on $2 x$. The
+# paper notes that Tanh reaches much lower scores than Sigmoid; on inputs twice as wide Sigmoid reaches the same.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The tails, predicted", "code_prompt_hide": "How sure? The tails, predicted"}
 # For a normal input corr(x, exp(x)) = s / sqrt(exp(s**2) - 1). The tail of

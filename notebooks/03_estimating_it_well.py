@@ -16,18 +16,18 @@
 # %% [markdown]
 # # Estimating it well
 #
-# *How many images does a score need, and what do shrinkage and another training change?* The paper
-# {cite}`bouniot2025alexnet` reports that shrinkage makes scores independent of the width (its figure 7), and that batches of
-# 128 to 1024 images and nine trainings give the same signature (its figure 8).
+# *How far is a score off, because of its images and because of its training?* The paper {cite}`bouniot2025alexnet` reports
+# that shrinkage makes scores independent of the width (its figure 7), and that batches of 128 to 1024 images and nine
+# trainings give the same signature (its figure 8).
 #
 # :::{admonition} What we found
 # :class: findings
-# **Too few images make an activation look more linear.** {bdg-warning}`depends` With one image for each channel a ReLU scores
-# {glue:text}`1.0-empirical` too high, with eight {glue:text}`8.0-empirical`; shrinkage can lower this bias and can raise it. So
-# take sixteen; wide layers of the trained networks that we fitted need fewer.
+# **With too few images an activation looks more linear than it is**: with one image for each channel a ReLU scores
+# {glue:text}`1.0-empirical` too high. Shrinkage can lower this bias and can raise it, so take sixteen images for each
+# channel. {bdg-warning}`depends`
 #
-# **Training a network again moves its scores more than eight times the images do**, by {glue:text}`moved-another training`
-# against {glue:text}`moved-8 times the batch`. {bdg-secondary}`open`: one mini VGG-16, on digits.
+# **Training a network again moves its scores more than eight times the images do**, by {glue:text}`another training-moved`
+# against {glue:text}`256 images in place of 32-moved`. We saw this in one small VGG-16 on digits. {bdg-secondary}`open`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -75,18 +75,19 @@ from companion.sweeps import sweep
 # %% [markdown]
 # ## What do few images do?
 #
-# The map $T$ of the score is judged on the images that it was fitted to, so with few of them it fits too well, and the score is
-# too high. By how much, its *bias*, we measure on a ReLU with 128 channels of normal inputs, whose score for infinitely many
-# images is known. The channels are independent, or *steep*: the spectrum of their covariance falls like $k^{-1.5}$, so that a few
-# directions hold most of the variance.
+# **With few images the score is too high.** It says how well an affine map fits, and this map is judged on the images that it
+# was fitted to. Just as a line goes through any two points, an affine map nearly carries every image to its own output when
+# there are more channels than images.
+#
+# How large is this error, the *bias*? We take a ReLU with 128 channels of normal inputs, as its score for infinitely many images
+# is known. Its channels are independent, or their spectrum is *steep*: a few directions hold most of the variance.
 
-# %%
+# %% mystnb={"figure": {"name": "fig-3-bias", "caption": "Few images make the score of a ReLU too high, and shrinkage does not always help. Bars: one standard deviation of a single score; dashed: the formula {eq}`eq-3-bias`."}, "image": {"width": "540px", "alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
 d, ratios = 128, np.array([0.25, 0.5, 1, 2, 4, 8])
 points = (ratios * d).astype(int).tolist()
 of = {"exponents": [0, 1.5], "repeats": 4, "seed": seed}
 scores = estimation_sweep(["relu"], [d], points, **of)
 
-# %% mystnb={"figure": {"name": "fig-3-bias", "caption": "Few images make the score of a ReLU too high. With the empirical covariance the bias falls like $1/n$; shrinkage removes it for independent channels and, from $n = d$ on, adds to it for a steep spectrum. Bars: one standard deviation of a single score, of four samples. Dashed: the formula {eq}`eq-3-bias`."}, "image": {"width": "540px", "alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
 errors = scores.groupby(["exponent", "ratio", "covariance"])["error"]
 summary = errors.agg(bias="mean", spread="std").reset_index()
 c = np.sqrt(np.pi / (2 * (np.pi - 1)))  # correlation of x and max(x, 0)
@@ -94,9 +95,13 @@ theory = pd.Series(first_order_bias(c, 1.0) / ratios, ratios)
 bias_against_points(summary, theory)
 
 # %% [markdown]
-# **The bias is much larger than the spread, so the mean over many batches keeps all of it.** And shrinkage is no safe cure: with
-# one image for each channel of the steep spectrum it raises the bias from {glue:text}`1.0-steep` to
-# {glue:text}`1.0-shrunk, steep`. Slide $n$:
+# **More batches do not help.** The bias is much larger than the spread of single scores, and an average over batches keeps
+# all of it.
+#
+# **Shrinkage is no safe cure.** The library's default mixes the covariance with a multiple of the identity
+# {cite}`ledoit2004well`. Independent channels of equal variance *have* such a covariance, so there (and in the paper's figure 7)
+# it removes the bias. But where variances differ, it levels what really differs: with one image for each channel of the steep
+# spectrum it raises the bias from {glue:text}`1.0-steep` to {glue:text}`1.0-shrunk, steep`. Slide the number of images:
 
 # %%
 biases = summary.pivot_table("bias", "ratio", ["exponent", "covariance"])
@@ -107,47 +112,30 @@ curves = shown["raw"].assign(limit=shown["limit"][d])
 window("bias-window", curves.set_axis(biases.columns).T)
 
 # %% tags=["remove-cell"]
-say(biases[["empirical"]])
+say(biases[["empirical"]].loc[[1]])
 say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 
 # %% [markdown]
-# **Why upwards?** With more channels than images all $x_i$ are nearly perpendicular, and all $y_i$ as well. Then an affine map
-# can carry each $x_i$ to its own $y_i$, and the score tends to 1.
-#
-# **Why does shrinkage not always help?** Ledoit and Wolf {cite}`ledoit2004well` shrink towards a multiple of the identity.
-# Independent channels of equal variance *have* such a covariance: the best case, that of the paper's figure 7. Where variances
-# differ, shrinkage levels what really differs.
-#
 # ## How many are enough?
 #
-# **Take sixteen images for each channel or, in a trained network, for each direction in which the layer varies**: 640 if 256
-# channels vary in 40 directions. This follows from three things.
-#
-# *The bias is proportional to $d / n$.* For $d$ independent channels of variance 1, whose inputs and outputs have correlation $c$,
+# **Take sixteen images for each channel.** Why sixteen? The bias grows with the number of channels over the number of images. For $d$
+# independent channels of variance 1, whose inputs and outputs have the correlation $c$,
 #
 # $$
 # \text{bias} \approx \frac{c\,(1 + c) \sqrt{1 - c}}{8} \cdot \frac{d}{n} .
 # $$ (eq-3-bias)
 #
-# The constant is 0.075 for ReLU and 0.082 at most, so the activation hardly matters. For a bias of about $\varepsilon$ take
+# The first factor is 0.075 for ReLU, and at most 0.082 for any activation. So with the empirical covariance eight
+# images for each channel leave about 0.01. With shrinkage they left {glue:text}`8.0-shrunk, steep`
+# in the steep spectrum, so we double their number.
 #
-# $$
-# n \ge \frac{0.082}{\varepsilon}\, d
-# $$ (eq-3-rule)
-#
-# images with the empirical covariance: for 0.01 eight for each channel.
-#
-# *Shrinkage, the default, can need twice as many.* With eight the bias in the steep spectrum is {glue:text}`8.0-shrunk, steep`,
-# against {glue:text}`8.0-steep` without it. So take sixteen.
-#
-# *Trained wide layers vary in few directions.* We count, as the library's notes do, four times the *participation ratio*
-# $(\operatorname{tr}C)^2/\lVert C\rVert_F^2$ of the covariance, and the width at most. This is a fit to trained networks, no bound: the steep
-# spectrum has 30 such directions, and 512 images leave a bias of {glue:text}`4.0-steep`, with shrinkage {glue:text}`4.0-shrunk, steep`.
+# Wide layers of the trained networks that we fitted need fewer, as they vary in fewer directions than they have
+# channels; the library's notes say where images are too few.
 #
 # No more images? Halve the sample: a bias that falls like $1/n$ is as large at $n$ as the difference of the scores at
 # $n/2$ and $n$ (`bias="extrapolated"`).
 #
-# ```{admonition} Where the formula comes from
+# ```{admonition} Where the formula comes from, and what the notes count
 # :class: dropdown
 #
 # The sample covariances are $S_X=I+H$, $S_Y=I+K$ and $S_{XY}=cI+M$, with errors of mean zero. Solve $AS_XA=S_Y$ order by order,
@@ -168,45 +156,48 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 # $$
 #
 # The score is 1 less the root of 1 less this: divide the second term by $2\sqrt{1-c}$.
+#
+# *The notes* count four times the *participation ratio* $(\operatorname{tr}C)^2/\lVert C\rVert_F^2$ of the covariance as
+# channels, and the width at most. This is a fit to trained networks, no bound: the steep spectrum counts as 30, and 512 images
+# leave a bias of {glue:text}`4.0-steep`, with shrinkage {glue:text}`4.0-shrunk, steep`.
 # ```
 #
 # ## Another training
 #
-# More images make the score of one network more exact, but a statement about its architecture should survive another
-# training. So look at nine trainings of the VGG-16 of the {term}`mini zoo` on digits, each in one batch of 512:
+# **A statement about an architecture should survive another training.** More images make the score of one trained network
+# more exact. But the next training starts from other weights and ends elsewhere. So we look at nine trainings of the
+# VGG-16 of the {term}`mini zoo` on digits, each in one batch of 512:
 
 # %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Nine trainings of one architecture (a line each) have the same shape; single activations differ by up to 0.3."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
 trainings = under(load_study("seeds"))
 repeated_signatures({"mini VGG-16": trainings}, "seed")
 
 
+# %% [markdown]
+# How far does a score move, as the root mean square over the fifteen activations?
+
+
 # %%
-def rms(values):  # root mean square, over activations
+def rms(values):
     return np.sqrt(np.mean(np.square(values)))
 
 
 batches = under(load_study("batch-size")).query("model == 'mini:vgg16'")
 by_size = batches.pivot_table(["score", "score_std"], "index", "n")
 by_seed = trainings.pivot_table("score", "index", "seed")
-moved = {
-    "other images": rms(by_size["score_std"][32]),
-    "8 times the batch": rms(by_size["score"][256] - by_size["score"][32]),
-    "another training": rms(by_seed.std(axis=1)),
-    "another activation": by_seed.mean(axis=1).std(),
-}
-moved = pd.DataFrame({"moved": moved}).T
+more = by_size["score"][256] - by_size["score"][32]
+moved = {"another 32 images": rms(by_size["score_std"][32])}
+moved |= {"256 images in place of 32": rms(more)}
+moved |= {"another training": rms(by_seed.std(axis=1))}
+moved = pd.DataFrame({"moved": moved})
+table(moved.rename_axis("what changes"), {"moved": "a score moves by"}, 3)
 
 # %% tags=["remove-cell"]
 say(moved, "{:.3f}")
 
 # %% [markdown]
-# **Another training moves a score more than other or more images**: by {glue:text}`moved-another training`, against
-# {glue:text}`moved-other images` for another batch of 32 and {glue:text}`moved-8 times the batch` from 32 to 256 images (root
-# mean squares). Activations of the network differ by {glue:text}`moved-another activation`. So between two networks, trained once each,
-# a score's difference counts only if it is larger than another seed's. (Means over a network move less:
-# {doc}`18_what_is_reproduced`.)
-#
-# **So** compare only scores of the same $n$, and train an architecture several times.
+# **So train an architecture several times, and compare scores of the same $n$ only.** Between two networks, trained once each, a score's
+# difference counts only if it is larger than another seed's. (Means over a network move less: {doc}`18_what_is_reproduced`.)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
@@ -219,9 +210,9 @@ if model:
 # %% [markdown]
 # ## Aside: The paper's figure 7
 #
-# **With shrinkage scores of independent channels stay, whatever the width.**
+# **With shrinkage the scores of independent channels stay, whatever the width.**
 
-# %% mystnb={"figure": {"name": "fig-3-drift", "caption": "With the empirical covariance every activation looks more linear the fewer images each channel has; with shrinkage the scores of independent channels stay, at the values that the paper prints (ticks). ReLU lies below ReLU6."}, "image": {"width": "540px", "alt": "Two panels with nine curves each. With the empirical covariance all curves fall as n/d grows, ReLU from 0.86 to 0.66. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
+# %% mystnb={"figure": {"name": "fig-3-drift", "caption": "With the empirical covariance every activation looks more linear the fewer images each channel has; with shrinkage scores stay at the values that the paper prints (ticks)."}, "image": {"width": "540px", "alt": "Two panels with nine curves each. With the empirical covariance all curves fall as n/d grows, ReLU from 0.86 to 0.66. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
 printed = printed_table("figure7_activation_scores")
 printed = printed.rename(columns={"shrinkage": "ledoit-wolf"})
 drawn = sweep("drift").query("repeat == 0")
@@ -236,8 +227,8 @@ drift(drawn, printed[["ledoit-wolf"]])
 # **A small batch errs twice, and the errors partly cancel.** Its covariance is too flexible, which raises the score; its
 # coupling has few partners to choose from, which lowers it.
 #
-# Plain and residual networks on CIFAR-10 ({term}`JPEG copies`) have 16 to 64 channels. Their mean scores change from batches of 128
-# images to 1024 by so much, under the optimal coupling (`exact`) and with each input kept with its own output (`paired`):
+# The table shows how the mean scores of networks on CIFAR-10 ({term}`JPEG copies`; 16 to 64 channels) change from batches of
+# 128 images to 1024, with the optimal coupling (*exact*) and with each input kept with its own output (*paired*):
 
 # %%
 study = load_study("batch-size-cifar")
@@ -282,7 +273,7 @@ for name in ("ledoit-wolf", "empirical"):
 # *Compute · 10 minutes · easy.* Aim: plan the number of images of a measurement.
 #
 # A layer has 256 channels and ReLU. How many images are enough for the bias of its score with the empirical covariance to
-# stay below 0.01 to first order? Work it out from {eq}`eq-3-bias` or {eq}`eq-3-rule`; any number up to twice the smallest one is right.
+# stay below 0.01 to first order? Work it out from {eq}`eq-3-bias`; any number up to twice the smallest one is right.
 # ```
 #
 # ```{admonition} Hint for 3.1

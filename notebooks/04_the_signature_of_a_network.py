@@ -22,10 +22,9 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Read a score by its place.** {bdg-warning}`depends` In 26 trained networks nine tenths of the scores after a shortcut's sum
-# (six ResNets have one) lie between {glue:text}`after a sum-low` and {glue:text}`after a sum-high`, inside a block between
-# {glue:text}`inside a block-low` and {glue:text}`inside a block-high`. So 0.6 is not rare inside a block; after a sum it is a
-# reason to look.
+# **What counts as a low score depends on the place**: in 26 trained networks one score in twenty lies below
+# {glue:text}`inside a block-low` inside a block, and below {glue:text}`after a sum-low` after a shortcut's sum. So 0.6 is not
+# rare inside a block; after a sum it is a reason to look. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -67,7 +66,7 @@ from companion.networks import network_title
 from companion.real_networks import real_multiverses, real_scores
 from companion.shipped import shipped_signature
 
-# %%
+# %% mystnb={"figure": {"name": "fig-resnet18", "caption": "After a sum ResNet-18's ReLUs score higher than inside the blocks, but for one at depth 15. Signatures of ResNet-18 (quantised ImageNet weights, 512 photographs) and of the network of this page."}, "image": {"width": "540px", "alt": "Affinity score over depth for the activations of two networks. In ResNet-18 those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
 photographs = real_scores("photographs")
 resnet = photographs.query("network == 'ResNet-18'")
 spec = model if "@" in model or not weights else f"{model}@{weights}"
@@ -77,23 +76,22 @@ result = affscore.signature(spec, dataset, **options)
 both = [resnet, result.summary.assign(network=network_title(model))]
 if model != "mini:digitsnet":
     both.reverse()  # a network of your own comes first
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-resnet18", "caption": "After a sum ResNet-18's ReLUs score higher than inside the blocks, but for one at depth 15. Signatures, from the image to the classes: its seventeen ReLUs (quantised ImageNet weights, 512 photographs), and the network of this page (parameter `model`)."}, "image": {"width": "540px", "alt": "Affinity score over depth for the activations of two networks. In ResNet-18 those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
 signatures(pd.concat(both))
 
 # %% [markdown]
 # Read a signature in three steps, here ResNet-18's.
 #
-# * **By place.** All ReLUs after the sum of a shortcut but one, at depth 15, lie above those inside the blocks
+# * **By place.** ReLUs after the sum of a shortcut score higher than those inside the blocks
 #   ({doc}`05_residual_connections`).
 # * **By zeros.** The more of its data a ReLU cuts off, the lower it scores ({numref}`fig-zeros`).
-# * **Along the depth.** The lowest scores are in the middle, in other networks elsewhere ({doc}`06_a_decade`).
+# * **Along the depth.** The lowest scores are in the middle, in other networks elsewhere.
 
 # %% [markdown]
 # (reading-one)=
-# ## Reading one
+# ## Which score is low?
 #
-# **What counts as a low score depends on the place.** The middle nine tenths of the scores in 26 networks that others trained:
+# **Compare a score with others of its place.** In 26 networks that others trained (six have sums) nine tenths of the scores of
+# a place lie between *low* and *high*:
 
 # %%
 measured = {"ImageNet": photographs, "CIFAR-10": real_scores("CIFAR-10")}
@@ -102,28 +100,16 @@ places = {"first": "inside a block", "second": "inside a block"}
 places |= {"after-sum": "after a sum", "hidden": "outside of blocks"}
 usual = activations.groupby(activations["kind"].map(places))["score"]
 usual = usual.describe(percentiles=[0.05, 0.5, 0.95])
-usual = usual[["count", "5%", "50%", "95%"]].astype({"count": int})
-usual.columns = ["activations", "low", "median", "high"]
+usual = usual[["5%", "50%", "95%"]].set_axis(
+    ["low", "median", "high"], axis=1
+)
 table(usual.rename_axis("place"))
 
 # %% tags=["remove-cell"]
 say(usual)
 
 # %% [markdown]
-# **The scale is steep.** Where each input is coupled with its own output, as in most layers, a score $\rho$ belongs to the
-# correlation $\kappa = 1 - (1 - \rho)^2$ between the outputs and the affine image of the inputs
-# ({prf:ref}`pairing <prop-paired>`). The last column is the share of activations that score lower:
-
-# %%
-scale = pd.DataFrame(index=pd.Index([0.97, 0.9, 0.8, 0.7, 0.6, 0.5]))
-scale["correlation"] = 1 - (1 - scale.index) ** 2
-scores = activations["score"].dropna().to_numpy()
-scale["lower"] = [(scores < score).mean() for score in scale.index]
-headings = {"correlation": "correlation", "lower": "score lower (%)"}
-table(scale.rename_axis("score"), headings, {"correlation": 3, "lower": 0})
-
-# %% [markdown]
-# (0.62 is a ReLU of standard normal inputs, half of which it cuts off.) A score outside of what is usual is a reason to look:
+# A score outside of what is usual is a reason to look:
 #
 # | score | a cause | look at |
 # |---|---|---|
@@ -139,11 +125,11 @@ table(scale.rename_axis("score"), headings, {"correlation": 3, "lower": 0})
 # %% [markdown]
 # ## By zeros
 #
-# **The more of its data a ReLU cuts off, the lower it scores** within a network, as in {doc}`02_activation_functions`. The
-# {term}`rank correlation` of score and zeros is {glue:text}`correlation-ResNet-18` in ResNet-18, and negative in
-# {glue:text}`correlation-negative` networks.
+# **The more of its data a ReLU cuts off, the lower it scores.** One that cuts off nothing is the identity; the more it sets to
+# zero, the more it changes ({doc}`02_activation_functions`). The {term}`rank correlation` of score and
+# zeros is {glue:text}`correlation-ResNet-18` in ResNet-18, and negative in {glue:text}`correlation-negative` networks.
 
-# %%
+# %% mystnb={"figure": {"name": "fig-zeros", "caption": "The score falls with the share of zeros in the output. Each point is an activation of one of 26 trained networks (ImageNet: quantised weights, 512 photographs; CIFAR-10: {term}`JPEG copies` of test images)."}, "image": {"width": "540px", "alt": "Two scatter plots of the affinity score over the share of zero outputs. In both, points fall from near 0.95 at a share of 0.2 to about 0.55 at a share of 0.8; those after a sum are at the upper left. One point lies at a share of 1 and a score of 0.99."}}
 activations = activations.rename(columns={"sparsity_after": "zeros"})
 
 
@@ -154,8 +140,6 @@ def with_zeros(rows):
 falls = activations.groupby("network")[["score", "zeros"]].apply(with_zeros)
 about = falls.to_frame("correlation").T[["ResNet-18"]].astype(object)
 about["negative"] = f"{(falls < 0).sum()} of {len(falls)}"
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-zeros", "caption": "The score falls with the share of zeros in the output. Each point is an activation of 26 trained networks; the ReLU at the upper right has hardly an output left. Left: quantised ImageNet weights, 512 photographs. Right: measured on {term}`JPEG copies` of test images."}, "image": {"alt": "Two scatter plots of the affinity score over the share of zero outputs. In both, points fall from near 0.95 at a share of 0.2 to about 0.55 at a share of 0.8; those after a sum are at the upper left. One point lies at a share of 1 and a score of 0.99."}}
 scores_and_zeros(activations)
 
 # %% tags=["remove-cell"]
@@ -174,39 +158,53 @@ print(f"negative in {negative.min()} to {negative.max()} networks")
 # %% [markdown]
 # ## From a feature map to a vector
 #
-# A convolution hands its activation a tensor of shape $(n, c, h, w)$, and a score needs $n$ vectors. A **reduction** makes them,
-# and if it is an average, the **order** says whether the activation comes before or after it:
+# **Scores depend on how feature maps become vectors.** A convolution hands its activation a tensor of shape $(n, c, h, w)$, but a
+# score needs one vector for each of the $n$ images. There are four ways:
 #
-# | way | reduction, order | output vector of an image |
-# |---|---|---|
-# | average after | `mean`, `activate-first` | the average of the outputs over all positions, per channel: the default, as the published code |
-# | average before | `mean`, `reduce-first` | the activation of the averaged input: Definition 3.1 as printed |
-# | one position | `sample` | the channels at one random position: a true output of the activation |
-# | all positions | `flatten` | all $c\,h\,w$ numbers: expensive |
+# | way | output vector of an image |
+# |---|---|
+# | average after | the average of the outputs over all positions, per channel: the default |
+# | average before | the activation of the averaged input: Definition 3.1 as printed |
+# | one position | the channels at one random position: a true output of the activation |
+# | all positions | all $c\,h\,w$ numbers: expensive |
 #
-# Where positions are partly correlated, an average makes a ReLU look more linear than it is (exercise 3.2). So does the optimal coupling
-# where it pairs averages anew ({doc}`10_every_choice_at_once`).
-#
-# **The choice moves the scores of ResNet-18**, single ones by more than 0.2:
+# In the library these are the *reduction* `mean` with the *order* `activate-first` or `reduce-first`, and the reductions
+# `sample` and `flatten`. Where positions are partly correlated, an average makes a ReLU look more linear than it is
+# (exercise 3.2). In ResNet-18 the choice moves single scores by more than 0.2 against the default:
 
 # %%
 choices = real_multiverses("photographs").query("network == 'ResNet-18'")
 choices = choices.query("covariance == 'ledoit-wolf' and coupling == 'exact'")
-three = choices.groupby(["reduction", "order"])["score"]
-three = three.agg(["mean", "min", "max"])
 single = choices.pivot_table("score", "index", ["reduction", "order"])
 moved = single.sub(single["mean", "activate-first"], axis=0).abs().max()
+three = pd.DataFrame({"mean score": single.mean(), "largest move": moved})
 ways = ["average after", "average before", "one position"]
-table(three.assign(moved=moved).set_axis(ways))
+table(three.set_axis(ways))
 
 # %% [markdown]
-# (*Moved*: how far a single score moves against the default at most.) **Signatures compare only under the same reduction
-# and order**, which the library stores with every result.
+# **So compare signatures only under the same reduction and order**, which the library stores with every result.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Other images", "code_prompt_hide": "How sure? Other images"}
 for name in ("resnet56", "plainnet56"):
     deviation = shipped_signature(name).summary["score_std"].mean()
     print(f"{name}: a score's deviation over 19 batches is {deviation:.3f}")
+
+# %% [markdown]
+# ## Aside: The scale is steep
+#
+# **A score of 0.9 belongs to a correlation of 0.99, one of 0.6 to 0.84.**
+#
+# Where each input is coupled with its own output, as in most layers, the score $\rho$ belongs to the correlation
+# $\kappa = 1 - (1 - \rho)^2$ between the outputs and the affine image of the inputs ({prf:ref}`pairing <prop-paired>`). A ReLU
+# of standard normal inputs, half of which it cuts off, has 0.62.
+
+# %%
+scale = pd.DataFrame(index=pd.Index([0.97, 0.9, 0.8, 0.7, 0.6, 0.5]))
+scale["correlation"] = 1 - (1 - scale.index) ** 2
+scores = activations["score"].dropna().to_numpy()
+scale["lower"] = [(scores < score).mean() for score in scale.index]
+headings = {"correlation": "correlation", "lower": "scores below (%)"}
+table(scale.rename_axis("score"), headings, {"correlation": 3, "lower": 0})
 
 # %% [markdown]
 # ## Aside: One call
@@ -219,8 +217,7 @@ rows = result.summary.set_index("layer")
 table(rows[["call", "kind", "depth", "score"]].head(3))
 
 # %% [markdown]
-# Every elementwise activation that **runs** counts, once for each call. A module that is called twice, as the ReLU of a
-# ResNet's block, counts twice. Depth is the number of activations on the longest path from the input. `hidden` is outside of
+# Every elementwise activation counts once for each call: the ReLU of a ResNet's block, which is called twice, counts twice. Depth is the number of activations on the longest path from the input. `hidden` is outside of
 # blocks. ({doc}`../book/activations` has the whole list.)
 
 # %% [markdown]

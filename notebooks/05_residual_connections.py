@@ -21,10 +21,9 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **A ReLU after a shortcut's sum is far more linear than the ReLU inside the block.** Take one of each. With shortcuts the one
-# after the sum scores higher in {glue:text}`residual-mean` of all pairs; at the same places without shortcuts it is
-# {glue:text}`plain-mean`, where 50 % is chance. Means over nineteen networks each, fifteen of them small ones of ours.
-# {bdg-success}`robust`
+# **A ReLU after a shortcut's sum is far more linear than the ReLU inside the block**: of one of each, the one after the sum
+# scores higher in {glue:text}`residual-mean` of all pairs. At the same places without shortcuts it is
+# {glue:text}`plain-mean`, hardly more than chance. {bdg-success}`robust`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -70,24 +69,24 @@ from companion.studies import load_study, under
 # %% [markdown]
 # ## Twins with and without shortcuts
 #
-# A plain network is its residual *twin* without the additions: the same layers, number of weights and training. Others trained
-# eight such networks on CIFAR-10 ({doc}`06_a_decade` says who). A block has two ReLUs. The first is inside it; the last one
-# comes after the sum or, without a shortcut, is the second inside.
+# **After a sum a ReLU has little to cut off.** The input of a block came out of an earlier ReLU, so it is nowhere negative. Its
+# sum with a small change by the layers is mostly positive, and there the next ReLU changes nothing.
+#
+# Is it the sum? A plain network is the residual network's *twin* without the additions: the same layers, number of
+# weights and training. In a block of both the first ReLU is inside; the last one comes after the sum or, without a
+# shortcut, is the second inside. Others trained four pairs of twins on CIFAR-10 ({doc}`06_a_decade`):
 
-# %% mystnb={"figure": {"name": "fig-twins", "caption": "With shortcuts the ReLUs after a sum lie near 1 and those inside a block far below; without them both places overlap. Scores of two networks with 56 layers, measured on {term}`JPEG copies` of test images."}, "image": {"alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
+# %% mystnb={"figure": {"name": "fig-twins", "caption": "With shortcuts the ReLUs after a sum lie near 1 and those inside a block far below; without them both places overlap. Scores of two networks with 56 layers, measured on {term}`JPEG copies` of test images."}, "image": {"width": "540px", "alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
 scores = real_scores("CIFAR-10").query("kind != 'hidden'")  # in blocks
 two = scores[scores["network"].isin(["plain-56", "ResNet-56"])]
-groups = {
-    name: dict(list(rows.groupby("kind")["score"]))
-    for name, rows in two.groupby("network")
-}
-score_histograms(groups)
+groups = two.groupby(["network", "kind"])["score"].agg(list)
+panels = {name: groups[name].to_dict() for name in ("plain-56", "ResNet-56")}
+score_histograms(panels, columns=1)
 
 # %% [markdown]
-# How far apart are the groups? Take one ReLU of each. Their *separation* is the share of all such pairs in which the last one of
-# a block scores higher: 1/2 where the groups are alike, 1 where they do not overlap. One training is one sample, so we trained
-# fifteen more pairs, small ones on digits: five depths, three seeds each (`examples/matched_networks.py`). Over all
-# pairs:
+# How far apart are the groups? Take one ReLU of each place. Their *separation* is the share of all such choices in which the last
+# one scores higher: 1/2 where the groups are alike, 1 where they do not overlap. We trained fifteen more pairs of twins,
+# small ones on digits (`examples/matched_networks.py`). Over all nineteen pairs:
 
 
 # %%
@@ -98,90 +97,48 @@ def separation(rows):
 
 
 twins = scores[scores["family"].isin(["plain", "residual"])]
-shares = twins.groupby("network")[["kind", "score"]].apply(separation)
-pairs = real_networks()[["family", "accuracy"]]
-pairs = pairs.join(shares.rename("separation"), how="right")
-
-# %%
 digits = under(load_study("shortcuts")).query("kind != 'hidden'")
-on_digits = digits.groupby(["network", "seed"])[["kind", "score"]]
-on_digits = on_digits.apply(separation).unstack()
-both = pd.concat([pairs["separation"], on_digits.stack()]).reset_index()
-both["shortcuts"] = both["index"].astype(str).str.contains("[rR]es")
-both = both.groupby("shortcuts")[0].agg(["mean", "min", "max"])
-both = both.rename({True: "residual", False: "plain"}).rename_axis(None)
-table(both)
+digits["family"] = digits["network"].str.rstrip("0123456789")
+every = pd.concat([twins, digits]).fillna({"seed": 0})  # CIFAR-10: one
+every = every.groupby(["family", "network", "seed"])[["kind", "score"]]
+shares = every.apply(separation)
+both = shares.groupby("family").agg(["mean", "min", "max"])
+table(both.rename_axis(None))
 
 # %% tags=["remove-cell"]
 say(100 * both, "{:.0f} %")
 
-# %% [markdown]
-# **Why?** The input of a block came out of a ReLU. Its sum with a small change is mostly positive, and there the next ReLU has
-# nothing to do. Exercise 5.1 shows that the change need not be small.
-
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Each network on CIFAR-10", "code_prompt_hide": "How sure? Each network on CIFAR-10"}
 # Accuracy: as published, in per cent, on the lossless test images.
+pairs = real_networks()[["family", "accuracy"]]
+pairs = pairs.join(shares.rename("separation").loc[:, :, 0].droplevel(0))
+pairs = pairs.dropna(subset="separation")
 table(pairs.rename_axis(None), digits={"accuracy": 1})
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Each network and seed on digits", "code_prompt_hide": "How sure? Each network and seed on digits"}
-table(on_digits.add_prefix("seed ").rename_axis(None))
+on_digits = shares.droplevel("family").unstack()[[1, 2, 3]].dropna()
+on_digits.columns = [f"seed {seed}" for seed in (1, 2, 3)]
+table(on_digits.rename_axis(None))
 
 # %% [markdown]
 # ## Predicted without an image
 #
-# **The split follows from sums and batch norms.** A norm holds the mean and deviation of each channel, in its bias and weight,
-# and the score of a ReLU on Gaussian channels depends on these alone. So we replace every convolution by independent Gaussian
-# noise; norms, sums and ReLUs run as before (`companion.predicted`). We measure at one position of each image, which a norm
-# describes.
+# **The split follows from sums and batch norms.** A norm sets the mean and deviation of each channel in front of a ReLU, and on
+# Gaussian channels the score depends on these two alone. So images and convolutions should hardly matter. To test this,
+# we replace every convolution by Gaussian noise, while norms, sums and ReLUs run as before
+# (`companion.predicted`). Scores are measured at one position of each image, which a norm describes.
 
-# %%
+# %% mystnb={"figure": {"name": "fig-predicted", "caption": "Norms and sums alone predict the scores of a plain and a residual network. A dot for each ReLU, measured at one position of 512 JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels with predicted scores on the horizontal and measured ones on the vertical axis. In the residual network the dots lie along the diagonal: ReLUs inside a block from 0.4 to 0.7, those after a sum from 0.7 to 0.97. In the plain network both kinds lie along the diagonal from 0.55 to 0.87, mixed."}}
 noise = predicted_beside_measured().query("kind != 'hidden'")
 noise = noise.merge(real_networks().reset_index(), on="model")
-
 deepest = noise[noise["network"].isin(["plain-56", "ResNet-56"])]
-deepest = deepest.query("stage == 'trained'")
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-predicted", "caption": "Norms and sums alone predict the scores of a plain and a residual network, and so the split. A dot for each ReLU: no image and no convolution went into the prediction. Measured at one position of 512 JPEG copies of test images."}, "image": {"alt": "Two panels with predicted scores on the horizontal and measured ones on the vertical axis. In the residual network the dots lie along the diagonal: ReLUs inside a block from 0.4 to 0.7, those after a sum from 0.7 to 0.97. In the plain network both kinds lie along the diagonal from 0.55 to 0.87, mixed."}}
-look = {"labels": ("predicted", "measured"), "columns": 2, "diagonal": True}
+deepest = deepest.query("stage == 'trained'").sort_values("family")
+look = {"labels": ("predicted", "measured"), "columns": 1, "diagonal": True}
 two_measures(deepest, "predicted", "score", "network", "kind", **look)
 
 # %% [markdown]
-# Means over four ResNets. Only *measured* scores use images.
-
-# %%
-split = noise.query("family == 'residual'").groupby(["stage", "kind"])
-split = split[["predicted", "score"]].mean().loc[["untrained", "trained"]]
-shown = split.rename({"after-sum": "after a sum", "first": "inside a block"})
-shown.index = shown.index.map(", ".join)
-table(shown, {"predicted": "predicted", "score": "measured"})
-
-# %% tags=["remove-cell"]
-say(split.set_axis(split.index.map("-".join)))
-zeros = scores.query("family == 'residual'").groupby("kind")
-say(100 * zeros[["sparsity_after"]].mean(), "{:.0f} %")
-
-# %% [markdown]
-# **Before training a ReLU scores {glue:text}`untrained-first-predicted` inside a block, as on any centred Gaussian, and
-# {glue:text}`untrained-after-sum-predicted` after the sum.** What a block adds has mean zero and the same size in every block.
-# The stream, which the ReLUs keep positive, grows like the root of the number of blocks. So sums fall below 0 ever more rarely, as in
-# one coordinate:
-
-# %%
-noise = np.random.default_rng(0).standard_normal((28, 10**5))
-x, steps = np.maximum(noise[0], 0), {}
-for block, change in enumerate(noise[1:], 1):
-    total, x = x + change, np.maximum(x + change, 0)
-    score = 1 - np.sqrt(1 - np.corrcoef(total, x)[0, 1])
-    steps[block] = [np.sqrt(np.mean(total**2)), (total < 0).mean(), score]
-steps = pd.DataFrame(steps, ["size of the sum", "share below 0", "score"])
-table(steps[[1, 3, 9, 27]].add_prefix("block "))
-
-# %% [markdown]
-# Trained norms widen the gap, as they push ReLUs inside a block below 0: {glue:text}`first-sparsity_after` of their outputs are
-# zero.
-#
-# **Where the prediction fails.** Averages over positions depend on how a channel varies within an image, which no norm knows.
-# And in most {term}`mini networks <mini network>` norms hardly left their start: the prediction is nearly constant
+# **Where does the prediction fail?** Averages over positions depend on how a channel varies within an image, which no norm
+# knows. And in most {term}`mini networks <mini network>` norms hardly left their start: the prediction is nearly constant
 # within a place. {bdg-warning}`depends`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Rank correlations with the score, by family", "code_prompt_hide": "How sure? Rank correlations with the score, by family"}
@@ -205,10 +162,10 @@ table(fails.set_axis(fails.index.str.replace(":", " ")))
 # %% [markdown]
 # ## Networks of ImageNet
 #
-# **The split is the same in networks of photographs.** ResNet-18 and ResNet-50 have no twins, but the same places. (In ResNet-50
-# two of a block's three ReLUs are inside.)
+# **The split is the same in networks of photographs.** ResNet-18 and ResNet-50 have no twins, but the same places; in ResNet-50
+# two of a block's three ReLUs are inside.
 
-# %% mystnb={"figure": {"name": "fig-imagenet", "caption": "On photographs, too, most ReLUs after a sum lie above those inside the blocks; ResNet-18's at depth 15 lies among them. Weights trained on ImageNet and quantised; 512 photographs."}, "image": {"width": "540px", "alt": "Affinity score over depth for ResNet-18 and ResNet-50. In both most activations after a sum score higher than their neighbours inside a block."}}
+# %% mystnb={"figure": {"name": "fig-imagenet", "caption": "On photographs, too, most ReLUs after a sum lie above those inside the blocks. Weights trained on ImageNet and quantised; 512 photographs."}, "image": {"width": "540px", "alt": "Affinity score over depth for ResNet-18 and ResNet-50. In both most activations after a sum score higher than their neighbours inside a block."}}
 photographs = real_scores("photographs").query("family == 'ResNet'")
 signatures(photographs)
 
@@ -229,12 +186,50 @@ if model:
     print(f"{model} on {dataset}: {separation(mine):.2f}")
 
 # %% [markdown]
+# ## Aside: The split before training
+#
+# **Without training, too, sums split the scores**: a ReLU scores {glue:text}`untrained-first-predicted` inside a block, as on any
+# centred Gaussian, and {glue:text}`untrained-after-sum-predicted` after the sum.
+#
+# Means over four ResNets:
+
+# %%
+split = noise.query("family == 'residual'").groupby(["stage", "kind"])
+split = split[["predicted", "score"]].mean().loc[["untrained", "trained"]]
+shown = split.rename({"after-sum": "after a sum", "first": "inside a block"})
+shown.index = shown.index.map(", ".join)
+table(shown, {"predicted": "predicted", "score": "measured"})
+
+# %% tags=["remove-cell"]
+say(split.set_axis(split.index.map("-".join)))
+zeros = scores.query("family == 'residual'").groupby("kind")
+say(100 * zeros[["sparsity_after"]].mean(), "{:.0f} %")
+
+# %% [markdown]
+# What a block adds has mean zero and the same size in every block. The stream, which the ReLUs keep positive, grows like the
+# root of the number of blocks. So sums fall below 0 ever more rarely, as in one coordinate:
+
+# %%
+noise = np.random.default_rng(0).standard_normal((28, 10**5))
+x, steps = np.maximum(noise[0], 0), {}
+for block, change in enumerate(noise[1:], 1):
+    total, x = x + change, np.maximum(x + change, 0)
+    score = 1 - np.sqrt(1 - np.corrcoef(total, x)[0, 1])
+    steps[block] = [np.sqrt(np.mean(total**2)), (total < 0).mean(), score]
+steps = pd.DataFrame(steps, ["size of the sum", "share below 0", "score"])
+table(steps[[1, 3, 9, 27]].add_prefix("block "))
+
+# %% [markdown]
+# Trained norms widen the gap, as they push ReLUs inside a block below 0: {glue:text}`first-sparsity_after` of their outputs are
+# zero.
+
+# %% [markdown]
 # ## Aside: Two groups are not yet two modes
 #
 # **The groups are apart; whether they make two humps depends on how wide they are.** {bdg-warning}`depends`
 #
-# The paper calls the distribution *bimodal*. Silverman's test {cite}`silverman1981using` asks how much the scores must be smoothed until one hump
-# is left, and how often scores from that density would need as much:
+# The paper calls the distribution *bimodal*. Silverman's test {cite}`silverman1981using` asks how much the scores must be smoothed until
+# one hump is left, and how often scores from that density need as much:
 
 # %%
 humps = scores.groupby("network")["score"].agg(unimodality_test)

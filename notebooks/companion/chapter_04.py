@@ -16,6 +16,7 @@ from affscore.recorder import ActivationCall, recording
 from affscore.recorder.model_state import prepared, unwrapped
 from companion.answers import NotAnAnswerError, as_function, as_number, matching, raised
 from companion.exercises import Hints, exercise, right
+from companion.style import narrow
 
 
 @house_style()
@@ -26,7 +27,7 @@ def scores_and_zeros(rows: pd.DataFrame) -> Figure:
         rows: ``images``, ``kind``, ``zeros`` and ``score``.
 
     Returns:
-        The figure, as wide as a page.
+        The figure, its panels below each other.
 
     >>> rows = pd.DataFrame({"images": "", "kind": ["first", "hidden"], "zeros": [0.8, 0.2], "score": [0.6, 0.9]})
     >>> [text.get_text() for text in scores_and_zeros(rows).legends[0].get_texts()]
@@ -34,7 +35,8 @@ def scores_and_zeros(rows: pd.DataFrame) -> Figure:
     """
     panels = dict(list(rows.groupby("images", sort=False)))
     what = "share of zeros in the output"
-    figure, grid = page(len(panels), 3.0, sharey=True, xlabel=what, ylabel="affinity score")
+    figure, grid = page(len(panels), 0.9, each=1.9, columns=1, sharex=True, xlabel=what, ylabel="score")
+    narrow(figure)
     for axes, (images, some) in zip(grid, panels.items(), strict=True):
         for kind, own in some.groupby("kind"):
             colour, marker = kind_style(str(kind))

@@ -74,7 +74,7 @@ def activity(table: pd.DataFrame, curve: pd.Series) -> Figure:
         curve: The score of a normal input by its share of zeros.
 
     Returns:
-        The figure, as wide as a page; the axes are fitted to the data.
+        The figure; its axes are fitted to the data.
 
     Source: ours.
 
@@ -85,7 +85,8 @@ def activity(table: pd.DataFrame, curve: pd.Series) -> Figure:
     """
     import seaborn as sns  # slow to load
 
-    figure, (axes,) = page(1, 4.0)
+    figure, (axes,) = page(1, 3.6)
+    narrow(figure)
     looks = family_styles(table["family"])
     colours, markers = ({group: look[part] for group, look in looks.items()} for part in (0, 1))
     shown = table.assign(zeros=100 * table["zeros"])

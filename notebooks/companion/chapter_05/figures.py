@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from affscore.plots.signature import place_in_words
 from affscore.plots.style import KIND_LOOKS, PALETTE, house_style, legend_below, literal, page
+from companion.style import narrow
 
 
 @house_style()
@@ -45,6 +46,7 @@ def score_histograms(panels: Mapping[str, Mapping[str, ArrayLike]], columns: int
     begins = f" (axis from {edges[0]:g})" if edges[0] else ""
     labels = {"xlabel": f"affinity score{begins}", "ylabel": "activations"}
     figure, grid = page(len(panels), 0.6, each=2.1, columns=columns, sharex=True, sharey="row", **labels)
+    narrow(figure, columns)
     for axes, (title, panel) in zip(grid, panels.items(), strict=True):
         scores = {kind: np.clip(np.asarray(some, dtype=float), 0, 1) for kind, some in panel.items()}
         look: Any = {"alpha": 1, "linewidth": 0.4, "edgecolor": "white", "palette": colours, "legend": False}
