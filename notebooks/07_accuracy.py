@@ -186,14 +186,12 @@ if models:
 # The largest score changes the sign of its correlation, too; deviation, smallest and median do not.
 
 # %%
-rows = {"all": networks} | dict(list(families))
-kinds = ["all", "plain", "residual"]
-correlations = pd.DataFrame(
-    {kind: with_accuracy(rows[kind]) for kind in kinds}
-)
-correlations = correlations.T
+correlations = families[[*statistics, "accuracy"]].apply(with_accuracy)
+correlations.loc["all"] = with_accuracy(networks)
+correlations = correlations.loc[["all", "plain", "residual"]]
 headings = {"mean": "mean", "std": "deviation", "min": "smallest"}
-table(correlations, headings | {"median": "median", "max": "largest"})
+headings |= {"median": "median", "max": "largest"}
+table(correlations.rename_axis("networks"), headings)
 
 # %% tags=["remove-cell"]
 say(correlations)

@@ -55,11 +55,11 @@ check_parameters(globals())
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
 import numpy as np
 import pandas as pd
-from dtaidistance import dtw
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from affscore import load_results
+from affscore.comparison import distance_matrix
 from affscore.options import DEFAULT
 from companion.figures import dendrogram, forest
 from companion.networks import network_table, study_models
@@ -81,8 +81,7 @@ from companion.style import say, table
 def compared(rows):  # signatures, their distances, and the families
     networks = rows.dropna(subset="score").groupby("network", sort=False)
     signatures = networks["score"].agg(lambda some: some.to_numpy())
-    distances = dtw.distance_matrix(list(signatures))
-    distances = pd.DataFrame(distances, signatures.index, signatures.index)
+    distances = distance_matrix(dict(signatures))
     return signatures, distances, networks["family"].first()
 
 
@@ -128,7 +127,7 @@ say(compared(cifar)[1].loc[["plain-20"], ["plain-56", "ResNet-20"]])
 # %%
 def nearest_is_relative(distances, family):
     """The share of networks, and how often permuted families reach it."""
-    away = np.where(np.eye(len(family)), np.inf, np.asarray(distances))
+    away = np.where(np.eye(len(family)), np.inf, distances)
     asked = family.duplicated(keep=False).to_numpy()
     nearest, codes = away.argmin(axis=1), pd.factorize(family)[0]
     share = (codes == codes[nearest])[asked].mean()
@@ -191,8 +190,7 @@ table(pd.concat(ends), digits={"p": 4})  # of twelve choices
 # %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "Only the first change makes a difference that stands once all comparisons are judged at once. Mean score with what the row names less that without it, over five designs, with 95 % intervals for each row alone; grey is too small to matter."}, "image": {"width": "432px", "alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the activations after a sum right."}}
 studied = ["attention", "shortcut-strength", "filters"]
 rows = ["attention to itself only", "uniform attention"]
-rows += ["shortcuts: inside a block", "shortcuts: after a sum"]
-rows += ["shortcuts: all ReLUs"]
+rows += [f"shortcuts: {x}" for x in ("inside a block", "after a sum", "all")]
 rows += ["small filters: same field", "small filters: same depth"]
 causes = judged(*studied).set_axis(rows)
 figure = forest(causes, "difference of scores")
@@ -226,7 +224,6 @@ choices = {"average after": {}, "one position": {"reduction": "sample"}}
 choices["average before"] = {"order": "reduce-first"}
 for name, choice in choices.items():
     row = judged(*studied, specification=DEFAULT._replace(**choice))
-    row.index = rows
     half = row["high"] - row["difference"]
     ends = zip(row["difference"], half, strict=True)
     sure[name] = [f"{one:.2f}\u00a0±\u00a0{more:.2f}" for one, more in ends]

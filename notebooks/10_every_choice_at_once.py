@@ -141,8 +141,7 @@ for name in sets:
     highest = (own[code] == most).sum()
     of_sets[name] = [len(own), highest, (most - least).max(), kept(own)]
 of_sets = pd.DataFrame(of_sets, ["networks", "highest", "range", "kept"]).T
-headings = {"networks": "networks", "kept": "pairs that keep it (%)"}
-table(of_sets, headings, digits=0)
+table(of_sets, {"networks": "networks", "kept": "pairs kept (%)"}, digits=0)
 
 # %% tags=["remove-cell"]
 say(of_sets[["range"]].max().to_frame("all").T, "{:.2f}")
@@ -157,11 +156,9 @@ say(100 * of_sets[["kept"]], "{:.0f} %")
 layers = every.pivot_table("score", ["network", "index"], words)
 ranks = layers.groupby("network").corr("spearman")[code].unstack("network")
 agree = ranks.agg(["median", "min"], axis=1)
-residual = ["ResNet-20", "ResNet-32", "ResNet-44", "ResNet-56"]
-agree["residual"] = ranks[residual].min(axis=1)
+agree["residual"] = ranks.filter(regex="ResNet-(20|32|44|56)").min(axis=1)
 agree = agree.loc[list(changes.values())[1:]].set_axis(list(changes)[1:])
-agree = agree.rename_axis("changed to")
-table(agree, {"median": "median correlation", "min": "lowest"})
+table(agree.rename_axis("changed to"), {"median": "median", "min": "lowest"})
 
 # %% tags=["remove-cell"]
 say(agree)

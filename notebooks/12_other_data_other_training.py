@@ -152,7 +152,7 @@ say(ratios.min(axis=1).to_frame("every choice"), "{:.1f}")
 
 # %% mystnb={"figure": {"name": "fig-12-ways", "caption": "Contrastive training leaves the network most linear on average, but not at its end. Scores less those of supervised training; thin lines are seeds, thick ones their means."}, "image": {"width": "540px", "alt": "Difference of affinity scores over depth, five thick lines with markers, one for each way of training, and thin lines for the seeds around each."}}
 ways = under(load_study("other-training"))
-ways = ways.replace({"way": {"label-noise": "label noise"}})
+ways = ways.replace("label-noise", "label noise")
 ways = ways.assign(group=ways["way"], line=ways["seed"])
 usual = ways[ways["way"] == "supervised"].groupby("depth")["score"].mean()
 apart = ways.assign(score=ways["score"] - ways["depth"].map(usual))
