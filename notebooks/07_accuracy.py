@@ -147,8 +147,8 @@ table(shown.rename_axis("permuted"), headings, digits={"chance": 0, "p": 3})
 
 # %% [markdown]
 # **Over all networks the best of seven beats chance; within families it is not shown to.** Most of what it explains, it
-# explains by knowing the family. Twelve networks cannot show more, as four depths of one design are nearly one observation. On
-# ImageNet only ResNet-18 and ResNet-50 have published accuracies: it rises with the mean score, as in the residual family.
+# explains by knowing the family. Twelve networks cannot show more, as each was trained once, and four depths of one design are
+# nearly one observation. On ImageNet only ResNet-18 and ResNet-50 have published accuracies, which rise with the mean score, too.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]

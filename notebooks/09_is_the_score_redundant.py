@@ -121,8 +121,7 @@ table(agreement.rename_axis(None), headings, digits=0)
 say(100 * agreement, "{:.0f} %")
 
 # %% [markdown]
-# **At one position nearly all of it; with averages it misses a fifth to a quarter.** What the transport adds there, the first
-# aside shows.
+# **At one position nearly all of it; with averages it misses a fifth to a quarter.**
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
@@ -195,7 +194,7 @@ pd.DataFrame(sides).groupby(ours["criterion"].replace(names)).sum()
 # ## Aside: What the transport adds
 #
 # **To averages its *map*, which moves all channels together, adds more than its *pairing*, which may give an input another
-# output.** (Less with more images: next aside.)
+# output.**
 #
 # Medians over networks:
 

@@ -98,7 +98,7 @@ if model:
     every = pd.concat([every, mine.assign(network=model, images=dataset)])
 
 # %% [markdown]
-# All combinations are twelve, as for one position both orders are the same. (`affscore.multiverse` measures them in one forward
+# There are twelve combinations, as for one position both orders are the same. (`affscore.multiverse` measures them in one forward
 # pass.) What does each choice do alone?
 
 # %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Every change of one choice lowers the mean score of every network. Fourteen ImageNet networks under the choices of the published code, and with one of them changed; most weights quantised, 512 photographs."}, "image": {"width": "540px", "alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, average before further left, and one position leftmost in all."}}
@@ -171,8 +171,8 @@ say(agree)
 # ## How to report a score
 #
 # 1. Name all four choices and the number of images. Compare scores only if all agree.
-# 2. The published code's choices compare with published numbers of convolutional networks. Report one position beside them: it is
-#    about the activation itself.
+# 2. Compare published numbers of convolutional networks with the published code's choices. Report one position beside them: it
+#    is about the activation itself.
 # 3. Report the paired score, too. Where it is lower by more than 0.1, the exact score speaks of clouds and not of what the layer
 #    does to an image.
 # 4. Do not average over the channels, as the published code does where they come last (transformers, ConvNeXts). That is

@@ -16,7 +16,8 @@
 # %% [markdown]
 # # What training does
 #
-# *Does training make a network more non-linear, where, and when?* The paper says that it does, of a VGG-16 (paper Fig. 9).
+# *Does training make a network more non-linear (its scores lower), where, and when?* The paper says that it does, of a VGG-16
+# (paper Fig. 9).
 #
 # :::{admonition} What we found
 # :class: findings
@@ -72,9 +73,9 @@ from companion.style import say, table
 # ## Where do the scores change?
 #
 # A block with a shortcut adds to what came in, which is positive already, so the ReLU after the sum has little to do at any time
-# ({doc}`05_residual_connections`). If training makes a ResNet {cite}`he2016deep` more non-linear, then inside the blocks. We
-# measured four of them and their twins without shortcuts (*plain*), trained on CIFAR-10 by others ({doc}`06_a_decade`), and
-# the same with initial weights (batch norms as in training).
+# ({doc}`05_residual_connections`). So if training makes a ResNet {cite}`he2016deep` more non-linear, we expect it inside the
+# blocks. We measured four ResNets and their twins without shortcuts (*plain*), trained on CIFAR-10 by others
+# ({doc}`06_a_decade`), and the same networks with initial weights (batch norms as in training).
 
 # %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores; in ResNet-20 those inside the blocks, the lower ends of the zigzag. Measure: averages after, exact score; JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, two lines each. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
 trained = real_scores("CIFAR-10").assign(stage="trained")

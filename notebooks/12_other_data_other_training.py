@@ -72,7 +72,8 @@ from companion.style import say, table
 # ## How far do other data move a signature?
 #
 # Even other images of the same data move a signature a little, as two halves of the images show. With this as the unit, how
-# many times as far does it move on data for which the network was not trained? Were it the architecture's alone, about once.
+# many times as far does it move on data for which the network was not trained? If it belonged to the architecture alone, about
+# once.
 #
 # ```{admonition} The distance and its unit exactly
 # :class: dropdown
@@ -108,7 +109,7 @@ shown = shown.dropna().reset_index()
 deviation_panels(shown, ["euclidean"], chance="other images of the same data")
 
 # %% [markdown]
-# In units of the bars:
+# How many times as far as the bars, over networks:
 
 # %%
 times = real.drop(columns="chance").div(real["chance"], axis=0)
