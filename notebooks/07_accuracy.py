@@ -23,9 +23,9 @@
 # :::{admonition} What we found
 # :class: findings
 # **Whether accuracy rises or falls with the mean score depends on the networks.** Over twelve networks on CIFAR-10 it falls
-# (correlation {glue:text}`all-mean`). Over the four residual ones it rises ({glue:text}`residual-mean`). {bdg-warning}`depends`
+# (correlation {glue:text}`all-mean`), over the four residual ones it rises ({glue:text}`residual-mean`). {bdg-warning}`depends`
 #
-# The family alone explains {glue:text}`share-family` of the variance of accuracy, the mean score {glue:text}`share-mean`.
+# The family alone explains more of the accuracy than the score does.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -74,10 +74,10 @@ from companion.style import say, table
 # %% [markdown]
 # ## Does accuracy rise with the score?
 #
-# If the mean score predicted accuracy, it would do so within each family, too. We look at twelve networks on CIFAR-10, with
-# published accuracies ({doc}`06_a_decade`).
+# If the mean score told the accuracy, it would do so within each family, too. We look at twelve networks on CIFAR-10
+# ({doc}`06_a_decade`).
 
-# %% mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Accuracy falls with the mean score over twelve networks of five families, and rises over the residual ones (two of their four points nearly coincide). Published accuracies; scores measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "A scatter plot of accuracy from 87 to 96 per cent over the mean score. Four plain networks fall from 90.5 to 87, four residual ones rise from 92 to 92.7, and the two VGG-like networks and the DenseNet lie at the upper left."}}
+# %% mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Accuracy falls with the mean score over twelve networks, and rises over the four residual ones, of which two nearly coincide. Published accuracies; scores measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "A scatter plot of accuracy from 87 to 96 per cent over the mean score. Four plain networks fall from 90.5 to 87, four residual ones rise from 92 to 92.7, and the two VGG-like networks and the DenseNet lie at the upper left."}}
 scores = real_scores("CIFAR-10").groupby("network")["score"]
 networks = signature_statistics(dict(list(scores)))
 networks = networks.join(real_networks()[["family", "accuracy"]])
@@ -86,13 +86,19 @@ axes = ("mean", "accuracy", "images", "family")
 two_measures(points, *axes, ("mean score", "accuracy (%)"), columns=1)
 
 # %% [markdown]
-# **The correlation with the mean changes its sign**, and depth says why. In both families deeper networks have higher mean
-# scores, but deeper residual networks are more accurate, and deeper plain ones less so, as they train badly.
+# **The correlation changes its sign**: it is {glue:text}`all-mean` over all networks and {glue:text}`residual-mean` over the
+# residual ones. Depth says why. In both families deeper networks have higher mean scores, but deeper residual networks are more
+# accurate, and deeper plain ones less so, as they train badly.
 #
-# Correlations of five statistics with accuracy, over all networks and within the families that have four:
+# ## Is it the score, or the family?
+#
+# If accuracy differs mostly between families, the family's name tells as much as any score. So we predict each accuracy by the
+# mean of its family, and compare with the mean score and with the best of the paper's seven numbers: mean, median, deviation,
+# smallest, largest, and largest over mean and over median.
+
 
 # %%
-statistics = list(STATISTICS)  # these, max over mean and max over median
+statistics = list(STATISTICS)  # the seven
 
 
 def with_accuracy(rows):
@@ -100,39 +106,18 @@ def with_accuracy(rows):
 
 
 families = networks.groupby("family")
-rows = {"all": networks} | dict(list(families))
-kinds = ["all", "plain", "residual"]
-correlations = pd.DataFrame(
-    {kind: with_accuracy(rows[kind]) for kind in kinds}
-)
-correlations = correlations.T
-headings = {"mean": "mean", "std": "deviation", "min": "smallest"}
-table(correlations, headings | {"median": "median", "max": "largest"})
+missed = networks["accuracy"] - families["accuracy"].transform("mean")
+by_score = with_accuracy(networks) ** 2
+explained = {"mean score": by_score["mean"], "best of seven": by_score.max()}
+explained["family"] = 1 - missed.var() / networks["accuracy"].var()
+explained = pd.Series(explained, name="variance of accuracy (%)").to_frame()
+table(explained.rename_axis("explained by"), digits=0)
 
 # %% [markdown]
-# The largest score changes its sign, too; the other three do not. But is it the score that tells the accuracy?
-
-# %%
-by_family = families["accuracy"].transform("mean")
-left = ((networks["accuracy"] - by_family) ** 2).sum()
-share = 1 - left / (len(networks) * networks["accuracy"].var(ddof=0))
-explained = pd.DataFrame(
-    {"family": share, "mean": correlations.loc["all", "mean"] ** 2},
-    index=["share"],
-)
-
-# %% tags=["remove-cell"]
-say(correlations)
-say(explained, "{:.0%}")
-
-# %% [markdown]
-# **The family alone explains more than the mean score**: {glue:text}`share-family` of the variance of accuracy, if each is
-# predicted by the mean of its family, against {glue:text}`share-mean`. (Of pure noise, five families would explain 4/11.)
-#
-# ## Does the best of seven beat chance?
-#
-# The paper's seven statistics are these five, the largest over the mean and over the median. The best of them explains something
-# even of noise {cite}`freedman1983note`. A permutation test shows how much: permute the accuracies, take the best again, and count how often it does as well as with the true ones.
+# **The family alone explains more than the score.** But five families would explain 4/11 of pure noise, and the best of seven
+# numbers explains something of noise, too {cite}`freedman1983note`. How much, a permutation test shows: permute the accuracies,
+# take the best again, and count how often it does as well as with the true ones (`p`). Where we permute *within families* only,
+# differences between families are no evidence.
 
 # %%
 rng = np.random.default_rng(seed)
@@ -145,14 +130,6 @@ def best(accuracies):
     return ((accuracies @ z) ** 2).max() / (y @ y)
 
 
-true = pd.DataFrame({"R2": best(y)}, ["best"])
-
-# %% [markdown]
-# With the true accuracies the best of seven has an R² of {glue:text}`best-R2`. We permute once over all networks, and once within
-# families only, so that differences between families are no evidence:
-
-
-# %%
 def within():
     mixed = y.copy()
     for family in families.indices.values():
@@ -164,18 +141,14 @@ chance = {"over all": [best(rng.permutation(y)) for _ in range(9999)]}
 chance["within families"] = [best(within()) for _ in range(9999)]
 chance = pd.DataFrame(chance)
 p = (chance >= best(y)).mean()
-table(pd.DataFrame({"R\u00b2 by chance": chance.median(), "p": p}), digits=3)
-
-# %% tags=["remove-cell"]
-say(true)
+shown = pd.DataFrame({"chance": chance.median(), "p": p})
+headings = {"chance": "best of seven by chance (%)", "p": "p"}
+table(shown.rename_axis("permuted"), headings, digits={"chance": 0, "p": 3})
 
 # %% [markdown]
 # **Over all networks the best of seven beats chance; within families it is not shown to.** Most of what it explains, it
-# explains by knowing the family.
-#
-# So twelve networks cannot show that a score predicts accuracy: each was trained once, four depths of one design are nearly
-# one observation, and families of one or two decide nothing. On ImageNet only ResNet-18 and ResNet-50 have published accuracies:
-# it rises (66.7 to 72.2 %) with the mean score, as in the residual family.
+# explains by knowing the family. Twelve networks cannot show more, as each was trained once, and four depths of one design are
+# nearly one observation. On ImageNet only ResNet-18 and ResNet-50 have published accuracies, which rise with the mean score, too.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
@@ -206,6 +179,22 @@ if models:
     print(
         mine.groupby("group")[[*statistics, "accuracy"]].apply(with_accuracy)
     )
+
+# %% [markdown]
+# ## Aside: Other numbers than the mean
+#
+# The largest score changes the sign of its correlation, too; deviation, smallest and median do not.
+
+# %%
+correlations = families[[*statistics, "accuracy"]].apply(with_accuracy)
+correlations.loc["all"] = with_accuracy(networks)
+correlations = correlations.loc[["all", "plain", "residual"]]
+headings = {"mean": "mean", "std": "deviation", "min": "smallest"}
+headings |= {"median": "median", "max": "largest"}
+table(correlations.rename_axis("networks"), headings)
+
+# %% tags=["remove-cell"]
+say(correlations)
 
 # %% [markdown]
 # ## Aside: Width

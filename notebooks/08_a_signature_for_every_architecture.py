@@ -16,17 +16,14 @@
 # %% [markdown]
 # # A signature for every architecture
 #
-# *Do networks of one design have similar signatures, and which part of a design makes them so?* The paper clusters 36 networks
-# by their signatures, and finds the families: VGGs beside VGGs, ResNets beside ResNets (paper Fig. 5 A).
+# *Do networks of one design have similar signatures?* The paper clusters 36 networks by their signatures, and finds the
+# families: VGGs beside VGGs, ResNets beside ResNets (paper Fig. 5 A).
 #
 # :::{admonition} What we found
 # :class: findings
 # **On CIFAR-10 the most similar signature is a relative's for {glue:text}`CIFAR-10-by signature` of ten networks; the number of
 # activations alone finds a relative for {glue:text}`CIFAR-10-by length`.** On photographs that number does as well as the
-# signature. Each CIFAR-10 family comes from one source of weights. {bdg-warning}`depends`
-#
-# Which part of a design does it is mostly {bdg-secondary}`open`. Only attention was seen to matter, with averages over
-# positions. {bdg-warning}`depends`
+# signature, and each CIFAR-10 family comes from one source of weights. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -58,11 +55,11 @@ check_parameters(globals())
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
 import numpy as np
 import pandas as pd
-from dtaidistance import dtw
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from affscore import load_results
+from affscore.comparison import distance_matrix
 from affscore.options import DEFAULT
 from companion.figures import dendrogram, forest
 from companion.networks import network_table, study_models
@@ -70,26 +67,25 @@ from companion.real_networks import real_multiverses, real_scores
 from companion.shipped import RESULTS
 from companion.studies import load_study, under
 from companion.studies.interventions import judged, outcomes
-from companion.style import narrow, say, table
+from companion.style import say, table
 
 # %% [markdown]
 # ## How far apart are two signatures?
 #
-# Signatures have different lengths, so we compare them by **dynamic time warping** (DTW) {cite}`sakoe1978dynamic`: both are read
-# side by side, and either may wait for the other. Each step costs the squared difference of the two current scores, and the
-# distance is the root of the smallest total cost. The tree joins the two nearest clusters first, by the average distance of
-# their members.
+# Networks differ in depth, so their signatures differ in length and cannot be subtracted. **Dynamic time warping** (DTW)
+# {cite}`sakoe1978dynamic` lines them up first: both are read side by side, and either may wait for the other. The distance is
+# what then still differs. From these distances we build a tree, which joins the most similar signatures first.
 
 
 # %%
 def compared(rows):  # signatures, their distances, and the families
     networks = rows.dropna(subset="score").groupby("network", sort=False)
     signatures = networks["score"].agg(lambda some: some.to_numpy())
-    distances = dtw.distance_matrix(list(signatures))
+    distances = distance_matrix(dict(signatures))
     return signatures, distances, networks["family"].first()
 
 
-# %% mystnb={"figure": {"name": "fig-clustering", "caption": "Plain networks of 20 to 56 layers stand together, and so do the VGG-like ones. Residual networks of 32 layers and more are far from all others; ResNet-20, whose scores jump less, stands apart from them. Twelve networks trained on CIFAR-10, clustered by their signatures on JPEG copies of test images."}, "image": {"width": "540px", "alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family, and beside it its signature as a line. The four plain networks form one branch, the two SimpNets another, and the residual networks of 32 to 56 layers join last."}}
+# %% mystnb={"figure": {"name": "fig-clustering", "caption": "Relatives stand together, but for ResNet-20. Twelve networks trained on CIFAR-10, clustered by their signatures on JPEG copies of test images."}, "image": {"width": "540px", "alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family, and beside it its signature as a line. The four plain networks form one branch, the two SimpNets another, and the residual networks of 32 to 56 layers join last."}}
 def clustered(rows):
     lines, distances, family = compared(rows)
     tree = linkage(squareform(distances), "average")
@@ -99,21 +95,19 @@ def clustered(rows):
 cifar = real_scores("CIFAR-10")
 clustered(cifar)
 
-# %%
-_, distances, family = compared(cifar)
-distances = pd.DataFrame(distances, [*family.index], [*family.index])
-
 # %% tags=["remove-cell"]
-say(distances.loc[["plain-20"], ["plain-56", "ResNet-20"]])
+say(compared(cifar)[1].loc[["plain-20"], ["plain-56", "ResNet-20"]])
 
 # %% [markdown]
 # **The plain network of 20 layers is nearer to that of 56 (distance {glue:text}`plain-20-plain-56`) than to its residual twin
-# ({glue:text}`plain-20-ResNet-20`)**, from which it differs in the shortcuts alone.
+# ({glue:text}`plain-20-ResNet-20`)**, which differs in its shortcuts alone. Shortcuts make the scores jump from layer to layer, but
+# 36 layers more mostly stretch the line.
 #
 # ```{admonition} The distance as a formula, and two warnings
 # :class: dropdown
 #
-# A path $\pi$ leads from the first scores of $a$ and $b$ to their last, and each step advances in one of them or in both:
+# A path $\pi$ leads from the first scores of $a$ and $b$ to their last, and each step advances in one of them or in both (the tree
+# joins clusters by the average distance of their members):
 #
 # $$
 # D(a, b) = \min_{\pi} \sqrt{\sum_{(i, j) \in \pi} (a_i - b_j)^2} .
@@ -125,9 +119,9 @@ say(distances.loc[["plain-20"], ["plain-56", "ResNet-20"]])
 #
 # ## Is the nearest signature a relative's?
 #
-# Clustering always yields a tree, so we ask a question that can be answered no: of the networks that have a relative, how many
-# find one at the nearest signature? The baseline looks for the nearest number of activations instead (*by length*), and `p` is
-# the share of permuted families for which signatures do as well.
+# Clustering yields a tree of anything, so the tree shows little. We therefore ask what can be answered no: is the signature
+# nearest to a network's own that of a *relative*, a network of its family? As equally deep relatives would be found without any
+# score, we also look for the nearest number of activations (*by length*). `p` is how often permuted families do as well.
 
 
 # %%
@@ -143,7 +137,6 @@ def nearest_is_relative(distances, family):
     return share, (1 + np.sum(hits >= share * asked.sum())) / 5000
 
 
-# %%
 def by_both(rows):
     signatures, distances, family = compared(rows)
     sizes = signatures.map(len).to_numpy()
@@ -165,9 +158,8 @@ say(100 * found, "{:.0f} %")
 # **On CIFAR-10 the signature finds the family, and the number of activations cannot**, because members of a family differ in
 # depth, and each plain network has a residual twin with as many activations. But each family is also one source of weights.
 #
-# **On photographs the baseline is as good, so nothing is shown beyond it**: most relatives there are widths of one design, with
-# the same number of activations. Three networks fail: ResNet-18 and ResNet-50, the only relatives of different depth, and the
-# full-width MobileNetV2, whose weights come from another source.
+# **On photographs the number of activations does as well, so nothing is shown beyond it.** Most relatives there are widths of one
+# design and have the same number; the only two of different depth, ResNet-18 and ResNet-50, do not find each other.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
@@ -185,42 +177,43 @@ ends = {
 table(pd.concat(ends), digits={"p": 4})  # of twelve choices
 
 # %% [markdown]
-# ## Which part of a design does it?
+# ## Aside: Which part of a design does it?
 #
-# The paper names three causes: attention is "a focusing lens", shortcuts make two groups, and VGG's small filters lower the
-# score. Whole designs differ in many parts, so we changed one at a time, in five small designs each, trained on digits with
-# two seeds. Comparisons and margins were fixed before the run.
+# **Where each token attends to itself only, averages of GELUs are *more* non-linear.** {bdg-warning}`depends` What shortcuts and
+# small filters do to the mean score is not decided. {bdg-secondary}`open`
 #
-# * *Attention*: its weights become `uniform`, or the `identity` (each token attends to itself alone).
-# * *Shortcuts* are there, or their strength is 0.
-# * *Filters*: six layers of 3 x 3 filters (`3x6`) see the same 13 x 13 pixels as two layers of 7 x 7 (`7x2`), with equal
-#   channels; two layers of 3 x 3 (`3x2`) are as deep as `7x2`.
+# The paper names these three: attention is "a focusing lens", shortcuts make two groups, and VGG's small filters lower the
+# score. Whole designs differ in many parts, so we changed one part at a time, in five small designs each, trained on digits.
+# Small filters of 3 x 3 pixels stand against large ones of 7 x 7: in six layers, which then see the *same field* of 13 x 13 pixels as two
+# layers of large ones, or in two, of the *same depth*.
 
-# %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "With the identity in place of attention, GELUs are more non-linear; no other difference stands once all comparisons are judged at once. Points: mean score of the first version less that of the second, over five designs, with intervals of 95 % for each alone. Grey: the margin of equivalence."}, "image": {"width": "540px", "alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the activations after a sum right."}}
+# %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "Only the first change makes a difference that stands once all comparisons are judged at once. Mean score with what the row names less that without it, over five designs, with 95 % intervals for each row alone; grey is too small to matter."}, "image": {"width": "432px", "alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the activations after a sum right."}}
 studied = ["attention", "shortcut-strength", "filters"]
-causes = judged(*studied)
+rows = ["attention to itself only", "uniform attention"]
+rows += [f"shortcuts: {x}" for x in ("inside a block", "after a sum", "all")]
+rows += ["small filters: same field", "small filters: same depth"]
+causes = judged(*studied).set_axis(rows)
 figure = forest(causes, "difference of scores")
-narrow(figure)
+figure.set_figwidth(3.6)
 figure
 
 # %% [markdown]
-# **With the identity in place of attention, averages of GELUs are *more* non-linear**, in each of five designs.
-# {bdg-warning}`depends` These are small transformers on digits, which need no attention, and other reductions leave at most a third of the effect
-# (fold). A focusing lens, which leads data to where GELU is most non-linear, would do the opposite. With the identity the inputs
-# spread wider and lie lower:
+# A focusing lens leads data to where GELU is most non-linear, so without it scores should rise. They fall, and inputs spread wider
+# and lie lower. But these are small transformers on digits, which need no attention, and other reductions leave at most a third of
+# the effect (fold).
 
 # %%
 shown = {"score": "score", "test_accuracy": "accuracy (%)"}
 shown |= {"gelu_mean": "mean input", "gelu_std": "deviation"}
 levels = outcomes(under(load_study("attention")))
 levels = levels.groupby("level")[[*shown]].mean().iloc[[1, 2, 0]]
+levels.index = ["usual", "uniform", "itself"]
 table(levels.rename_axis("attention"), shown, digits={"test_accuracy": 0})
 
 # %% [markdown]
-# **What shortcuts and filters do to the mean score is open.** {bdg-secondary}`open` Two more intervals exclude 0, of uniform
-# attention and of the ReLU after a sum, but not once all thirteen comparisons of this page and of
-# {doc}`17_training_for_non_linearity` are judged at once. Within one network, the ReLU after a sum does
-# score higher than the one inside the block: {doc}`05_residual_connections` looks at nineteen.
+# Two more intervals exclude 0, of uniform attention and of the ReLU after a sum, but not once all thirteen comparisons of this page
+# and of {doc}`17_training_for_non_linearity` are judged at once. Within one network, the ReLU after a sum does score higher than
+# the one inside the block: {doc}`05_residual_connections` looks at nineteen.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Holm's p, and other reductions", "code_prompt_hide": "How sure? Holm's p, and other reductions"}
 # an effect stands where p, corrected for all comparisons, is below 0.05;

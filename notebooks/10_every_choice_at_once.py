@@ -16,15 +16,14 @@
 # %% [markdown]
 # # Every choice at once
 #
-# *Does a conclusion depend on how the score is measured?* Four choices are open: the paper's definition
-# {cite}`bouniot2025alexnet`, its code and its theory make them differently. Here we make them all (a *multiverse*
-# analysis {cite}`steegen2016increasing`) and see what survives.
+# *Does a conclusion depend on how the score is measured?* The paper's definition {cite}`bouniot2025alexnet`, its code and its
+# theory make four choices differently. Here we make them all (a *multiverse* analysis {cite}`steegen2016increasing`) and see
+# what survives.
 #
 # :::{admonition} What we found
 # :class: findings
-# **The choices of the published code make networks look most linear.** Of twelve combinations they give the highest mean score in
-# {glue:text}`photographs-highest` of {glue:text}`photographs-networks` ImageNet and {glue:text}`CIFAR-10-highest` of
-# {glue:text}`CIFAR-10-networks` CIFAR-10 networks, up to {glue:text}`CIFAR-10-range` above the lowest. {bdg-success}`robust`
+# **The choices of the published code make networks look most linear.** Of all combinations they give the highest mean score in each
+# of {glue:text}`all-highest` networks, up to {glue:text}`all-range` above the lowest. {bdg-success}`robust`
 #
 # **Most orders stay, but not all**: of the pairs of ImageNet networks {glue:text}`photographs-kept` keep theirs under every
 # choice; layers of a network need not. {bdg-warning}`depends`
@@ -68,20 +67,20 @@ from affscore.survey import stored_multiverses
 from companion.figures import score_dots
 from companion.real_networks import real_multiverses
 from companion.shipped import MULTIVERSES
-from companion.style import say, table, window
+from companion.style import narrow, say, table, window
 
 # %% [markdown]
 # ## What do four choices change?
 #
-# A feature map has many positions, and the score wants one point for each image: their average, *after* or *before* the
-# activation, or one of them. Covariance and coupling are open, too:
+# A feature map has many positions, but the score wants one point for each image. So the first two choices lead from a map to a
+# point; the other two are in the score itself.
 #
 # | choice | published code | or |
 # |---|---|---|
-# | **reduction** of a feature map to a point | `mean`: the average | `sample`: one position at random |
-# | **order** | `activate-first`: average after | `reduce-first`: average before, as in definition 3.1 |
-# | **covariance** | `ledoit-wolf`: shrunk | `empirical`, as in the theory |
-# | **coupling** | `exact`: the optimal one | `paired`: each input with its own output |
+# | **reduction** to a point | average over positions | one position at random |
+# | **order** | average after the activation | average before, as in definition 3.1 |
+# | **covariance** | shrunk (Ledoit and Wolf) | empirical, as in the theory |
+# | **coupling** | exact: the optimal one | paired: each input with its own output |
 #
 # **Switch one choice, and the signature of ResNet-56 moves**:
 
@@ -99,10 +98,10 @@ if model:
     every = pd.concat([every, mine.assign(network=model, images=dataset)])
 
 # %% [markdown]
-# For one position both orders are the same, so there are three ways to a point, two covariances and two couplings: twelve
-# *specifications*. `affscore.multiverse(model, images)` measures all in one forward pass.
+# There are twelve combinations, as for one position both orders are the same. (`affscore.multiverse` measures them in one forward
+# pass.) What does each choice do alone?
 
-# %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Every change of one choice lowers the mean score of every network. Fourteen ImageNet networks under the choices of the published code, and with one of them changed. Most weights quantised; 512 photographs."}, "image": {"alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, average before further left, and one position leftmost in all."}}
+# %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Every change of one choice lowers the mean score of every network. Fourteen ImageNet networks under the choices of the published code, and with one of them changed; most weights quantised, 512 photographs."}, "image": {"width": "540px", "alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, average before further left, and one position leftmost in all."}}
 changes = {
     "published code": ("mean", "activate-first", "ledoit-wolf", "exact"),
     "average before": ("mean", "reduce-first", "ledoit-wolf", "exact"),
@@ -114,16 +113,18 @@ code = changes["published code"]
 means = every.pivot_table("score", ["images", "network"], words)
 shown = pd.DataFrame({name: means[one] for name, one in changes.items()})
 shown = shown.drop("CIFAR-10").droplevel("images")
-score_dots(shown.sort_values("published code"))
+figure = score_dots(shown.sort_values("published code"))
+narrow(figure)
+figure
 
 # %% [markdown]
-# **The way to a point matters most.** If the positions of an image are partly correlated, an average of outputs is closer to
-# an affine function of the average input than one output is of its input. If not, the exact score pairs the averages anew
-# ({ref}`below <averages>`).
+# **The way to a point matters most.** One ReLU has a sharp bend, but the average of many, whose inputs differ, bends gradually. So
+# averages after come closest to an affine function ({ref}`more <averages>`).
 #
-# ## Which orders survive?
+# ## Do networks and layers keep their order?
 #
-# Levels move; orders need not. So count the pairs of networks whose mean scores have the same order under all twelve.
+# Scores that were measured differently cannot be compared. But most conclusions are about an order: this network is more linear
+# than that one. So for how many pairs of networks do all twelve combinations give the same order (CIFAR-10: {term}`JPEG copies`)?
 
 
 # %%
@@ -140,45 +141,40 @@ for name in sets:
     highest = (own[code] == most).sum()
     of_sets[name] = [len(own), highest, (most - least).max(), kept(own)]
 of_sets = pd.DataFrame(of_sets, ["networks", "highest", "range", "kept"]).T
+table(of_sets, {"networks": "networks", "kept": "pairs kept (%)"}, digits=0)
 
 # %% tags=["remove-cell"]
-say(of_sets[["range"]], "{:.2f}")
-say(of_sets[["networks", "highest"]], "{:.0f}")
+say(of_sets[["range"]].max().to_frame("all").T, "{:.2f}")
+say(of_sets[["highest"]].sum().to_frame("all").T, "{:.0f}")
 say(100 * of_sets[["kept"]], "{:.0f} %")
 
 # %% [markdown]
-# **More than three quarters of the pairs keep their order**: {glue:text}`photographs-kept` on photographs,
-# {glue:text}`CIFAR-10-kept` on CIFAR-10 ({term}`JPEG copies`).
-#
-# **The order of layers is less safe in some networks.** Change one choice of the published code: how do ranks correlate with its own,
-# between networks (two columns) and between layers of a network?
+# **More than three quarters keep their order.** And the layers of a network? We change one choice of the published code, and
+# correlate the ranks of their new scores with those of the old ones. Over all networks:
 
 # %%
 layers = every.pivot_table("score", ["network", "index"], words)
 ranks = layers.groupby("network").corr("spearman")[code].unstack("network")
-agree = means.groupby("images").corr("spearman")[code].unstack("images")
-agree["layers, median"] = ranks.median(axis=1)
-agree["layers, lowest"] = ranks.min(axis=1)
-residual = ["ResNet-20", "ResNet-32", "ResNet-44", "ResNet-56"]
-agree["residual"] = ranks[residual].min(axis=1)
+agree = ranks.agg(["median", "min"], axis=1)
+agree["residual"] = ranks.filter(regex="ResNet-(20|32|44|56)").min(axis=1)
 agree = agree.loc[list(changes.values())[1:]].set_axis(list(changes)[1:])
-table(agree[[*sets, "layers, median", "layers, lowest"]])
+table(agree.rename_axis("changed to"), {"median": "median", "min": "lowest"})
 
 # %% tags=["remove-cell"]
 say(agree)
 
 # %% [markdown]
-# Order and reduction move the shape of a signature. With averages before in place of after the ranks still correlate by
-# {glue:text}`average before-residual` or more in residual networks, but by {glue:text}`average before-layers, lowest` in a
-# VGG-like one. Covariance and coupling move mostly the level, but for single layers ({ref}`below <blind>`).
+# **The way to a point can reorder layers**: with averages before the ranks correlate by {glue:text}`average before-residual` or more
+# in residual networks, but by {glue:text}`average before-min` in a VGG-like one. Covariance and coupling move mostly the level, but
+# for single layers ({ref}`more <blind>`).
 #
 # ## How to report a score
 #
-# 1. Name all four choices and $n$. Compare scores only if all agree.
-# 2. Averages after with Ledoit and Wolf's covariance compare with the published numbers of convolutional networks.
-#    Report one position beside them: it is about the activation itself.
-# 3. Report the paired score beside the exact one. Where they differ by more than 0.1, the exact score speaks of clouds and
-#    not of what the layer does to an image.
+# 1. Name all four choices and the number of images. Compare scores only if all agree.
+# 2. Compare published numbers of convolutional networks with the published code's choices. Report one position beside them: it
+#    is about the activation itself.
+# 3. Report the paired score, too. Where it is lower by more than 0.1, the exact score speaks of clouds and not of what the layer
+#    does to an image.
 # 4. Do not average over the channels, as the published code does where they come last (transformers, ConvNeXts). That is
 #    another measurement: the median rank correlation with ours is {glue:text}`published-axes` in mini networks.
 # 5. Draw a conclusion only if it holds under all choices that you cannot rule out beforehand. {doc}`18_what_is_reproduced`
@@ -237,7 +233,6 @@ say(scores)
 # **It does not see which output belongs to which input.** The *paired* score, which keeps them together, is lower by more than
 # 0.1 in {glue:text}`CIFAR-10-far` of the activations on CIFAR-10 and in {glue:text}`photographs-far` on photographs.
 #
-#
 # $$
 # \begin{gathered}
 # \rho_{\text{paired}} = \max\bigl(0,\, 1 - \sqrt{q}\,\bigr) \le \rho , \\
@@ -253,7 +248,7 @@ keys = ["images", "network", "layer", "call"]
 two = usual.pivot_table("score", keys, "coupling").reset_index(keys[2:])
 two["fall"] = two["exact"] - two["paired"]
 far = (two["fall"] > 0.1).groupby("images").mean().to_frame("far")
-table(two.nlargest(4, "fall").drop(columns="call"))
+table(two.nlargest(4, "fall")[["layer", "exact", "paired"]])
 
 # %% tags=["remove-cell"]
 say(100 * far, "{:.1f} %")

@@ -16,15 +16,14 @@
 # %% [markdown]
 # # What training does
 #
-# *Does training make a network more non-linear, where, and when?* The paper says that it does, of a VGG-16 (paper Fig. 9).
+# *Does training make a network more non-linear (its scores lower), where, and when?* The paper says that it does, of a VGG-16
+# (paper Fig. 9).
 #
 # :::{admonition} What we found
 # :class: findings
-# **Training lowers the scores inside residual blocks, and hardly those after a sum.** In four ResNets on CIFAR-10 the ReLU
-# inside a block falls from {glue:text}`residual, inside a block-untrained` to
-# {glue:text}`residual, inside a block-trained`, the one after the sum with the shortcut from
-# {glue:text}`residual, after a sum-untrained` to {glue:text}`residual, after a sum-trained` (averages over positions).
-# {bdg-success}`robust`
+# **Training lowers the scores inside residual blocks, and hardly those after the sum with a shortcut.** In four ResNets on
+# CIFAR-10 those inside fall from {glue:text}`residual, inside a block-untrained` to
+# {glue:text}`residual, inside a block-trained` (averages over positions). {bdg-success}`robust`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -73,11 +72,12 @@ from companion.style import say, table
 # %% [markdown]
 # ## Where do the scores change?
 #
-# Others trained four networks without shortcuts (*plain*) and four with them {cite}`he2016deep` on CIFAR-10
-# ({doc}`06_a_decade` says who). We measured these eight, and the same architectures with initial weights. (Batch norms of
-# *untrained* networks normalise by the statistics of the images, as in training.)
+# A block with a shortcut adds to what came in, which is positive already, so the ReLU after the sum has little to do at any time
+# ({doc}`05_residual_connections`). So if training makes a ResNet {cite}`he2016deep` more non-linear, we expect it inside the
+# blocks. We measured four ResNets and their twins without shortcuts (*plain*), trained on CIFAR-10 by others
+# ({doc}`06_a_decade`), and the same networks with initial weights (batch norms as in training).
 
-# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores; with shortcuts, the lower ends of the zigzag, which are inside the blocks. Exact scores of averages after, on JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, two lines each. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
+# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores; in ResNet-20 those inside the blocks, the lower ends of the zigzag. Measure: averages after, exact score; JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, two lines each. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
 trained = real_scores("CIFAR-10").assign(stage="trained")
 names = trained[["model", "network", "family"]].drop_duplicates()
 initial = under(load_study("untrained-cifar")).merge(names, on="model")
@@ -89,7 +89,7 @@ two = two.assign(group=two["stage"], line=0)
 bundles_of_signatures(two, panels="network", columns=1)
 
 # %% [markdown]
-# Means over four networks, by place:
+# Means over four networks, by place (the same measure):
 
 # %%
 where = {"first": "inside a block", "second": "inside a block"}
@@ -103,9 +103,8 @@ table(places.rename_axis(None))
 say(places)
 
 # %% [markdown]
-# **Inside residual blocks the scores fall most**, as a ReLU after a sum has little to do at any time
-# ({doc}`05_residual_connections`; at one position, where scores are lower). In plain networks they fall in this table, too; but
-# where positions are not averaged after the activation, training makes these *more* linear. {bdg-warning}`depends`
+# **Inside residual blocks the scores fall most**; only the first ReLU, outside of blocks, rises. In plain networks they fall by
+# less, and where positions are not averaged after the activation, training makes these *more* linear. {bdg-warning}`depends`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 # What training adds to the mean score of a place, under every choice.
@@ -121,47 +120,12 @@ ways = ["average after", "average before", "one position"]
 table(change.set_axis(ways, axis=1))
 
 # %% [markdown]
-# ## Is an untrained network nearly linear?
-#
-# **At one position of an image, the scores of a network without norms rise to {glue:text}`VGG-11, no norms-measured`. With
-# norms only those after a sum rise.** {bdg-warning}`depends` The paper says of its untrained VGG-16 that "the signature is increasing, reaching almost a perfectly
-# linear pattern in the last layers". Theory says why: random weights make inputs alike. If two inputs have cosine $c$, a layer
-# with ReLUs takes it to {cite}`cho2009kernel`
-#
-# $$
-# c' = \frac{\sqrt{1 - c^2} + c\,(\pi - \arccos c)}{\pi} \ge c .
-# $$
-#
-# Where inputs are alike, the mean of a channel is large beside its deviation. So more and more ReLUs are on for all inputs, or
-# off for all, and their scores rise. But a batch norm sets the mean back to 0, where a ReLU scores 0.62 at every depth, unless a
-# shortcut comes before it.
-#
-# Do real weights behave so? `companion.predicted` follows means and variances through them, with noise for images, and
-# independent Gaussian noise for the output of each layer. It predicts one position of an image, so we measure there.
-
-# %% mystnb={"figure": {"name": "fig-predicted-rise", "caption": "The weights alone predict the rise of VGG-11, which has no norms, and the jumps of ResNet-20 after sums. Both untrained, at one position; empirical covariance. VGG-11 on images of noise, ResNet-20 on JPEG copies of CIFAR-10."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth. In VGG-11 predicted and measured lines rise together from 0.62 to above 0.9. In ResNet-20 they jump together between 0.62 and above 0.8."}}
-noise = predicted_beside_measured().query("stage != 'trained'")
-noise = noise[~noise["layer"].str.startswith("classifier")]
-noise = noise.assign(network=noise["model"].map(network_title))
-noise = noise.rename(columns={"score_unshrunk": "measured"})
-two = noise[(noise["model"] == "vgg11") | (noise["stage"] == "untrained")]
-two = two[two["network"].isin(["VGG-11", "ResNet-20"])][::-1]
-two = two.assign(depth=two["index"] + 1, line=0).drop(columns="score")
-keys = ["network", "depth", "line"]
-two = two.melt(keys, ["measured", "predicted"], "group", "score")
-bundles_of_signatures(two, "network", columns=1, dashed="predicted")
-
-# %% [markdown]
-# **VGG-11 rises as predicted**, to a mean of {glue:text}`VGG-11, no norms-predicted` over the last three convolutions. In
-# ResNet-20, which has norms, only the ReLUs after a sum rise. But the paper takes
-# averages over positions, which lower VGG-11 to {glue:text}`VGG-11, no norms-averaged` and raise the ResNets (why is open), and
-# an untrained VGG-16 on photographs, which we did not measure.
-#
 # ## When do the scores fall?
 #
-# We measured nine trainings of a mini VGG-16 (34,000 parameters) every 19 steps, on 512 held-out digits. So many
-# measurements need the *paired* score (each input keeps its own output), which is faster than the exact score and never above
-# it. Slide back through the first training:
+# At once, or as the network learns? We measured nine trainings of a mini VGG-16 (34,000 parameters) every 19 steps, on held-out
+# digits. So many measurements need the *paired* score (each input keeps its own output), which is faster than the exact
+# one and never above it. Slide back through the first training, which ends above the mean of the nine (measure: averages
+# after, paired score):
 
 # %% tags=["hide-input"]
 course = load_study("seeds-course")
@@ -177,23 +141,21 @@ HTML(
 )
 
 # %% [markdown]
-# Means of paired scores over all nine:
+# Means over all nine trainings, by step (the same measure):
 
 # %%
 means = course.groupby("step")[["accuracy", "score"]].mean()
-means = means.loc[[0, 19, 57, 95, 152, 247, 399, 570]]
+means = means.loc[[0, 19, 57, 247, 570]]
 columns = {"accuracy": "accuracy (%)", "score": "score"}
 table(means, columns, digits={"accuracy": 0}).T
 
 # %% tags=["remove-cell"]
 say(100 * means[["accuracy"]], "{:.0f} %")
-say(means[["score"]])
 
 # %% [markdown]
-# **The scores dip, rise, and then fall while the network still learns.** Up to step 57 they rise to {glue:text}`57-score` as the
-# accuracy reaches {glue:text}`57-accuracy`; up to step 247 they fall to {glue:text}`247-score` as it reaches
-# {glue:text}`247-accuracy`; then neither moves much. In all the score falls from {glue:text}`0-score` to {glue:text}`570-score`,
-# the exact one by less. {bdg-warning}`depends`: one architecture on one small data set.
+# **The scores dip, rise, and then fall while the network still learns.** Nearly all of the fall lies between steps 57 and 247, while
+# the accuracy rises from {glue:text}`57-accuracy` to {glue:text}`247-accuracy`; then neither moves much. The exact score falls by
+# less, and this is one architecture on one small data set. {bdg-warning}`depends`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The exact score before and after", "code_prompt_hide": "How sure? The exact score before and after"}
 nine = {"before": "untrained", "after": "seeds"}
@@ -201,11 +163,47 @@ exact = {k: [under(load_study(nine[k]))["score"].mean()] for k in nine}
 table(pd.DataFrame(exact, ["exact"]))
 
 # %% [markdown]
+# ## Aside: Is an untrained network nearly linear?
+#
+# **At one position of an image, the scores of a network without norms rise with depth to {glue:text}`VGG-11, no norms-measured`,
+# because random weights make inputs alike.** With norms only those after a sum rise. {bdg-warning}`depends`
+#
+# The paper says of its untrained VGG-16 that "the signature is increasing, reaching almost a perfectly linear pattern in the last
+# layers". If two inputs have cosine $c$, a layer with random weights and ReLUs takes it to {cite}`cho2009kernel`
+#
+# $$
+# c' = \frac{\sqrt{1 - c^2} + c\,(\pi - \arccos c)}{\pi} \ge c .
+# $$
+#
+# Where inputs are alike, the mean of a channel is large beside its deviation. So more and more ReLUs are on for all inputs, or
+# off for all, and their scores rise. But a batch norm sets the mean back to 0, where a ReLU scores 0.62 at every depth, unless a
+# shortcut comes before it.
+#
+# Do real initial weights behave so? `companion.predicted` follows means and variances through them, with independent Gaussian
+# noise for images and for the output of each layer. It predicts one position, so we measure there.
+
+# %% mystnb={"figure": {"name": "fig-predicted-rise", "caption": "The weights alone predict the rise of VGG-11, which has no norms, and the jumps of ResNet-20 after sums. Measure: one position, exact score, empirical covariance; both untrained, VGG-11 on noise, ResNet-20 on JPEG copies of CIFAR-10."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth. In VGG-11 predicted and measured lines rise together from 0.62 to above 0.9. In ResNet-20 they jump together between 0.62 and above 0.8."}}
+noise = predicted_beside_measured().query("stage != 'trained'")
+noise = noise[~noise["layer"].str.startswith("classifier")]
+noise = noise.assign(network=noise["model"].map(network_title))
+noise = noise.rename(columns={"score_unshrunk": "measured"})
+two = noise[(noise["model"] == "vgg11") | (noise["stage"] == "untrained")]
+two = two[two["network"].isin(["VGG-11", "ResNet-20"])][::-1]
+two = two.assign(depth=two["index"] + 1, line=0).drop(columns="score")
+keys = ["network", "depth", "line"]
+two = two.melt(keys, ["measured", "predicted"], "group", "score")
+bundles_of_signatures(two, "network", columns=1, dashed="predicted")
+
+# %% [markdown]
+# **VGG-11 rises as predicted**, to a mean of {glue:text}`VGG-11, no norms-predicted` over the last three convolutions. But the
+# paper averages over positions, which lowers VGG-11 to {glue:text}`VGG-11, no norms-averaged` and raises the ResNets (why is
+# open). Nor did we measure its untrained VGG-16 on photographs.
+
+# %% [markdown]
 # ## Aside: With the norms off
 #
 # As a network is built, its norms subtract 0 and divide by 1. Then averages over positions score
-# {glue:text}`inside a block-score` inside a block and {glue:text}`after a sum-score` after a sum; at one position the weights predict
-# the mean level, but not which layer scores higher.
+# {glue:text}`inside a block-score` inside a block and {glue:text}`after a sum-score` after a sum.
 
 # %%
 off = initial.query("weights == 'as built'")
@@ -216,8 +214,8 @@ table(off.rename_axis(None))
 say(off)
 
 # %% [markdown]
-# Means over the last three activations (VGGs: convolutions). `predicted` and `measured` are at one position; `averaged` is over
-# positions:
+# At one position the weights predict the level, but not which layer scores higher. Means over the last three activations (VGGs:
+# convolutions); `averaged` is over positions, the others at one:
 
 # %%
 vggs = noise["network"].str.contains("VGG")
@@ -235,8 +233,7 @@ table(ends)
 say(ends)
 
 # %% [markdown]
-# The linear layers of VGG-11 and VGG-13 are left out, as 512 images say nothing of 4,096 channels ({ref}`theory-closed-form`).
-# Network by network:
+# (Without linear layers: 512 images say nothing of 4,096 channels, {ref}`theory-closed-form`.) Network by network:
 
 
 # %%
