@@ -156,11 +156,10 @@ HTML(f"{download(numbers, 'ledger.csv')}, {download(claims, 'claims.csv')}")
 # ````{admonition} The same from the shell, with your own results
 # :class: dropdown
 #
-# `--specifications FILE` asks the claims again under every choice:
-#
 # ```sh
 # affscore survey --models resnet18 \
 #   --datasets imagenet:data/imagenet --store results
+# # --specifications FILE asks the claims again under every choice
 # python -m companion.ledger --results results \
 #   --csv ledger.csv --claims claims.csv
 # papermill notebooks/18_what_is_reproduced.ipynb ledger.ipynb \

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +35,10 @@ _CAVEATS = {
 
 _MEASURED = {
     "relu-more-than-sigmoid": ("at a deviation of 8 Tanh scores {} less", r"tanh at 8 -(\S+)"),
-    "sigmoid-not-near-zero": ("its lowest is {}", r"Sigmoid (\S+)"), "no-outliers": ("{} do not", r"others (\d+ of \d+)"),
+    "sigmoid-not-near-zero": ("its lowest is {}", r"Sigmoid (\S+)"),
+    "no-outliers": ("{} do not", r"others (\d+ of \d+)"), "average-of-table-2": ("{} of 5 differ", r"^(\d+)"),
     "tanh-lower-than-sigmoid": ("{} above half of Sigmoid's lowest", r"(\S+) \["),
-    "shrinkage-is-constant": ("one moves by {}", r"functions (\S+)"), "average-of-table-2": ("{} of 5 differ", r"^(\d+)"),
+    "shrinkage-is-constant": ("one moves by {}", r"functions (\S+)"),
     "pure-convnets-low-spread": ("their spread is {} above ViTs'", r"ViTs (\S+)"),
     "table-1-sums-up-table-2": ("{} of its numbers differ", r"(\d+) differ"),
     "training-bends": ("no rise of averages over positions; but training lowers the mean by {}", r"score (\S+)"),
@@ -77,11 +77,11 @@ def material(claims: pd.DataFrame) -> pd.Series:
 
 def _note(claims: pd.DataFrame, name: str) -> str:
     """What stands below a claim: a caveat, or a number that the failing test found."""
-    words, pattern = _MEASURED.get(name, (_CAVEATS.get(name, ""), ""))
-    if pattern:
-        found = claims.loc[(claims["name"] == name) & (claims["verdict"] == "does not hold"), "found"]
-        number = re.search(pattern, found.iloc[0]) if len(found) else None
-        words = words.format(number[1]) if number else ""
+    words = _CAVEATS.get(name, "")
+    if name in _MEASURED:
+        form, pattern = _MEASURED[name]
+        failing = claims[(claims["name"] == name) & (claims["verdict"] == "does not hold")]
+        words = "".join(map(form.format, failing["found"].str.extract(pattern, expand=False).dropna()[:1]))
     return words and f"<br><i>{words}</i>"
 
 
