@@ -141,6 +141,7 @@ table(pd.DataFrame(of_path).T, digits={"regions": 0})
 called = {"vgg8": "VGG", "resnet8": "ResNet"}
 paths = load_study("regions-paths").replace({"network": called})
 NAMES = {"crossings": "regions", "absolute_deviation": "bend"}
+NAMES["relative_deviation"] = "relative bend"
 paths = paths.rename(columns=NAMES)
 way = paths["length"] * paths["total_variation"]
 paths["relative bend"] = paths["bend"] / way
@@ -179,13 +180,13 @@ say(times.xs("noise-1.0", level="way"), "{:.1f}")
 scores = under(load_study("regions-width"))
 wide = with_scores(scores, load_study("regions-width-paths"))
 wide["width"] = wide["network"].str.rpartition("_")[2].astype(int)
-wide["test error (%)"] = 100 * wide["test_error"]
-names = NAMES | {"score": "mean affinity score"}
-wide = wide.rename(columns=names | {"relative_deviation": "relative bend"})
+wide["test_error"] *= 100
+wide = wide.rename(columns=NAMES)
 fitted = wide.groupby("width")["fitted"].min()
 threshold = fitted.index[fitted >= 0.99].min()
-shown = ["test error (%)", *names.values()]
-against_width(wide, dict(zip(shown, shown)), threshold)
+shown = {"test_error": "test error (%)", "regions": "regions"}
+shown |= {"bend": "bend", "score": "mean affinity score"}
+against_width(wide, shown, threshold)
 
 # %% tags=["remove-cell"]
 means = wide.groupby("width")[["regions", "bend"]].mean()
@@ -205,12 +206,11 @@ for what in both:
     rho = mean_correlation(paths, "regions", what)
     sure["regions", what, "segments"] = f"{rho:.2f}"
 past = wide[wide["width"] >= threshold]
-for what in (*both, "mean affinity score"):
+for what in (*both, "score"):
     sure["width", what, "widths"] = trend_over(past, "width", "width", what)
 ours = with_scores(under(load_study("regions")), load_study("regions-paths"))
-ours.columns = ours.columns.str.replace("absolute_deviation", "bend")
-ours.columns = ours.columns.str.replace("relative_deviation", "relative bend")
-for network, rows in ours.replace({"network": called}).groupby("network"):
+ours = ours.rename(columns=NAMES).replace({"network": called})
+for network, rows in ours.groupby("network"):
     for what in both:
         rho = trend_over(rows, "way", what, "score")
         sure["score", what, f"labels, {network}"] = rho

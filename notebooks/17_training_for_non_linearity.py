@@ -84,9 +84,8 @@ outcome = study.groupby(one)[list(MEASURES.values())].first()
 outcome = 100 * outcome.astype(float)
 outcome["mean score"] = study.groupby(one)["score"].mean()
 free = outcome.xs("free", level="target")
-twin = free["accuracy"].reindex(outcome.index.droplevel("target"))
-change = outcome.assign(change=outcome["accuracy"] - twin.to_numpy())
-accuracy_by_score(change.drop("free", level="target").reset_index())
+outcome["change"] = outcome["accuracy"] - free["accuracy"]
+accuracy_by_score(outcome.drop("free", level="target").reset_index())
 
 # %% [markdown]
 # **Pulled high, networks lose {glue:text}`high-cost` points on average, beyond chance.** Pulled low, mini ResNets lose more,
@@ -266,17 +265,17 @@ table(both)
 # The target is then a number for each activation. Two networks of the mini zoo lend theirs, resampled to seven activations.
 
 # %% mystnb={"figure": {"name": "fig-17-signatures", "caption": "Trained towards the signature of another network (black), a mini VGG and a mini ResNet come close to it. Thin lines: five seeds; thick lines: their means. Held-out digits."}, "image": {"alt": "Two panels, towards a mini ViT and towards a mini ResNet-18, over seven depths, with the target in black and two bundles of lines near it."}}
-LENT = {"as-vit": "mini:vit_b_16", "as-resnet": "mini:resnet18"}
-shaped = under(load_study("steered-targets")).replace({"network": SMALL})
+LENT = {"mini ViT": "mini:vit_b_16", "mini ResNet-18": "mini:resnet18"}
+called = {"as-vit": "mini ViT", "as-resnet": "mini ResNet-18"}
+shaped = under(load_study("steered-targets"))
+shaped = shaped.replace({"network": SMALL, "target": called})
 shaped = shaped.pivot_table("score", ["target", "network", "seed"], "index")
 shaped.columns += 1
-goals = pd.DataFrame(
-    {
-        name: resampled(shipped_signature(lent).scores, 7)
-        for name, lent in LENT.items()
-    }
-).T
-goals.columns = shaped.columns
+goals = {
+    name: resampled(shipped_signature(lent).scores, 7)
+    for name, lent in LENT.items()
+}
+goals = pd.DataFrame(goals, shaped.columns).T
 towards(goals, shaped)
 
 # %% [markdown]
@@ -287,9 +286,7 @@ free = study.query("task == 'digits' and target == 'free'")
 free = free.pivot(index=["network", "seed"], columns="index", values="score")
 free.columns += 1
 away = {
-    name.replace("as-vit", "mini ViT").replace(
-        "as-resnet", "mini ResNet-18"
-    ): {
+    name: {
         "trained for it": abs(shaped.loc[name] - goal).mean(axis=None),
         "trained freely": abs(free - goal).mean(axis=None),
     }

@@ -89,9 +89,8 @@ tests = pd.crosstab(material(claims), claims["verdict"])
 by_material(tests)
 
 # %% tags=["remove-cell"]
-tests.loc["in all"] = tests.sum()
 tests["tests"] = tests.sum(axis=1)
-say(tests, "{:.0f}")
+say(tests.sum().to_frame("in all").T, "{:.0f}")
 
 # %% [markdown]
 # These claims fail somewhere, the last one by some choices. Below stands what we measured, in brackets the chapter:
@@ -124,7 +123,7 @@ results(claims, "holds")
 verdict = numbers["verdict"].str.extract("^(reproduced|differs|needs data)")
 counts = pd.crosstab(numbers["way"], verdict[0])
 counts.loc["in all"] = counts.sum()
-words = {name: name for name in ("reproduced", "differs", "needs data")}
+words = {"reproduced": "reproduced", "differs": "differs"}
 words["needs data"] = "not comparable"
 table(counts.rename_axis("our number is"), words)
 
@@ -139,10 +138,9 @@ differ = numbers[verdict[0] == "differs"].copy()
 why = differ["verdict"].str.extract(r"\((.*?)[;)]", expand=False)
 why = why.replace(UNEXPLAINED, "we know no reason")
 differ["number"] = differ["item"].map(readable) + "<br><i>" + why + "</i>"
-differ["by"] = abs(differ["difference"] / differ["ours"])
+by = abs(differ["difference"] / differ["ours"]).sort_values().index[::-1]
 differ["ours"] = differ["ours"].map("{:.4g}".format)
-differ = differ.sort_values("by", ascending=False)
-words_of(differ[["number", "published", "ours"]])
+words_of(differ.loc[by, ["number", "published", "ours"]])
 
 # %% [markdown]
 # ## The whole ledger

@@ -62,7 +62,7 @@ def towards(goals: pd.DataFrame, reached: pd.DataFrame) -> Figure:
             look = series_style(number)
             axes.plot(rows.T, "-", color=look["color"], linewidth=0.7, alpha=0.45)
             axes.plot(rows.mean(), "-", **look, markersize=5, label=str(network))
-        axes.set_title({"as-vit": "towards a mini ViT", "as-resnet": "towards a mini ResNet-18"}[literal(name)])
+        axes.set_title(f"towards a {literal(name)}")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     score_axis(grid, [*goals.to_numpy().ravel(), *reached.to_numpy().ravel()])
     legend_below(figure, 3)

@@ -77,11 +77,10 @@ def material(claims: pd.DataFrame) -> pd.Series:
 
 def _note(claims: pd.DataFrame, name: str) -> str:
     """What stands below a claim: a caveat, or a number that the failing test found."""
-    words = _CAVEATS.get(name, "")
-    if name in _MEASURED:
-        form, pattern = _MEASURED[name]
+    words, pattern = _MEASURED.get(name, (_CAVEATS.get(name, ""), ""))
+    if pattern:
         failing = claims[(claims["name"] == name) & (claims["verdict"] == "does not hold")]
-        words = "".join(map(form.format, failing["found"].str.extract(pattern, expand=False).dropna()[:1]))
+        words = "".join(map(words.format, failing["found"].str.extract(pattern, expand=False).dropna()[:1]))
     return words and f"<br><i>{words}</i>"
 
 

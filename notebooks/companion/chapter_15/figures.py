@@ -143,7 +143,7 @@ def against_width(table: pd.DataFrame, measures: Mapping[str, str], threshold: f
             axes.axvline(threshold, color=PALETTE["vermilion"], linestyle="--", linewidth=0.9)
         axes.set_xscale("log", base=2)
         axes.set_xticks(widths, ["" if width in (3, 12) else str(width) for width in widths], minor=False)
-        if "score" not in name:
+        if name != "score":
             axes.set_ylim(bottom=0)
         axes.set_ylabel(label)
     figure.align_ylabels(panels)
