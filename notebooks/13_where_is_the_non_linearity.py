@@ -123,8 +123,9 @@ table(blocks.rename(columns={"score": "paired score"}), digits=3)
 say(blocks)
 
 # %% [markdown]
-# The fit leaves little of linear layers (of convolutions, it cannot follow borders and strides). Batch normalisation is affine, too: it multiplies each channel by a number. As some are negative,
-# which no transport map has, it scores {glue:text}`normalisation-score`; the fit explains all of it.
+# The fit leaves little of linear layers: what convolutions do at borders and strides. Batch normalisation is affine, too, as it
+# multiplies each channel by a number. Some are negative, which no transport map has, so it scores
+# {glue:text}`normalisation-score`; the fit explains all of it.
 #
 # ## Which blocks are least linear?
 #

@@ -96,7 +96,7 @@ say(of_few.add_suffix(", bias"))
 #
 # ## What do gates change?
 #
-# **Gated units end slightly more linear**, in each seed, and after as many steps as at equal loss: where each training first
+# **Gated units end slightly more linear**, in each seed, both after as many steps and at equal loss, where each training first
 # reaches the loss that all six reach. Mean scores:
 
 # %%

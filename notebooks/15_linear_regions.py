@@ -99,7 +99,7 @@ digit = int(digits[image])
 logits_along_path(followed, digit)
 
 # %% [markdown]
-# How are they counted? Along a segment of length $\ell$ every unit is piecewise affine, so all kinks can be found exactly
+# How are kinks counted? Along a segment of length $\ell$ every unit is piecewise affine, so all kinks can be found exactly
 # {cite}`sotoudeh2019computing`: `along_segments` pushes the segment through the network, layer by layer, and adds a point wherever
 # a unit crosses zero. This gives the number of **regions** (the poster's density), and two measures of a curve $f(t)$
 # with its chord $h(t)$:

@@ -163,11 +163,11 @@ table(record.loc[9::5])
 #
 # ## Early or late?
 #
-# **Late is better on two of five tasks.** *Early*, the penalty is there from the first epoch; *late*, it comes after the
-# network has learned. One would expect early to end worse, because an almost linear network learns less, and
-# {cite:t}`mehmetigopel2023nonlinear` say that it does. Only their abstracts and a summary were at hand, so the recipes are ours: a mini ResNet with 13 ReLUs, five tasks
-# and five seeds, all trained equally long. The larger $\omega$, the shorter the path that is left; *untouched* networks have no
-# penalty.
+# **Late is better on two of five tasks.** *Early*, the penalty is there from the first epoch; *late*, it comes after the network
+# has learned. One would expect early to end worse, because an almost linear network learns less, and
+# {cite:t}`mehmetigopel2023nonlinear` say that it does. Only their abstracts and a summary were at hand, so the recipes are ours:
+# a mini ResNet with 13 ReLUs, five tasks and five seeds, all trained equally long. The larger $\omega$, the shorter the path that
+# is left; *untouched* networks have no penalty.
 
 # %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "The sum of two digits breaks down below a path length of three if channels go early, below one if they go late; on the larger digit both fall together. A small dot is one training, a mark the mean of those with one weight of the penalty."}, "image": {"alt": "Two panels with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below three units, the late one only below one. On the larger of two digits both fall a little below one unit."}}
 study = load_study("advantage")
@@ -231,7 +231,7 @@ table(pd.DataFrame(sure).T.rename_axis("task"))
 #
 # Digits keep their early activations; the sum keeps half of the last but one, too.
 
-# %% mystnb={"figure": {"name": "fig-advantage-core", "caption": "What stays depends on the task. Blue, with their number: channels that stay non-linear, late, at a path length of about three. Grey: all channels."}, "image": {"alt": "Two panels with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels."}}
+# %% mystnb={"figure": {"name": "fig-advantage-core", "caption": "What stays depends on the task. Blue, with their number, are the channels that stay non-linear (late, at a path length of about three), grey are all channels."}, "image": {"alt": "Two panels with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels."}}
 late = study[study["when"] == "late"]
 late = late[late["task"].isin(["digits", "sum"])]
 lengths = late.groupby(["task", "omega"])["napl"].mean()

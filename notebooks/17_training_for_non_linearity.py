@@ -67,10 +67,10 @@ from companion.style import say, table
 # %% [markdown]
 # ## Is a pulled network better?
 #
-# **No: pulled to be more linear it loses some accuracy, and pulled to be less linear it gains none, on average.** One might expect a gain
-# from either, as a simpler function may generalise better and a less linear one can fit more. So we add a penalty
+# **No: pulled to be more linear it loses some accuracy, and pulled to be less linear it gains none, on average.** One might
+# expect a gain from either, as a simpler function may generalise better and a less linear one can fit more. So we add a penalty
 # $\omega\,(\text{mean score} - t)^2$ to the loss of a network. It pulls the mean score from {glue:text}`free-mean score`
-# towards a target $t$ of 0.6 (*low*) or 0.95 (*high*).
+# towards a target $t$ of 0.6 (*low*, less linear) or 0.95 (*high*, more linear).
 #
 # Each pulled network has a *free* twin, which begins alike and sees the same images, without the penalty. A mini VGG
 # and a mini ResNet learn two tasks from five seeds: *digits*, and *hard* ones, which are few, turned, scaled and noisy.
@@ -139,7 +139,7 @@ say(pd.DataFrame({"high": more}, ["more"]), "{:.0f}")
 # %% [markdown]
 # Only a pull moves the mean score far, but a control loses about as much accuracy (all intervals include 0). A high pull costs
 # {glue:text}`more-high` points more than its control; that is beyond chance alone, but not with all comparisons judged at once.
-# The control of a low pull loses even more than the pull.
+# The control of a low pull loses even more than the pull (fold).
 #
 # **One gain needs no pull on the score.** On noisy images mini ResNets that are pulled high name more digits than free ones, but
 # their controls gain nearly as much. (Over all designs the difference is {bdg-secondary}`open`.)
@@ -264,7 +264,7 @@ table(both)
 #
 # The target is then a number for each activation. Two networks of the mini zoo lend theirs, resampled to seven activations.
 
-# %% mystnb={"figure": {"name": "fig-17-signatures", "caption": "Trained towards the signature of another network (black), a mini VGG and a mini ResNet come close to it. Thin lines: five seeds; thick lines: their means. Held-out digits."}, "image": {"alt": "Two panels, towards a mini ViT and towards a mini ResNet-18, over seven depths, with the target in black and two bundles of lines near it."}}
+# %% mystnb={"figure": {"name": "fig-17-signatures", "caption": "Trained towards the signature of another network (black), a mini VGG and a mini ResNet come close to it. Thin lines are five seeds, thick ones their means, on held-out digits."}, "image": {"alt": "Two panels, towards a mini ViT and towards a mini ResNet-18, over seven depths, with the target in black and two bundles of lines near it."}}
 LENT = {"mini ViT": "mini:vit_b_16", "mini ResNet-18": "mini:resnet18"}
 called = {"as-vit": "mini ViT", "as-resnet": "mini ResNet-18"}
 shaped = under(load_study("steered-targets"))
