@@ -21,11 +21,10 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **The score cannot compare blocks of different kinds.** {bdg-success}`robust` With 512 samples a random *linear* layer of 64
-# channels scores {glue:text}`linear-64`, a ReLU {glue:text}`ReLU-64`.
-#
-# **The share of a block's variance that no affine map explains can, on averages over all positions of an image.**
-# {bdg-warning}`depends` There activations leave more than other blocks, on average; at one position even linear layers leave much.
+# **The score cannot compare blocks of different kinds:** with 512 samples a random *linear* layer of 64 channels scores
+# {glue:text}`linear-64`, a ReLU {glue:text}`ReLU-64`. {bdg-success}`robust` The share of a block's variance that no affine map
+# explains can, on averages over all positions of an image; there activations leave more than other blocks, on average.
+# {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -63,16 +62,16 @@ from companion.style import say, table
 # %% [markdown]
 # ## Can the score compare blocks?
 #
-# A random linear layer tests that: it is affine, so it should score 1. But the score compares the output with one affine map,
-# the optimal transport map, which stretches and does not turn: its matrix is symmetric without negative eigenvalues. That
-# suits an elementwise activation, but a linear layer turns, too.
+# **No: a linear layer is affine, and yet it scores the lower, the more channels it has.** The reason is that the score compares the
+# output with one affine map, the optimal transport map, which stretches and does not turn (its matrix is symmetric without negative
+# eigenvalues). That suits an activation, which treats each channel for itself, but a linear layer turns, too.
 #
-# A **least-squares fit** $A x + b$ may use any matrix. What it leaves of the output's variance is the **unexplained share**,
-# 0 for an affine block,
+# So we let the output be fitted by any affine map $A x + b$. What the best one leaves of the output's variance is the **unexplained
+# share**: 0 for an affine block, and 1 where no such map says anything about the output.
 #
-# $$ u = \frac{\min_{A, b} \sum_i \lVert A x_i + b - y_i \rVert^2 / (n - 1 - r)}{\sum_i \lVert y_i - \bar y \rVert^2 / (n - 1)} , $$
+# $$ u = \frac{\min_{A, b} \sum_i \lVert A x_i + b - y_i \rVert^2}{\sum_i \lVert y_i - \bar y \rVert^2} \cdot \frac{n - 1}{n - 1 - r} $$
 #
-# with the rank $r$ of the inputs: a fit of many coefficients explains something by chance, and this corrects for it.
+# The second factor, with the rank $r$ of the inputs, corrects for what a fit of many coefficients explains by chance.
 
 
 # %%
@@ -99,19 +98,19 @@ criteria_over_width(layers)
 say(layers["affinity score"].unstack())
 
 # %% [markdown]
-# **The more channels a linear layer has, the lower it scores.** With two the score hardly sees the turn, as it compares
-# clouds and a turned normal cloud is normal again. With 64 channels 512 points are too few to show that.
-# {doc}`01_the_affinity_score` has the extreme case, $-x$.
+# With two channels the score hardly sees the turn, as it compares clouds and a turned normal cloud is normal again. With 64
+# channels 512 points are too few to show that.
 #
 # ## Is it so in real networks?
 #
-# We measure each block of eight networks trained on CIFAR-10 ({doc}`06_a_decade`; JPEG copies of test images) by
-# `affscore.signature(..., units="blocks", criteria="affine_fit")`, whose `affine_fit` is $1 - \sqrt{u / 2}$. The score of a
-# block is *paired*: each input stays with its own output ({doc}`10_every_choice_at_once`). Means over blocks:
+# **Yes: linear layers score lowest, though they are affine.** We measure each block of eight networks trained on CIFAR-10
+# ({doc}`06_a_decade`; JPEG copies of test images). Its score is *paired*: each input stays with its own output
+# ({doc}`10_every_choice_at_once`). Means over blocks:
 
 # %%
 study = [load_study(name) for name in ("blocks-cifar", "blocks")]
 study = pd.concat(study, ignore_index=True)
+# a score of the fit, 1 - sqrt(u / 2), is stored: here is u again
 study["unexplained share"] = 2 * (1 - study["affine_fit"]) ** 2
 real = study["model"].str.contains("cifar")
 most = study["images"] == study.groupby("dataset")["images"].transform("max")
@@ -124,22 +123,18 @@ table(blocks.rename(columns={"score": "paired score"}), digits=3)
 say(blocks)
 
 # %% [markdown]
-# **Linear layers score lowest, though they are affine.** The fit leaves little of them. (Convolutions count as linear; at
-# borders and strides the average of their output is no function of that of the input.) Batch normalisation is affine, too: it
+# The fit leaves little of linear layers: what convolutions do at borders and strides. Batch normalisation is affine, too, as it
 # multiplies each channel by a number. Some are negative, which no transport map has, so it scores
 # {glue:text}`normalisation-score`; the fit explains all of it.
 #
 # ## Which blocks are least linear?
 #
 # **Activations are, if we compare unexplained shares of averages over positions.** Attention and layer normalisation come from
-# the mini zoo: 36 small networks, after the architectures of the paper, trained on digits.
-
-# %%
-KINDS = ["network", "residual", "mlp", "activation", "normalisation"]
-KINDS += ["attention", "pooling", "linear"]
-shown = study[averaged]
+# the mini zoo: 36 small networks, after the architectures of the paper, trained on digits. Linear layers are the control.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
+# as affscore.signature(..., units="blocks", criteria="affine_fit") does
+shown = study[averaged]
 if model:
     options = {"units": "blocks", "criteria": "affine_fit", "n": n}
     own = affscore.signature(model, dataset, device=device, **options)
@@ -147,7 +142,9 @@ if model:
     own["unexplained share"] = 2 * (1 - own["affine_fit"]) ** 2
     shown = pd.concat([shown, own])
 
-# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "Of the blocks of each group of networks activations leave most unexplained, on average; whole networks leave about a fifth. Linear layers are the control. Averages over positions. One point a network: the mean over its blocks."}, "image": {"width": "540px", "alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
+# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "Of the blocks of each group of networks activations leave most unexplained, on average; whole networks leave about a fifth. A point is a network, the mean over its blocks."}, "image": {"width": "540px", "alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
+KINDS = ["network", "residual", "mlp", "activation", "normalisation"]
+KINDS += ["attention", "pooling", "linear"]
 shares = shown.pivot_table("unexplained share", "model", "kind")[KINDS]
 with_layer_norm = shares["attention"].notna()
 with_layer_norm |= shares.index.str.contains("convnext")
@@ -156,12 +153,12 @@ groups[with_layer_norm] = "mini, layer norm"
 groups[shares.index.str.contains("cifar")] = "CIFAR-10"
 if model:
     groups[model] = model
-unexplained_shares(shares, groups)
+unexplained_shares(shares.rename(columns={"mlp": "MLP"}), groups)
 
 # %% [markdown]
-# **One position is the wrong input for a block that reads others** (attention, convolution, pooling). {bdg-warning}`depends`
-# Measured at one position of each image, even linear layers leave {glue:text}`linear-one position` on CIFAR-10 instead of
-# {glue:text}`linear-average after`, more than any other kind: what comes from other positions counts as unexplained.
+# **One position is the wrong input for a block that reads others**, as attention, convolution and pooling do. There even linear
+# layers leave {glue:text}`linear-one position` on CIFAR-10 instead of {glue:text}`linear-average after`, more than any other kind,
+# because what comes from other positions counts as unexplained. {bdg-warning}`depends`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Averages over positions against one sampled position", "code_prompt_hide": "How sure? Averages over positions against one sampled position"}
 by_reduction = study[most].assign(group=study["model"].map(groups))

@@ -14,17 +14,17 @@
 # ---
 
 # %% [markdown]
-# # Language models
+# # Small language models
 #
-# *What does the score say about language models?* The paper measures image networks and names language models as future
-# work (section 5) {cite}`bouniot2025alexnet`. We begin it with small transformers: do training, gates and the position in a
-# text change their scores?
+# *Do language models become more non-linear as they learn?* The paper measures image networks and leaves language models to future
+# work (section 5) {cite}`bouniot2025alexnet`. We begin with small transformers on one text, and ask what training, gates and the
+# position in the text change.
 #
 # :::{admonition} What we found
 # :class: findings
-# **Training makes a small language model more non-linear.** {bdg-warning}`depends` Its mean score falls from
-# {glue:text}`GELU-untrained` to {glue:text}`GELU-trained`, and with gated units from {glue:text}`gated-untrained` to
-# {glue:text}`gated-trained`: three seeds each, on one text, under every choice of the measure.
+# **Training makes a small language model more non-linear.** Its mean score falls from {glue:text}`GELU-untrained` to
+# {glue:text}`GELU-trained`, and about as far with gated units: three seeds each, on one text, under every choice of the measure.
+# {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -58,46 +58,46 @@ from companion.style import say, table
 # %% [markdown]
 # ## What does training change?
 #
-# Two transformers with four blocks learn to predict the next character of a text that everybody has: the docstrings of Python's
-# standard library (`companion.docstrings`). In `char_gpt` a block has two linear layers with a GELU between them, as in GPT-2
-# {cite}`radford2019language`; `gated_char_gpt` multiplies the GELU's output by a third linear layer of the input
-# {cite}`shazeer2020glu`, as most newer models do.
+# **It lowers the score of every GELU.** One would expect that, because weights are small before training, so that a GELU sees
+# inputs near 0, where it is almost linear.
 #
-# We score the four GELUs, of 512 channels each, on 512 held-out windows of 128 characters, while the networks learn in 500
-# steps, from three seeds. (Smaller ones to train: `examples/language_networks.py`.)
+# Two transformers with four blocks learn to predict the next character of a text that everybody has: the docstrings of Python's
+# standard library (`companion.docstrings`). In the first a block has two linear layers with a GELU between them, as in GPT-2
+# {cite}`radford2019language`. The second has *gates*: it multiplies the GELU's output by a third linear layer of the input
+# {cite}`shazeer2020glu`, as most newer models do. We score the four GELUs, of 512 channels each, on 512 held-out windows of 128
+# characters.
 
-# %% mystnb={"figure": {"name": "fig-14-course", "caption": "Training lowers the score of every GELU, after a short rise. Lines: means over three seeds; bands: from the lowest to the highest."}, "image": {"alt": "Two panels, without and with gates, each with four curves that begin near 0.95 and fall while the network trains, to between 0.7 and 0.85. The first two blocks end lowest."}}
-NAMES = {"char_gpt": "GELU", "gated_char_gpt": "gated"}
+# %% mystnb={"figure": {"name": "fig-14-course", "caption": "Training lowers the score of every GELU, after a short rise. Lines are means over three seeds, bands reach from the lowest to the highest."}, "image": {"alt": "Two panels, without and with gates, each with four curves that begin near 0.95 and fall while the network trains, to between 0.7 and 0.85. The first two blocks end lowest."}}
+NAMES = {"char_gpt": "GELU", "gated_char_gpt": "gated GELU"}
 # paired scores, here within 0.001 of the exact ones
 course = load_study("language-course").replace({"network": NAMES})
 panels = dict(list(course.groupby("network")))
 scores_along(panels, "step", "optimisation steps")
 
 # %% [markdown]
-# **Training lowers the score of every GELU.** Before it the weights are small, so a GELU sees inputs near 0, where it is almost
-# linear. Mean scores:
+# Mean scores over GELUs and seeds:
 
 # %%
 study = load_study("language").replace({"network": NAMES})
 study["way"] = study["way"].replace({"language": "trained"})
 means = under(study).groupby(["network", "way", "seed"])["score"].mean()
 both = means.groupby(["network", "way"]).mean().unstack()
-of_few = both.map(lambda score: expected_bias(score, 512 / 512))  # n / d
 table(both[["untrained", "trained"]])
 
 # %% tags=["remove-cell"]
 say(both)
+of_few = both.map(lambda score: expected_bias(score, 512 / 512))  # n / d
 say(of_few.add_suffix(", bias"))
 
 # %% [markdown]
-# As many windows as channels are few: for independent channels, and without shrinkage, {eq}`eq-3-bias` expects the GELU's
-# scores to be {glue:text}`GELU-untrained, bias` too high before and {glue:text}`GELU-trained, bias` after. Such a bias makes the
-# fall too small.
+# With only 512 windows for 512 channels scores are too high: for independent channels, and without shrinkage,
+# {eq}`eq-3-bias` expects {glue:text}`GELU-untrained, bias` before training and {glue:text}`GELU-trained, bias` after. So without
+# this bias the fall would be larger.
 #
 # ## What do gates change?
 #
-# **Gated units end slightly more linear**, in each seed, after as many steps and at equal loss. Equal loss, in bits a
-# character, is the highest of the six best ones; each training is scored where it first reaches it:
+# **Gated units end slightly more linear**, in each seed, both after as many steps and at equal loss, where each training first
+# reaches the loss that all six reach. Mean scores:
 
 # %%
 training = course.groupby(["network", "seed", "step"])
@@ -105,12 +105,12 @@ training = training[["bits", "score"]].mean()
 least = training.groupby(["network", "seed"])["bits"].min().max()
 reached = training[training["bits"] <= least].groupby(["network", "seed"])
 gates = {"after 500 steps": means.xs("trained", level="way")}
-gates[f"at {least:.2f} bits"] = reached["score"].first()
+gates[f"at {least:.2f} bits a character"] = reached["score"].first()
 table(pd.DataFrame(gates), digits=3)
 
 # %% [markdown]
-# Whether the gate is the reason is {bdg-secondary}`open`: the lead is smaller than the bias above, and gated networks have more
-# parameters here (exercise 14.2).
+# But the lead is smaller than the bias above, and gated networks have more parameters here (exercise 14.2). So whether the gate is
+# the reason is {bdg-secondary}`open`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 # Mean scores; exact and paired coupling agree, so one of them counts.
@@ -122,7 +122,7 @@ every = study[study["coupling"] == "exact"]
 every = every.groupby([*words, "network", "way", "seed"])["score"].mean()
 ways = every.unstack(["way", "network"])
 fall = ways["untrained"] - ways["trained"]
-lead = ways["trained"]["gated"] - ways["trained"]["GELU"]
+lead = ways["trained"]["gated GELU"] - ways["trained"]["GELU"]
 sure = pd.DataFrame({"fall": fall.min(axis=1), "lead": lead}).groupby(words)
 of = {"least fall": ("fall", "min"), "least lead of gates": ("lead", "min")}
 table(sure.agg(**of, most=("lead", "max")), digits=3)
@@ -130,38 +130,32 @@ table(sure.agg(**of, most=("lead", "max")), digits=3)
 # %% [markdown]
 # ## What does the position change?
 #
-# The first position of a window knows one character, the second two, the last one all of them. The default, *average after*, is
-# over all positions; `companion.language.scores_by_position` scores one at a time.
+# **A GELU scores highest where it knows one character**, which is at the first position of a window; the second knows two, the
+# last one all. Sections above average over all positions (*average after*); here each is scored for itself.
 
-# %% mystnb={"figure": {"name": "fig-14-positions", "caption": "At the first position the GELUs of trained networks score highest; from the fifth on scores hardly change. Lines: means over three seeds; bands: from the lowest to the highest."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
+# %% mystnb={"figure": {"name": "fig-14-positions", "caption": "At the first position the GELUs of trained networks score highest; from the fifth on scores hardly change. Lines and bands as above."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
 positions = load_study("language-positions").replace({"network": NAMES})
 positions = positions.query("way == 'language'")
 positions = positions[positions["covariance"] == covariance]
 panels = dict(list(positions.groupby("network")))
 scores_along(panels, "position", "position in the window", doubling=True)
 
-# %% [markdown]
-# **A GELU scores highest where it knows one character.** Part of this may be bias: one character has few values, and few
-# different inputs of many channels score too high ({doc}`03_estimating_it_well`).
-
-# %%
-at = positions.pivot_table("score", "network", "position")
-at = at[[0, 127]].rename(columns={0: "first", 127: "last"})
-at["average after"] = both["trained"]
-table(at)
-
 # %% tags=["remove-cell"]
-say(at)
+at = positions.pivot_table("score", "network", "position")
+say(at[[127]].set_axis(["last"], axis=1))
 
 # %% [markdown]
-# From the second on, a single position has a lower score than the average: {glue:text}`GELU-last` at the last one against
-# {glue:text}`GELU-average after`. Averages of positions vary less
-# ({doc}`10_every_choice_at_once`), so compare networks under one reduction.
+# Part of this may be bias: one character has few values, and few different inputs of many channels score too high
+# ({doc}`03_estimating_it_well`).
+#
+# **Single positions score lower than their average**, from the second on: {glue:text}`GELU-last` at the last one against
+# {glue:text}`GELU-trained`. For averages of positions vary less ({doc}`10_every_choice_at_once`). So compare networks under
+# one reduction.
 #
 # ## Aside: A pretrained encoder
 #
 # In the first five blocks of a pretrained encoder the mark in front of a sentence, `[CLS]`, scores higher than the tokens
-# behind it, which the average hides. One network, one text: {bdg-secondary}`open`
+# behind it, which the average hides. This is one network on one text. {bdg-secondary}`open`
 #
 # `all-MiniLM-L6-v2` {cite}`reimers2019sentence,wang2020minilm` turns sentences into vectors: six blocks of a BERT with
 # GELUs of 1536 channels. We measured it on 512 first paragraphs of docstrings, cut or padded to 64 tokens; padding does not

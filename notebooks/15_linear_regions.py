@@ -17,19 +17,15 @@
 # # Linear regions
 #
 # *Does a network that cuts its inputs into more linear regions bend more?* A ReLU network is affine on each of its *linear
-# regions*, and bends from one to the next. Let its *bend* be the distance of an output from its *chord*, the
-# straight line between two of its points. Many regions with nearly the same affine map bend less than a few that differ, so
-# the poster of {cite:t}`gamba2022linear` doubts that their number says much.
+# regions*, with a kink from one to the next. But kinks may be too slight to see, so the poster of {cite:t}`gamba2022linear` doubts
+# that their number says much. We compare it with the *bend*: the area between a curve and its *chord*, the straight line between
+# its ends.
 #
 # :::{admonition} What we found
 # :class: findings
-# **A path that crosses more regions hardly bends more, once the size of the outputs is divided out.** {bdg-warning}`depends`
-# In logits it does (rank correlations {glue:text}`ResNet-deviation-within` in mini ResNets,
-# {glue:text}`VGG-deviation-within` in mini VGGs). Divided by how far the output moves up and down, it hardly does
-# ({glue:text}`ResNet-relative-within`, {glue:text}`VGG-relative-within`).
-#
-# Of networks wide enough to fit their labels the widest has {glue:text}`crossings-grown` times the regions of the narrowest, and
-# {glue:text}`absolute_deviation-grown` times its bend; divided, the bend has no trend.
+# **A path that crosses more regions hardly bends more, once the size of the outputs is divided out.** In mini ResNets the rank
+# correlation of regions and bend is {glue:text}`ResNet-bend-within`, and {glue:text}`ResNet-relative bend-within` if the bend is
+# divided by how far the output moves up and down. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -74,10 +70,11 @@ from companion.studies import load_study, under, with_scores
 from companion.style import say, table
 
 # %% [markdown]
-# ## A path and its regions
+# ## Regions and bend of a path
 #
-# We follow two mini VGGs without normalisation along a closed path: eight straight segments between
-# eight translations of a digit. One network has learned the digits, the other has memorised labels that are all wrong.
+# **With wrong labels an output bends much more, on not many more regions.** To see that, we follow two mini VGGs without
+# normalisation along a closed path: eight straight segments between eight translations of a digit. One network has learned the
+# digits, the other has memorised labels that are all wrong.
 
 # %%
 weights = "../examples/region_networks.py:vgg8@../examples/weights/vgg8"
@@ -89,7 +86,7 @@ names |= {one.rpartition("/")[2]: one for one in networks}
 models = {name: affscore.load_model(one, seed) for name, one in names.items()}
 prepare = affscore.models.card_of(models["right labels"]).preprocessing
 
-# %% mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords. Left: the output (black) along a closed path around a digit, its chord over each segment (dashed), and the area between. Right: the first 2&nbsp;% of the first segment, with a tick for each kink. There wrong labels have about twice as many, on the whole path a quarter more. The axes of a column have the same span."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
+# %% mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords, with a quarter more kinks on the whole path. Left: the output along the path, its chords (dashed) and the area between; right: the first 2&nbsp;% of the first segment, with a tick for each kink."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
 pictures, digits = affscore.models.digits("test")
 path = closed_paths(prepare(pictures[image])[None])[0].double()
 followed = {
@@ -102,16 +99,16 @@ digit = int(digits[image])
 logits_along_path(followed, digit)
 
 # %% [markdown]
-# **With wrong labels the output bends much more, on not many more regions.** The kinks can be found exactly
-# {cite}`sotoudeh2019computing`. A segment has the points $x(t) = x_0 + t\,(x_1 - x_0)$, and
-# every unit is piecewise affine in $t$. `along_segments` pushes the segment through the network, layer by layer, and adds a
-# point wherever a unit crosses zero. Three measures follow:
+# How are kinks counted? Along a segment of length $\ell$ every unit is piecewise affine, so all kinks can be found exactly
+# {cite}`sotoudeh2019computing`: `along_segments` pushes the segment through the network, layer by layer, and adds a point wherever
+# a unit crosses zero. This gives the number of **regions** (the poster's density), and two measures of a curve $f(t)$
+# with its chord $h(t)$:
 #
-# * the **density**, how many regions a segment crosses: how often the set of active units changes;
-# * the **absolute deviation**: the area between an output $f$ and its chord $h$, $D = \ell \int_0^1 |f - h|\,dt$, where
-#   $\ell$ is the length of the segment;
-# * the **relative deviation**, ours: $D$ divided by $\ell$ and by the way that $f$ goes up and down. It is 0 for an affine
-#   function and 1/2 at most. It stays if all outputs are multiplied by a number.
+# * the **bend** $D = \ell \int_0^1 |f - h|\,dt$ is the area between a bow and its string (*absolute deviation*);
+# * the **relative bend**, ours, divides $D$ by $\ell$ and by the way that $f$ goes up and down (*relative deviation*). So it sees
+#   the form of a curve and not its size: it is the same if all outputs are multiplied by a number.
+#
+# Means over segments and outputs:
 
 
 # %%
@@ -121,126 +118,103 @@ def measure(segment):
     chord = f[:, :1] + fine * (f[:, -1:] - f[:, :1])
     distance = abs(f - chord).mean(axis=1)
     way = abs(np.diff(segment.logits, axis=0)).sum(axis=0)
-    # the poster's code adds up a bound of the area, here five times as large
-    return {
-        "density": segment.crossings,
-        "absolute deviation": segment.length * distance.mean(),
-        "relative deviation": distance.mean() / way.mean(),
-    }
+    bend = segment.length * distance.mean()
+    return segment.crossings, bend, distance.mean() / way.mean()
 
 
-# %% [markdown]
-# Means over segments and outputs:
-
-# %%
+MEASURES = ["regions", "bend", "relative bend"]
 of_path = {
-    name: pd.DataFrame(map(measure, segments)).mean()
+    name: pd.DataFrame(map(measure, segments), columns=MEASURES).mean()
     for name, segments in followed.items()
 }
-table(pd.DataFrame(of_path).T, digits={"density": 0})
+table(pd.DataFrame(of_path).T, digits={"regions": 0})
 
 # %% [markdown]
 # ## Do more regions mean more bend?
 #
-# One pair is one sample. So two architectures, a mini VGG and a mini ResNet, learned the digits as they are, moved
-# at random, and with 20 to 100 % of wrong labels, from three seeds each, and all were followed around the same 16 test images.
+# **Yes for the bend, hardly for the relative bend.** One pair of networks is one sample, so a mini VGG and a mini ResNet learned
+# the digits as they are, moved at random, and with 20 to 100 % of wrong labels, from three seeds each. All were followed around
+# the same 16 test images. Rank correlations with the number of regions over the segments of a network, means over trainings (the
+# poster has −0.15 to 0.27 for the bend, on CIFAR-10):
 
 # %%
-MEASURES = {"crossings": "regions", "absolute_deviation": "deviation"}
-MEASURES["relative"] = "relative"
 called = {"vgg8": "VGG", "resnet8": "ResNet"}
 paths = load_study("regions-paths").replace({"network": called})
+NAMES = {"crossings": "regions", "absolute_deviation": "bend"}
+NAMES["relative_deviation"] = "relative bend"
+paths = paths.rename(columns=NAMES)
 way = paths["length"] * paths["total_variation"]
-paths["relative"] = paths["absolute_deviation"] / way
-paths = paths.rename(columns=MEASURES)
-headings = {"regions": "density", "deviation": "absolute deviation"}
-headings |= {"relative": "relative deviation"}
-
-# %% [markdown]
-# Within a network the poster finds little relation: it prints rank correlations of density and deviation over segments from
-# −0.15 to 0.27 for CIFAR-10. Ours, means over trainings:
-
-
-# %%
-def correlation(rows):
-    others = rows[["deviation", "relative"]]
-    return others.corrwith(rows["regions"], method="spearman")
-
-
-by_training = paths.groupby(["network", "way", "seed"])
-by_training = by_training[["regions", "deviation", "relative"]]
-within = by_training.apply(correlation).groupby("network").mean()
-table(within, {name: headings[name] for name in within})
+paths["relative bend"] = paths["bend"] / way
+by_training = paths.groupby(["network", "way", "seed"])[MEASURES]
+rho = by_training.corr("spearman")["regions"].unstack()[MEASURES[1:]]
+within = rho.groupby("network").mean()
+table(within)
 
 # %% tags=["remove-cell"]
 say(within.add_suffix("-within"))
 
 # %% [markdown]
-# **Absolute deviation rises with density, relative deviation hardly does.** With wrong labels only the absolute one runs away:
+# **Most of the bend is the size of the outputs.** A network whose outputs are all multiplied by five has five times the bend, and
+# makes the same decisions. With wrong labels nearly that happens:
 
-# %% mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the absolute deviation grows several times over, density and relative deviation little; the latter as much with right labels on moved digits. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the absolute deviation rises from 1 to about 6; those of density and relative deviation stay between 1 and 1.8."}}
+# %% mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the bend grows several times over, the number of regions and the relative bend little. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the bend rises from 1 to about 6; those of regions and relative bend stay between 1 and 1.8."}}
 by_labels = paths.groupby(["network", "way"], sort=False)
-means = by_labels[["regions", "deviation", "relative"]].mean()
+means = by_labels[MEASURES].mean()
 times = means.div(means.xs("vanilla", level="way"), level="network")
-wrong = times.xs("noise-1.0", level="way")
-times_as_large(times.rename(columns=headings))
+times_as_large(times)
 
 # %% tags=["remove-cell"]
-say(wrong, "{:.1f}")
+say(times.xs("noise-1.0", level="way"), "{:.1f}")
 
 # %% [markdown]
-# The relative deviation becomes {glue:text}`ResNet-relative` to {glue:text}`VGG-relative` times as large, density
-# {glue:text}`VGG-regions` to {glue:text}`ResNet-regions` times, absolute deviation {glue:text}`ResNet-deviation` and
-# {glue:text}`VGG-deviation` times. Most of the last is the swing of the outputs: a network whose outputs are all multiplied by
-# five has five times the deviation, and makes the same decisions.
+# With all labels wrong the bend of a mini VGG is {glue:text}`VGG-bend` times as large, its relative bend only
+# {glue:text}`VGG-relative bend` times, as on moved digits with right labels.
 #
 # ## Are wider networks more linear?
 #
-# Where a fifth of the labels is wrong, narrow networks cannot fit them, but wide ones can. Near the width at which they just
-# can, the test error is largest, and then it falls again: *double descent* {cite}`nakkiran2020deep`. The poster says that past
-# this width networks become more linear along the data.
+# **By the bend they are, by the affinity score they are not.** Where a fifth of the labels is wrong, narrow networks cannot fit
+# them, but wide ones can. Near the width at which they just can, the test error is largest, and then it falls again: *double
+# descent* {cite}`nakkiran2020deep`. The poster says that past this width networks become more linear along the data.
 
-# %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Test error peaks one width before the dashed line, absolute deviation at it; both fall from there, while density rises and the affinity score falls throughout. Mini VGGs of nine widths, three seeds each (thin) and their mean (thick), a fifth of the labels wrong. From the dashed line on 99\u00a0% of the training labels are fitted."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
+# %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Past the dashed line, where networks fit their labels, bend and test error fall while regions multiply and the affinity score falls, too. Mini VGGs of nine widths: three seeds (thin) and their mean (thick)."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and bend rise up to a dashed vertical line and fall slowly behind it. The number of regions rises all the way. The mean affinity score falls all the way."}}
 scores = under(load_study("regions-width"))
 wide = with_scores(scores, load_study("regions-width-paths"))
 wide["width"] = wide["network"].str.rpartition("_")[2].astype(int)
 wide["test_error"] *= 100
+wide = wide.rename(columns=NAMES)
 fitted = wide.groupby("width")["fitted"].min()
 threshold = fitted.index[fitted >= 0.99].min()
-shown = {"test_error": "test error (%)", "crossings": "density"}
-shown |= {"absolute_deviation": "absolute deviation"}
-shown["score"] = "mean affinity score"
-means = wide.groupby("width")[["crossings", "absolute_deviation"]].mean()
-grown = means.iloc[-1] / means.loc[threshold]
+shown = {"test_error": "test error (%)", "regions": "regions"}
+shown |= {"bend": "bend", "score": "mean affinity score"}
 against_width(wide, shown, threshold)
 
 # %% tags=["remove-cell"]
-say(grown.to_frame("grown"), "{:.1f}")
+means = wide.groupby("width")[["regions", "bend"]].mean()
+say((means.iloc[-1] / means.loc[threshold]).to_frame("grown"), "{:.1f}")
 
 # %% [markdown]
-# **More regions, less bend:** from the dashed line on density grows to {glue:text}`crossings-grown` times, and absolute
-# deviation falls to {glue:text}`absolute_deviation-grown` times. Are wider networks more linear? It depends on the measure:
-# absolute deviation says yes, the affinity score no, and the relative deviation has no trend (fold). The deviation compares the
-# function with a chord near one image, the score each activation with an affine map, over all images.
+# **More regions, less bend:** from the dashed line on regions become {glue:text}`regions-grown` times as many, and the bend falls
+# to {glue:text}`bend-grown` times. The relative bend has no trend (fold). Why do the measures disagree? The bend compares the
+# network with a chord near one image, the score each activation with an affine map, over all images.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals and p-values", "code_prompt_hide": "How sure? Intervals and p-values"}
 # Intervals of 95 % are over seeds and images, p-values by permutations
 # of the means over seeds.
 
-both, sure = ["absolute_deviation", "relative_deviation"], {}
-for what in ("deviation", "relative"):
+both, sure = ["bend", "relative bend"], {}
+for what in both:
     rho = mean_correlation(paths, "regions", what)
     sure["regions", what, "segments"] = f"{rho:.2f}"
 past = wide[wide["width"] >= threshold]
 for what in (*both, "score"):
     sure["width", what, "widths"] = trend_over(past, "width", "width", what)
 ours = with_scores(under(load_study("regions")), load_study("regions-paths"))
-for network, rows in ours.replace({"network": called}).groupby("network"):
+ours = ours.rename(columns=NAMES).replace({"network": called})
+for network, rows in ours.groupby("network"):
     for what in both:
         rho = trend_over(rows, "way", what, "score")
         sure["score", what, f"labels, {network}"] = rho
 sure = pd.Series(sure).rename_axis(["of", "and", "over"])
-sure = sure.rename(lambda name: name.replace("_", " "))
 table(sure.to_frame("rank correlation"))
 
 # %% [markdown]
@@ -250,7 +224,7 @@ table(sure.to_frame("rank correlation"))
 #
 # In a plane through three points of the path regions are tiles, in the colour of the norm of an output's gradient there.
 
-# %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "With right labels gradients of regions have nearly the same norm, with wrong labels their norms differ. Regions in a plane through three points of the path, all panels on one scale; white lines part regions. Left: nearly every point of the grid has its own region. Right: a corner, 3&nbsp;% of each side, with about as many regions in both networks."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
+# %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "With right labels gradients of regions have nearly the same norm, with wrong labels their norms differ. Left: the plane, where nearly every point of the grid has its own region; right: a corner, 3&nbsp;% of each side, where white lines part regions."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
 corner, right, up = path[0], path[2] - path[0], path[6] - path[0]
 planes = {}
 for name, model in models.items():
@@ -270,7 +244,7 @@ mosaic(planes, digit)
 # *Compute · 10 minutes · easy.* Aim: compute a deviation by hand.
 #
 # A logit along a segment of length 1 is $f(t) = \max(t - a, 0)$ with $0 < a < 1$. Write a function `deviation(a)` that returns its
-# absolute deviation.
+# bend, the absolute deviation.
 # ```
 #
 # ```{admonition} Hint for 15.1

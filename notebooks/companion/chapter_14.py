@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import torch
@@ -15,12 +14,9 @@ from torch import Tensor
 
 from affscore.network.reduction import reduce
 from affscore.plots.signature import FEW
-from affscore.plots.style import MARKERS, house_style, legend_below, literal, page, score_axis
+from affscore.plots.style import MARKERS, house_style, legend_below, literal, page, score_axis, series_style
 from companion.answers import as_function, call
 from companion.exercises import Hints, exercise, right
-
-_LIGHTEST = 0.85
-"""Of the colour map; what lies above is too light for a line on white."""
 
 
 @house_style()
@@ -35,7 +31,7 @@ def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, do
         doubling: Whether the axis is logarithmic, with 1 added to every number, as positions of a text are counted.
 
     Returns:
-        The figure, as wide as a page: a panel for each title; the first activation is the darkest.
+        The figure, as wide as a page: a panel for each title.
 
     >>> rows = [(step, index, seed, 0.9 - 0.1 * step) for step in (0, 1) for index in (0, 1) for seed in (1, 2)]
     >>> table = pd.DataFrame(rows, columns=["step", "index", "seed", "score"])
@@ -49,13 +45,12 @@ def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, do
         len(panels), 0.8, each=2.5, columns=min(len(panels), 3), sharey=True, xlabel=xlabel, ylabel="affinity score"
     )
     numbers = sorted({index for rows in panels.values() for index in rows["index"]})
-    colours = mpl.colormaps["viridis"](np.linspace(0, _LIGHTEST, len(numbers)))
     for axes, (title, rows) in zip(grid, panels.items(), strict=True):
         places = sorted(set(rows[by] + doubling))
         for index, own in rows.groupby("index"):
             place = numbers.index(index)
             marker = MARKERS[place % len(MARKERS)] if len(places) <= FEW else ""
-            look: Any = {"color": colours[place], "marker": marker, "markersize": 3, "markeredgewidth": 0}
+            look: Any = {"color": series_style(place)["color"], "marker": marker, "markersize": 3, "markeredgewidth": 0}
             whole: Any = {"errorbar": ("pi", 100), "err_kws": {"linewidth": 0}}  # from the least to the largest
             sns.lineplot(
                 x=own[by] + doubling, y=own["score"], ax=axes, linestyle="-", linewidth=1.2, legend=False,

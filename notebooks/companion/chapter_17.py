@@ -13,6 +13,7 @@ from affscore.plots.style import house_style, legend_below, literal, page, score
 from affscore.transport import differentiable_affinity
 from companion.answers import as_number
 from companion.exercises import Hints, exercise, right
+from companion.style import narrow
 
 SMALL = {"vgg8": "mini VGG", "resnet8": "mini ResNet"}
 """What the networks of the study are called on the page."""
@@ -31,9 +32,9 @@ def accuracy_by_score(trainings: pd.DataFrame) -> Figure:
     ['mini VGG', 'mini ResNet']
     """
     panels = list(trainings.groupby("network", sort=False))
-    figure, grid = page(
-        len(panels), 3.1, sharex=True, sharey=True, xlabel="mean score", ylabel="accuracy minus free (points)"
-    )
+    labels = {"xlabel": "mean score", "ylabel": "accuracy minus\nfree (points)"}
+    figure, grid = page(len(panels), 0.9, each=1.7, columns=1, sharex=True, sharey=True, **labels)
+    narrow(figure)
     for axes, (network, rows) in zip(grid, panels, strict=True):
         axes.axhline(0, color="0.5", linewidth=0.8)
         for number, ((target, task), some) in enumerate(rows.groupby(["target", "task"])):
@@ -41,7 +42,7 @@ def accuracy_by_score(trainings: pd.DataFrame) -> Figure:
             look: Any = {"linestyle": "", "color": colour, "marker": marker, "label": f"{target}, {task}"}
             axes.plot(some["mean score"], some["change"], markersize=7, alpha=0.8, **look)
         axes.set_title(literal(str(network)))
-    legend_below(figure, 4)
+    legend_below(figure, 2)
     return figure
 
 
@@ -61,7 +62,7 @@ def towards(goals: pd.DataFrame, reached: pd.DataFrame) -> Figure:
             look = series_style(number)
             axes.plot(rows.T, "-", color=look["color"], linewidth=0.7, alpha=0.45)
             axes.plot(rows.mean(), "-", **look, markersize=5, label=str(network))
-        axes.set_title({"as-vit": "towards a mini ViT", "as-resnet": "towards a mini ResNet-18"}[literal(name)])
+        axes.set_title(f"towards a {literal(name)}")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     score_axis(grid, [*goals.to_numpy().ravel(), *reached.to_numpy().ravel()])
     legend_below(figure, 3)

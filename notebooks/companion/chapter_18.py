@@ -31,8 +31,23 @@ _CAVEATS = {
     "wide-networks-are-locally-linear": "relative deviation: open",
     "noise-is-further-than-cifar": "open on three networks on photographs",
     "no-criterion-says-the-same": "each is below 0.5 somewhere; yet CKA rises with the score in nearly all of ours",
-    "training-bends": "no rise of averages over positions; but training lowers the mean score",
 }
+
+_MEASURED = {
+    "relu-more-than-sigmoid": ("at a deviation of 8 Tanh scores {} less", r"tanh at 8 -(\S+)"),
+    "sigmoid-not-near-zero": ("its lowest is {}", r"Sigmoid (\S+)"),
+    "no-outliers": ("{} do not", r"others (\d+ of \d+)"), "average-of-table-2": ("{} of 5 differ", r"^(\d+)"),
+    "tanh-lower-than-sigmoid": ("{} above half of Sigmoid's lowest", r"(\S+) \["),
+    "shrinkage-is-constant": ("one moves by {}", r"functions (\S+)"),
+    "pure-convnets-low-spread": ("their spread is {} above ViTs'", r"ViTs (\S+)"),
+    "table-1-sums-up-table-2": ("{} of its numbers differ", r"(\d+) differ"),
+    "training-bends": ("no rise of averages over positions; but training lowers the mean by {}", r"score (\S+)"),
+    "inception-widens": ("its smallest is {} above AlexNet's", r"alexnet \(smallest\) (\S+)"),
+    "large-patches-plateau": ("its last score is {}", r"itself (\S+)"),
+    "transitions-linearise": ("they go {} of the way to 1", r"DenseNets go (\S+)"),
+    "better-than-widened-plain-networks": ("{} less accurate on digits at depth 5", r"digits at depth 5 -(\S+)"),
+}  # fmt: skip
+"""What the test of a failing claim found, in the page's words, and where its number stands in the words of the test."""
 
 # pages that are not those of the module of a claim, and claims that no page treats
 _PAGES = {"after-sums-more-linear": "05", "training-bends": "11"}
@@ -60,6 +75,15 @@ def material(claims: pd.DataFrame) -> pd.Series:
     return named.where(named.isin(_ON.values()), claims["material"]).rename("tested on")
 
 
+def _note(claims: pd.DataFrame, name: str) -> str:
+    """What stands below a claim: a caveat, or a number that the failing test found."""
+    words, pattern = _MEASURED.get(name, (_CAVEATS.get(name, ""), ""))
+    if pattern:
+        failing = claims[(claims["name"] == name) & (claims["verdict"] == "does not hold")]
+        words = "".join(map(words.format, failing["found"].str.extract(pattern, expand=False).dropna()[:1]))
+    return words and f"<br><i>{words}</i>"
+
+
 def results(claims: pd.DataFrame, *verdicts: str) -> Styler:
     """Claims with what they were tested on, those that hold somewhere first; each links to the page about it.
 
@@ -82,7 +106,7 @@ def results(claims: pd.DataFrame, *verdicts: str) -> Styler:
     paths = {path.name[:2]: path.stem for path in Path().glob("[0-9][0-9]_*.ipynb")}
     links = {number: f' (<a href="{stem}.html">{int(number)}</a>)' for number, stem in paths.items()}
     by["claim"] += [links.get(page, "") for page in by["page"]]
-    by["claim"] += [f"<br><i>{_CAVEATS[name]}</i>" if name in _CAVEATS else "" for name in by["name"]]
+    by["claim"] += [_note(claims, name) for name in by["name"]]
     by["fails"] = by["fails"].fillna(by["depends"] + ", by some choices")
     shown = by[["claim", "holds", "fails", "open"]].dropna(axis=1, how="all").fillna("")
     return words_of(shown.rename(columns={word: f"{word} on" for word in SHORT.values()}))

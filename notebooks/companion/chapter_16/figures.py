@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from affscore.plots.style import PALETTE, house_style, kind_style, legend_below, literal, page, series_style
+from companion.style import narrow
 
 
 @house_style()
@@ -25,10 +26,11 @@ def accuracy_by_share(table: pd.DataFrame) -> Figure:
     """
     labels: Any = {"xlabel": "channels that became linear (%)", "ylabel": "mean accuracy (%)"}
     figure, (axes,) = page(1, 2.9, **labels)
+    narrow(figure)
     for number, order in enumerate(table.mean().sort_values(ascending=False).index):
         axes.plot(100 * table.index, table[order], "-", **series_style(number), markersize=5, label=literal(str(order)))
     axes.set(xticks=100 * table.index, ylim=(0, None))
-    legend_below(figure, 5)
+    legend_below(figure, 3)
     return figure
 
 
