@@ -331,23 +331,20 @@ def forest(verdicts: pd.DataFrame, label: str) -> Figure:
     Args:
         verdicts: A row for each comparison, with ``difference``, ``low``, ``high`` and ``margin``
             (:func:`companion.studies.interventions.judged`).
-        label: Of the axis; or a column with the label of each row, then a panel for each, with rows of the same names.
+        label: Of the axis.
 
     >>> row = {"difference": 0.1, "low": 0.0, "high": 0.2, "margin": 0.02}
     >>> len(forest(pd.DataFrame({"a": row, "b": row}).T, "difference").axes[0].containers)  # bands and intervals
     4
     """
-    panels = list(verdicts.groupby(label, sort=False)) if label in verdicts else [(label, verdicts)]
-    names = list(dict.fromkeys(verdicts.index))
-    figure, grid = page(len(panels), max(1.6, 0.5 + 0.3 * len(names)), sharey=True)
-    for axes, (name, rows) in zip(grid, panels, strict=True):
-        columns = rows[["low", "difference", "high", "margin"]].to_numpy(dtype=float)
-        for place, (low, value, high, margin) in enumerate(columns):
-            axes.barh(place, 2 * margin, 0.7, -margin, color="0.88")
-            axes.errorbar(value, place, xerr=[[value - low], [high - value]], fmt="o", color=PALETTE["blue"])
-        axes.axvline(0, color="0.5", linewidth=0.8)
-        axes.set_xlabel(str(name))
-        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        axes.tick_params(axis="y", length=0)
-    name_rows(grid[0], names)
+    figure, (axes,) = page(1, max(1.6, 0.5 + 0.3 * len(verdicts)))
+    columns = verdicts[["low", "difference", "high", "margin"]].to_numpy(dtype=float)
+    for place, (low, value, high, margin) in enumerate(columns):
+        axes.barh(place, 2 * margin, 0.7, -margin, color="0.88")
+        axes.errorbar(value, place, xerr=[[value - low], [high - value]], fmt="o", color=PALETTE["blue"])
+    axes.axvline(0, color="0.5", linewidth=0.8)
+    axes.set_xlabel(label)
+    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.tick_params(axis="y", length=0)
+    name_rows(axes, [*verdicts.index])
     return figure
