@@ -83,7 +83,7 @@ say(pd.DataFrame({"score": scores}))
 # **A ReLU that is rarely active is more non-linear than one that is active half of the time.** In the first window ReLU is
 # constant, in the last one the identity: both are affine.
 #
-# Green is the affine map $T$ of the score. It compares the two distributions beside each panel (bars are cut at a third).
+# Green is the affine map $T$ of the score, which compares the two distributions beside each panel (bars are cut at a third).
 #
 # ## A distance between clouds
 #
@@ -247,8 +247,8 @@ pd.DataFrame(rows, index=columns).T.round(3)
 
 # %% [markdown]
 # **The formula predicts the scores of ReLU, Tanh and SiLU.** Remember 0.62: pre-activations of a wide random network look normal. The square
-# has no correlation with its input. On a line it still scores above one half, as some affine image of the inputs is
-# distributed much like the squares. With more coordinates its score goes to 0.
+# has no correlation with its input. On a line it still scores above one half, as an affine image of the inputs can be
+# distributed a little like the squares. With more coordinates its score goes to 0.
 #
 # ## Exercises
 #

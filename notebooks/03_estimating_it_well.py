@@ -26,8 +26,8 @@
 # {glue:text}`1.0-empirical` too high. Shrinkage can lower this bias and can raise it, so take sixteen images for each
 # channel. {bdg-warning}`depends`
 #
-# **Training a network again moves its scores more than eight times the images do**, by {glue:text}`another training-moved`
-# against {glue:text}`256 images in place of 32-moved`. We saw this in one small VGG-16 on digits. {bdg-secondary}`open`
+# **Training a network again moves its scores by {glue:text}`another training-moved`, taking 256 images in place of 32 by
+# {glue:text}`256 images in place of 32-moved`.** We saw this in one small VGG-16 on digits. {bdg-secondary}`open`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -76,8 +76,8 @@ from companion.sweeps import sweep
 # ## What do few images do?
 #
 # **With few images the score is too high.** It says how well an affine map fits, and this map is judged on the images that it
-# was fitted to. Just as a line goes through any two points, an affine map nearly carries every image to its own output when
-# there are more channels than images.
+# was fitted to. Just as a line goes through any two points, an affine map carries inputs nearly to their outputs when there are many
+# more channels than images.
 #
 # How large is this error, the *bias*? We take a ReLU with 128 channels of normal inputs, as its score for infinitely many images
 # is known. Its channels are independent, or their spectrum is *steep*: a few directions hold most of the variance.

@@ -90,7 +90,7 @@ signatures(pd.concat(both))
 # (reading-one)=
 # ## Which score is low?
 #
-# **Compare a score with others of its place.** In 26 networks that others trained (six have sums) nine tenths of the scores of
+# **Compare a score with others of its place.** In 26 networks that others trained (six have ReLUs after sums) nine tenths of the scores of
 # a place lie between *low* and *high*:
 
 # %%

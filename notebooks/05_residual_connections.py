@@ -191,7 +191,7 @@ if model:
 # **Without training, too, sums split the scores**: a ReLU scores {glue:text}`untrained-first-predicted` inside a block, as on any
 # centred Gaussian, and {glue:text}`untrained-after-sum-predicted` after the sum.
 #
-# Means over four ResNets:
+# Means over four ResNets, at one position:
 
 # %%
 split = noise.query("family == 'residual'").groupby(["stage", "kind"])

@@ -124,8 +124,8 @@ extremes = {"least": times["min"].min(), "most": times["max"].max()}
 say(pd.DataFrame({"times": extremes}), "{:.2g}")
 
 # %% [markdown]
-# **So a signature belongs to the data, too.** Noise moves it further than other photographs, in all networks but one. Under every
-# choice of the measure it is at least {glue:text}`min-every choice` times as far.
+# **So a signature belongs to the data, too.** Under every choice of the measure other data move it at least
+# {glue:text}`min-every choice` times as far as the unit. Noise moves it further than other photographs, in all networks but one.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]

@@ -210,9 +210,10 @@ say(pd.DataFrame({"affine": noise[0.0]}, ["loss"]), "{:.1f}")
 # On three tasks even an affine network is as good as an untouched one. (At a tenth of the channels, the gap of the sum is
 # {bdg-secondary}`open`: five seeds differ much.)
 #
-# Do these tasks need more non-linearity than others? That does not explain the gap, because an affine network loses 20 points on
-# the larger digit, too. {bdg-warning}`depends` On noise it is even *better* than an untouched one, as it cannot memorise the wrong
-# labels (training loss {glue:text}`loss-affine`). Why late is ahead there we do not know.
+# One might think that the sum and noise need non-linearity more than the other tasks. But the larger digit needs it, too: an affine
+# network loses 20 points there, and yet there is no gap. And noise needs none: an affine network is even *better* than an
+# untouched one, as it cannot memorise the wrong labels (training loss {glue:text}`loss-affine`). So we do not know why late is
+# ahead. {bdg-warning}`depends`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Late less early, in points", "code_prompt_hide": "How sure? Late less early, in points"}
 # 95 % over five seeds; path lengths are those up to half of the untouched network's

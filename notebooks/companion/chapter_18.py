@@ -34,18 +34,18 @@ _CAVEATS = {
 }
 
 _MEASURED = {
-    "relu-more-than-sigmoid": ("at a deviation of 8 Tanh scores {} less", r"tanh at 8 -(\S+)"),
-    "sigmoid-not-near-zero": ("its lowest is {}", r"Sigmoid (\S+)"),
-    "no-outliers": ("{} do not", r"others (\d+ of \d+)"), "average-of-table-2": ("{} of 5 differ", r"^(\d+)"),
-    "tanh-lower-than-sigmoid": ("{} above half of Sigmoid's lowest", r"(\S+) \["),
-    "shrinkage-is-constant": ("one moves by {}", r"functions (\S+)"),
-    "pure-convnets-low-spread": ("their spread is {} above ViTs'", r"ViTs (\S+)"),
+    "relu-more-than-sigmoid": ("at a deviation of 8 Tanh scores {} less than ReLU", r"tanh at 8 -(\S+)"),
+    "sigmoid-not-near-zero": ("its lowest score there is {}", r"Sigmoid (\S+)"),
+    "no-outliers": ("{} stand elsewhere", r"others (\d+ of \d+)"), "average-of-table-2": ("{} of 5 averages differ", r"^(\d+)"),
+    "tanh-lower-than-sigmoid": ("its lowest is {} above half of Sigmoid's", r"(\S+) \["),
+    "shrinkage-is-constant": ("that of one function moves by {}", r"functions (\S+)"),
+    "pure-convnets-low-spread": ("they spread {} wider than those of ViTs", r"ViTs (\S+)"),
     "table-1-sums-up-table-2": ("{} of its numbers differ", r"(\d+) differ"),
-    "training-bends": ("no rise of averages over positions; but training lowers the mean by {}", r"score (\S+)"),
-    "inception-widens": ("its smallest is {} above AlexNet's", r"alexnet \(smallest\) (\S+)"),
+    "training-bends": ("no rise of averages over positions; but training lowers the mean score by {}", r"score (\S+)"),
+    "inception-widens": ("its lowest score is {} above AlexNet's", r"alexnet \(smallest\) (\S+)"),
     "large-patches-plateau": ("its last score is {}", r"itself (\S+)"),
-    "transitions-linearise": ("they go {} of the way to 1", r"DenseNets go (\S+)"),
-    "better-than-widened-plain-networks": ("{} less accurate on digits at depth 5", r"digits at depth 5 -(\S+)"),
+    "transitions-linearise": ("scores rise by {} of the way to 1", r"DenseNets go (\S+)"),
+    "better-than-widened-plain-networks": ("less accurate by {} on digits, at depth 5", r"digits at depth 5 -(\S+)"),
 }  # fmt: skip
 """What the test of a failing claim found, in the page's words, and where its number stands in the words of the test."""
 
