@@ -67,7 +67,7 @@ from companion.style import say, table
 # {cite}`shazeer2020glu`, as most newer models do. We score the four GELUs, of 512 channels each, on 512 held-out windows of 128
 # characters.
 
-# %% mystnb={"figure": {"name": "fig-14-course", "caption": "Training lowers the score of every GELU, after a short rise. Lines are means over three seeds, bands reach from the lowest to the highest."}, "image": {"alt": "Two panels, without and with gates, each with four curves that begin near 0.95 and fall while the network trains, to between 0.7 and 0.85. The first two blocks end lowest."}}
+# %% mystnb={"figure": {"name": "fig-14-course", "caption": "Training lowers the score of every GELU, after a short rise. Lines are means over three seeds, bands reach from the lowest to the highest."}, "image": {"width": "540px", "alt": "Two panels, without gates above and with gates below, each with four curves that begin near 0.95 and fall while the network trains, to between 0.7 and 0.85. The first two blocks end lowest."}}
 NAMES = {"char_gpt": "GELU", "gated_char_gpt": "gated GELU"}
 # paired scores, here within 0.001 of the exact ones
 course = load_study("language-course").replace({"network": NAMES})
@@ -133,7 +133,7 @@ table(sure.agg(**of, most=("lead", "max")), digits=3)
 # **A GELU scores highest where it knows one character**, which is at the first position of a window; the second knows two, the
 # last one all. Sections above average over all positions (*average after*); here each is scored for itself.
 
-# %% mystnb={"figure": {"name": "fig-14-positions", "caption": "At the first position the GELUs of trained networks score highest; from the fifth on scores hardly change. Lines and bands as above."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
+# %% mystnb={"figure": {"name": "fig-14-positions", "caption": "At the first position the GELUs of trained networks score highest; from the fifth on scores hardly change. Lines and bands as above."}, "image": {"width": "540px", "alt": "Two panels, without gates above and with gates below; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
 positions = load_study("language-positions").replace({"network": NAMES})
 positions = positions.query("way == 'language'")
 positions = positions[positions["covariance"] == covariance]

@@ -86,7 +86,7 @@ names |= {one.rpartition("/")[2]: one for one in networks}
 models = {name: affscore.load_model(one, seed) for name, one in names.items()}
 prepare = affscore.models.card_of(models["right labels"]).preprocessing
 
-# %% mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords, with a quarter more kinks on the whole path. Left: the output along the path, its chords (dashed) and the area between; right: the first 2&nbsp;% of the first segment, with a tick for each kink."}, "image": {"alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
+# %% mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords, with a quarter more kinks on the whole path. Left: the output along the path, its chords (dashed) and the area between; right: the first 2&nbsp;% of the first segment, with a tick for each kink."}, "image": {"width": "540px", "alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
 pictures, digits = affscore.models.digits("test")
 path = closed_paths(prepare(pictures[image])[None])[0].double()
 followed = {
@@ -157,7 +157,7 @@ say(within.add_suffix("-within"))
 # **Most of the bend is the size of the outputs.** A network whose outputs are all multiplied by five has five times the bend, and
 # makes the same decisions. With wrong labels nearly that happens:
 
-# %% mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the bend grows several times over, the number of regions and the relative bend little. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"alt": "Two panels, mini VGG and mini ResNet, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the bend rises from 1 to about 6; those of regions and relative bend stay between 1 and 1.8."}}
+# %% mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the bend grows several times over, the number of regions and the relative bend little. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"width": "540px", "alt": "Two panels, mini VGG and mini ResNet below each other, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the bend rises from 1 to about 6; those of regions and relative bend stay between 1 and 1.8."}}
 by_labels = paths.groupby(["network", "way"], sort=False)
 means = by_labels[MEASURES].mean()
 times = means.div(means.xs("vanilla", level="way"), level="network")
@@ -176,7 +176,7 @@ say(times.xs("noise-1.0", level="way"), "{:.1f}")
 # them, but wide ones can. Near the width at which they just can, the test error is largest, and then it falls again: *double
 # descent* {cite}`nakkiran2020deep`. The poster says that past this width networks become more linear along the data.
 
-# %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Past the dashed line, where networks fit their labels, bend and test error fall while regions multiply and the affinity score falls, too. Mini VGGs of nine widths: three seeds (thin) and their mean (thick)."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and bend rise up to a dashed vertical line and fall slowly behind it. The number of regions rises all the way. The mean affinity score falls all the way."}}
+# %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Past the dashed line, where networks fit their labels, bend and test error fall while regions multiply and the affinity score falls, too. Mini VGGs of nine widths: three seeds (thin) and their mean (thick)."}, "image": {"width": "540px", "alt": "Four panels below each other over the width on a logarithmic axis. Test error and bend rise up to a dashed vertical line and fall slowly behind it. The number of regions rises all the way. The mean affinity score falls all the way."}}
 scores = under(load_study("regions-width"))
 wide = with_scores(scores, load_study("regions-width-paths"))
 wide["width"] = wide["network"].str.rpartition("_")[2].astype(int)
@@ -224,7 +224,7 @@ table(sure.to_frame("rank correlation"))
 #
 # In a plane through three points of the path regions are tiles, in the colour of the norm of an output's gradient there.
 
-# %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "With right labels gradients of regions have nearly the same norm, with wrong labels their norms differ. Left: the plane, where nearly every point of the grid has its own region; right: a corner, 3&nbsp;% of each side, where white lines part regions."}, "image": {"alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
+# %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "With right labels gradients of regions have nearly the same norm, with wrong labels their norms differ. Left: the plane, where nearly every point of the grid has its own region; right: a corner, 3&nbsp;% of each side, where white lines part regions."}, "image": {"width": "540px", "alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
 corner, right, up = path[0], path[2] - path[0], path[6] - path[0]
 planes = {}
 for name, model in models.items():

@@ -169,7 +169,7 @@ table(record.loc[9::5])
 # a mini ResNet with 13 ReLUs, five tasks and five seeds, all trained equally long. The larger $\omega$, the shorter the path that
 # is left; *untouched* networks have no penalty.
 
-# %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "The sum of two digits breaks down below a path length of three if channels go early, below one if they go late; on the larger digit both fall together. A small dot is one training, a mark the mean of those with one weight of the penalty."}, "image": {"alt": "Two panels with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below three units, the late one only below one. On the larger of two digits both fall a little below one unit."}}
+# %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "The sum of two digits breaks down below a path length of three if channels go early, below one if they go late; on the larger digit both fall together. A small dot is one training, a mark the mean of those with one weight of the penalty."}, "image": {"width": "540px", "alt": "Two panels below each other with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits, below, the early curve falls below three units, the late one only below one. On the larger of two digits, above, both fall a little below one unit."}}
 study = load_study("advantage")
 when = {0.0: "early", 1.0: "late"}
 study["when"] = study["start"].map(when).fillna("untouched")
@@ -232,7 +232,7 @@ table(pd.DataFrame(sure).T.rename_axis("task"))
 #
 # Digits keep their early activations; the sum keeps half of the last but one, too.
 
-# %% mystnb={"figure": {"name": "fig-advantage-core", "caption": "What stays depends on the task. Blue, with their number, are the channels that stay non-linear (late, at a path length of about three), grey are all channels."}, "image": {"alt": "Two panels with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels."}}
+# %% mystnb={"figure": {"name": "fig-advantage-core", "caption": "What stays depends on the task. Blue, with their number, are the channels that stay non-linear (late, at a path length of about three), grey are all channels."}, "image": {"width": "540px", "alt": "Two panels with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels."}}
 late = study[study["when"] == "late"]
 late = late[late["task"].isin(["digits", "sum"])]
 lengths = late.groupby(["task", "omega"])["napl"].mean()
@@ -247,7 +247,7 @@ core_network(core)
 # Activations with a low score keep more channels, as early ones score low. With place and kind held
 # fixed nothing clear is left of the score (fold).
 
-# %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The place says almost all about the share of channels that stays non-linear (left), the affinity score before little (right). Thirteen activations, means over trainings."}, "image": {"alt": "Two panels. On the left the share that stays falls with the place in the network. On the right it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
+# %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The place says almost all about the share of channels that stays non-linear (above), the affinity score before little (below). Thirteen activations, means over trainings."}, "image": {"width": "540px", "alt": "Two panels. Above, the share that stays falls with the place in the network. Below, it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
 key = ["task", "seed", "layer", "call"]
 stays = study[study["when"] == "late"]
 stays = stays.assign(stays=stays["active"] / stays["channels"])

@@ -17,6 +17,7 @@ from affscore.plots.signature import FEW
 from affscore.plots.style import MARKERS, house_style, legend_below, literal, page, score_axis, series_style
 from companion.answers import as_function, call
 from companion.exercises import Hints, exercise, right
+from companion.style import narrow
 
 
 @house_style()
@@ -31,7 +32,7 @@ def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, do
         doubling: Whether the axis is logarithmic, with 1 added to every number, as positions of a text are counted.
 
     Returns:
-        The figure, as wide as a page: a panel for each title.
+        The figure, its panels below each other: one for each title.
 
     >>> rows = [(step, index, seed, 0.9 - 0.1 * step) for step in (0, 1) for index in (0, 1) for seed in (1, 2)]
     >>> table = pd.DataFrame(rows, columns=["step", "index", "seed", "score"])
@@ -41,9 +42,9 @@ def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, do
     """
     import seaborn as sns  # slow to load
 
-    figure, grid = page(
-        len(panels), 0.8, each=2.5, columns=min(len(panels), 3), sharey=True, xlabel=xlabel, ylabel="affinity score"
-    )
+    labels = {"xlabel": xlabel, "ylabel": "score"}
+    figure, grid = page(len(panels), 1.0, each=1.9, columns=1, sharex=True, sharey=True, **labels)
+    narrow(figure)
     numbers = sorted({index for rows in panels.values() for index in rows["index"]})
     for axes, (title, rows) in zip(grid, panels.items(), strict=True):
         places = sorted(set(rows[by] + doubling))

@@ -41,6 +41,7 @@ def accuracy_by_score(trainings: pd.DataFrame) -> Figure:
             colour, marker = series_style(number // 2)["color"], series_style(number % 2)["marker"]
             look: Any = {"linestyle": "", "color": colour, "marker": marker, "label": f"{target}, {task}"}
             axes.plot(some["mean score"], some["change"], markersize=7, alpha=0.8, **look)
+        axes.margins(y=0.12)
         axes.set_title(literal(str(network)))
     legend_below(figure, 2)
     return figure

@@ -277,7 +277,7 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
     for axes, (name, some) in zip(grid, shown, strict=True):
         for group, members in some.groupby("group", sort=False):
             _draw_bundle(axes, members, str(group), looks[group])
-        axes.set_title(literal(name))
+        axes.set(title=literal(name), xlabel=grid[-1].get_xlabel())
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     score_axis(grid, rows["score"])
     if len(looks) > 1:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from affscore.linear_regions import Segment
 from affscore.plots.style import PALETTE, house_style, legend_below, literal, page, series_style
 from companion.planes import Plane
+from companion.style import narrow
 
 
 @house_style()
@@ -27,16 +28,17 @@ def logits_along_path(paths: Mapping[str, Sequence[Segment]], logit: int, part: 
         part: How much of the first segment is magnified, as a fraction of it.
 
     Returns:
-        The figure, as wide as a page. Of each network the left panel has the whole path, with the area between the
+        The figure. Of each network the left panel has the whole path, with the area between the
         logit and its chords shaded, and how many breakpoints; the right one has the first part of it, with a tick for
         each breakpoint. The vertical axes of a column have the same scale.
 
     Source: Gamba et al., the figure of the poster.
     """
-    size = {"width_ratios": [5, 3]}
+    size = {"width_ratios": [5, 4]}
     figure, panels = page(
         2 * len(paths), 0.4, each=2.0, columns=2, sharex="col", gridspec_kw=size, xlabel="distance along the path"
     )
+    narrow(figure)
     for (name, path), (whole, magnified) in zip(
         paths.items(), zip(panels[::2], panels[1::2], strict=True), strict=True
     ):
@@ -85,12 +87,13 @@ def mosaic(planes: Mapping[str, Sequence[Plane]], logit: int) -> Figure:
         logit: Which, its number.
 
     Returns:
-        The figure, as wide as a page: a row for each network, all panels with one scale of colours. Where regions are
+        The figure: a row for each network, all panels with one scale of colours. Where regions are
         large enough, white lines part them. Sides are drawn at right angles, whatever their angle is.
     """
     columns = {len(some) for some in planes.values()}
     (number,) = columns
-    figure, panels = page(len(planes) * number, 0.5, each=2.5, columns=number, xlabel="distance", ylabel="distance")
+    figure, panels = page(len(planes) * number, 0.5, each=2.1, columns=number, xlabel="distance", ylabel="distance")
+    narrow(figure)
     steep = [one.slopes[:, :, logit] for some in planes.values() for one in some]
     top = max(float(np.quantile(one, 0.995)) for one in steep)
     names = [(name, one) for name, some in planes.items() for one in some]
@@ -123,7 +126,7 @@ def against_width(table: pd.DataFrame, measures: Mapping[str, str], threshold: f
         threshold: A width to mark, from which on a network fits all training labels.
 
     Returns:
-        The figure, as wide as a page: a panel for each measure, two in a row, over a logarithmic axis.
+        The figure, its panels below each other: one for each measure, over a logarithmic axis.
 
     >>> table = pd.DataFrame({"width": [1, 2], "seed": 1, "test_error": [0.2, 0.1]})
     >>> len(against_width(table, {"test_error": "test error"}).axes)
@@ -132,7 +135,8 @@ def against_width(table: pd.DataFrame, measures: Mapping[str, str], threshold: f
     import seaborn as sns  # slow to load
 
     width = "width (channels of the first stage)"
-    figure, panels = page(len(measures), 0.4, each=2.1, columns=2, sharex=True, xlabel=width)
+    figure, panels = page(len(measures), 0.4, each=1.4, columns=1, sharex=True, xlabel=width)
+    narrow(figure)
     widths = sorted(set(table["width"]))
     for axes, (name, label) in zip(panels, measures.items(), strict=True):
         numbers: Any = {"data": table, "x": "width", "y": name, "ax": axes, "linestyle": "-"}
@@ -158,15 +162,17 @@ def times_as_large(table: pd.DataFrame) -> Figure:
         table: A column for each measure, a row for each network and way of training, as "noise-0.2".
 
     Returns:
-        The figure, as wide as a page: the ways in their order, a line for each measure; the axes begin at 0.
+        The figure, its panels below each other: the ways in their order, a line for each measure; the axes begin at 0.
 
     >>> rows = pd.MultiIndex.from_product([["VGG", "ResNet"], ["vanilla", "noise-0.2"]])
     >>> figure = times_as_large(pd.DataFrame({"density": [1, 1.2, 1, 1.4]}, rows))
-    >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    >>> [label.get_text() for label in figure.axes[-1].get_xticklabels()]
     ['right', '20 %']
     """
     names = list(dict.fromkeys(table.index.get_level_values(0)))
-    figure, panels = page(len(names), 2.9, sharey=True, xlabel="labels", ylabel="times as large")
+    labels = {"xlabel": "labels", "ylabel": "times as large"}
+    figure, panels = page(len(names), 1.0, each=1.7, columns=1, sharex=True, **labels)
+    narrow(figure)
     for axes, name in zip(panels, names, strict=True):
         rows = table.loc[name]
         for number, measure in enumerate(table):

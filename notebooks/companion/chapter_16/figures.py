@@ -42,7 +42,7 @@ def accuracy_curves(table: pd.DataFrame) -> Figure:
         table: A row for each training: ``task``, ``when``, ``omega``, ``napl`` and ``accuracy``, in [0, 1].
 
     Returns:
-        The figure, as wide as a page: a panel for each task; a line joins the means over the trainings of one omega.
+        The figure, its panels below each other: one a task; a line joins the means over the trainings of one omega.
 
     >>> table = pd.DataFrame({"napl": [0, 1, 2], "accuracy": [0.5, 0.8, 0.9], "when": "late", "task": "sum",
     ...     "omega": [3, 2, 1]})
@@ -51,7 +51,9 @@ def accuracy_curves(table: pd.DataFrame) -> Figure:
     ([50.0, 80.0, 90.0], 'accuracy (%)')
     """
     names = list(dict.fromkeys(table["task"]))
-    figure, grid = page(len(names), 0.6, each=2.5, columns=2, sharey=True, xlabel="path length", ylabel="accuracy (%)")
+    labels = {"xlabel": "path length", "ylabel": "accuracy (%)"}
+    figure, grid = page(len(names), 0.9, each=1.8, columns=1, sharex=True, **labels)
+    narrow(figure)
     looks = {name: series_style(number) for number, name in enumerate(dict.fromkeys(table["when"]))}
     for axes, name in zip(grid, names, strict=True):
         for group, rows in table[table["task"] == name].groupby("when", sort=False):
@@ -72,7 +74,7 @@ def core_network(table: pd.DataFrame) -> Figure:
         table: A row for each task and activation, its index: ``channels`` and ``active``, those that are not linear.
 
     Returns:
-        The figure, as wide as a page, with a panel for each task; the number over each activation is that of its
+        The figure, its panels below each other: one for each task; the number over each activation is that of its
         channels that are not linear.
 
     >>> table = pd.DataFrame({"channels": [8, 16], "active": [4, 1]}, [["sum", "sum"], [0, 1]])
@@ -85,6 +87,7 @@ def core_network(table: pd.DataFrame) -> Figure:
         len(names), 0.6, each=1.7, columns=1, sharex=True, sharey=True, ylabel="channels",
         xlabel="activation, in the order of the network",
     )  # fmt: skip
+    narrow(figure)
     for axes, name in zip(grid, names, strict=True):
         layers = table.loc[name]
         for column, colour, label in (("channels", "grey", "all channels"), ("active", "blue", "not linear")):
@@ -110,13 +113,14 @@ def by_kind(table: pd.DataFrame, columns: Mapping[str, str]) -> Figure:
         columns: The label of each measure by its column; each has a panel of its own.
 
     Returns:
-        The figure, as wide as a page.
+        The figure, its panels below each other.
 
     >>> table = pd.DataFrame({"stays": [0.5, 0.1], "kind": ["first", "after-sum"], "score": [0.6, 0.9]})
     >>> [line.get_xdata().tolist() for line in by_kind(table, {"score": "affinity score"}).axes[0].lines]
     [[0.6], [0.9]]
     """
-    figure, grid = page(len(columns), 2.9, sharey=True, ylabel="share that stays (%)")
+    figure, grid = page(len(columns), 0.6, each=1.9, columns=1, ylabel="share that stays (%)")
+    narrow(figure)
     for axes, (name, label) in zip(grid, columns.items(), strict=True):
         for kind, rows in table.groupby("kind", sort=False):
             colour, marker = kind_style(str(kind))
