@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.recorder.axes import ASSUMED, CHANNEL, Place
+from affscore.recorder.axes import ASSUMED, CHANNEL
 from affscore.recorder.calls import ActivationCall, Event, Follower
 from affscore.recorder.dataflow import address, is_wrapped, tensors_in
 from affscore.recorder.kinds import (
@@ -143,8 +143,7 @@ class Blocks(Follower):
             if not run.problem:
                 try:
                     if run.seen is not None:
-                        place = self._place_before(run.seen[0], y, self._by_class[run.frame[0]] == LINEAR)
-                        recorder.place_again(call, place, run.seen[1], not_a_function)
+                        self._place_again(run, *run.seen, y)
                     recorder.listener.after(call, y)
                 except AffscoreError as error:
                     run.problem = str(error)
@@ -152,12 +151,14 @@ class Blocks(Follower):
             run.seen = None
             self._finished.append(run)
 
-    def _place_before(self, x: Tensor, y: Tensor, linear: bool) -> Place:
+    def _place_again(self, run: _Run, x: Tensor, before: Tensor, y: Tensor) -> None:
         """Where the channels of an input are, which what ran inside may have said; else where the output has them."""
-        layout = self.recorder.layout
-        if layout.knows(x) or not layout.knows(y) or x.ndim != y.ndim:
-            return layout.place(x)
-        return layout.place(x, layout.place(y).channel_axis, CHANNEL if linear or x.shape == y.shape else ASSUMED)
+        layout, call, listener = self.recorder.layout, run.call, self.recorder.listener
+        axis = layout.place(y).channel_axis if layout.knows(y) and not layout.knows(x) and x.ndim == y.ndim else None
+        certain = self._by_class[run.frame[0]] == LINEAR or x.shape == y.shape
+        vars(call).update(vars(layout.place(x, axis, CHANNEL if certain else ASSUMED)))
+        listener.forget(call)
+        listener.before(call, before, not_a_function)
 
     def after(self, event: Event) -> None:
         """See whether it is attention, or adds a shortcut."""

@@ -47,10 +47,9 @@ class Effects:
         if not data or event.function in CHANNEL_AXES or event.function in RECURRENT:
             return
         x = data[0] if len(data) == 1 else max(data, key=lambda one: (one.numel(), one.is_floating_point()))
-        named = {name: value for name, value in event.kwargs.items() if name != "out"}
         constants = [one for one, origin in zip(event.tensors, event.origins, strict=True) if origin is None]
         fixed = [event.layer, *map(_value, constants)] if constants else []
-        event.effect = self.of(event.function, event.args, named, x, fixed)
+        event.effect = self.of(event.function, event.args, event.kwargs, x, fixed)
 
     def of(self, function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor, at: Any = ()) -> Effect:
         """What a call does to x, one of its arguments.

@@ -24,7 +24,6 @@ from affscore.recorder.dataflow import is_wrapped, view_of
 from affscore.recorder.effects import is_whole
 from affscore.recorder.functions import NO_EFFECT, PRODUCTS, Effect, Function, as_function, kind_of
 
-_LARGEST_CONSTANT = 2**16
 _LONGEST_FORMULA = 64
 
 
@@ -115,9 +114,6 @@ class Formulas:
             return _number(value) if isinstance(value, Tensor) and chooses else value
 
         positional, named = tuple(map(replaced, args)), {key: replaced(value) for key, value in kwargs.items()}
-        kept = (*positional, *named.values())
-        if any(isinstance(value, Tensor) and value.numel() > _LARGEST_CONSTANT for value in kept):
-            return None  # a table of positions, say: it would have to be kept
         shape = tuple(max(event.data, key=Tensor.numel).shape)
         return Step(next(self._numbers), function, positional, named, effect, shape=shape)
 

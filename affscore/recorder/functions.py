@@ -89,13 +89,13 @@ def as_function(
 ) -> Callable[..., Any]:
     """A call as a function of some of its arguments, those within lists, too, in their order: or of one for all.
 
-    These are not kept alive. One that writes in place gets a copy, and returns it.
+    These are not kept alive. One that writes in place gets a copy, and returns it; an argument ``out`` is left out.
 
     >>> x = torch.ones(2)
     >>> as_function(torch.add, (x, 3), {}, lambda value: value is x)(torch.zeros(1)), x
     (tensor([3.]), tensor([1., 1.]))
     """
-    leaves, structure = tree_flatten((tuple(args), dict(kwargs)))
+    leaves, structure = tree_flatten((tuple(args), {name: value for name, value in kwargs.items() if name != "out"}))
     places = [place for place, leaf in enumerate(leaves) if chosen(leaf)]
     for place in places:
         leaves[place] = None

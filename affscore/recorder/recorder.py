@@ -17,7 +17,6 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
 from affscore.recorder import functions
-from affscore.recorder.axes import Place
 from affscore.recorder.calls import ActivationCall, Aside, Event, Follower, Functions, Listener
 from affscore.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
 from affscore.recorder.effects import Effects, check_elementwise
@@ -186,8 +185,7 @@ class Recorder:
                     f"{self.described(name)} runs on a nested or sparse tensor, or under torch.vmap or a transform of "
                     "torch.func: write this part of the network for a batch in one dense (or padded) tensor"
                 )
-            named = {key: value for key, value in kwargs.items() if key != "out"}
-            apply, block = functions.as_function(function, args, named, lambda value: value is x), ""
+            apply, block = functions.as_function(function, args, kwargs, lambda value: value is x), ""
             if not builtin and name in self.chosen.names:
                 one = x.narrow(self.layout.place(x).image_axis, 0, 1) if x.ndim else x
                 if module is not None:
@@ -214,7 +212,6 @@ class Recorder:
         self.calls.append(call)
         self._counts[call.layer] += 1
         returned: list[Any] = []
-        seen = x.clone() if call.block and not self.layout.knows(x) else None
         self.listener.before(call, x, apply)
         try:
             yield returned
@@ -228,8 +225,6 @@ class Recorder:
         if isinstance(y, Tensor) and address(y) == address(x):
             self.flow.overwritten(y)
         outputs = [one for one in tensors_in(y) if one.is_floating_point()] if call.block else [y]
-        if seen is not None:
-            self.place_again(call, self.layout.place(x), seen, apply)
         for tensor in outputs:
             self.layout.observe(Event(torch.clone, (x,), {}, [x], [self.flow.origin(x)]), tensor)
             origin = Origin(call.depth, call.index, call.index, layers=call.layers + call.block)
@@ -263,13 +258,6 @@ class Recorder:
             block=bool(block),
             **vars(self.layout.place(x, axis)),
         )
-
-    def place_again(self, call: ActivationCall, place: Place, x: Tensor, apply: Function) -> None:
-        """A block has run, and now it is known where the channels of its input x are: the listener hears of it anew."""
-        if any(getattr(call, name) != value for name, value in vars(place).items()):
-            vars(call).update(vars(place))
-            self.listener.forget(call)
-            self.listener.before(call, x, apply)
 
     def _check_block(self, call: ActivationCall, outputs: Sequence[Tensor]) -> None:
         """Look at what a module that was declared, and is not elementwise, has returned."""
