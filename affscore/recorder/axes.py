@@ -134,8 +134,7 @@ def viewed(axes: Axes, steps: Sequence[int], shape: Sequence[int], strides: Sequ
             held = (Part(size, next((part.role for part in ones if part.role in CHANNELS), POSITION)),)
         elif stride == 0:  # expanded
             was = axes[axis] if len(axes) == len(shape) else (Part(1, POSITION),)
-            again = (parts for parts, step in zip(axes, steps, strict=True) if not step and length(parts) == size)
-            held = next(again, resized(was, size))
+            held = resized(was, size)
             size = 1
         while size > 1:
             piece = next((p for p in pieces if 0 < p[0] <= stride < p[0] * p[1].size and stride % p[0] == 0), None)

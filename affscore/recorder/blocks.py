@@ -105,13 +105,7 @@ class Blocks(Follower):
         with recorder.aside:
             tensors = tensors_in((args, kwargs))
             x = first_numbers(recorder, tensors)
-            if x is None:
-                return
-            if not path and (numbers := x[:1].numel()) > LARGEST_INPUT:
-                self.notes.append(
-                    f"the network as a whole has no row: its input has {numbers} numbers a sample, more than "
-                    f"{LARGEST_INPUT}, and the least-squares fit of so many needs more samples than that"
-                )
+            if x is None or (not path and x[:1].numel() > LARGEST_INPUT):
                 return
             name, kind = type(module).__name__.lower(), "block" if path else "network"
             axis = recorder.channel_axes[path] if self._by_class[path] in (LINEAR, NORMALISATION) else None

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_map_only
 
 from affscore.errors import AffscoreError
 from affscore.recorder.calls import Event
@@ -97,14 +98,11 @@ def _plain(value: Any) -> Any:
 
 @torch.no_grad()
 def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor) -> Effect:
-    given = (*args, *kwargs.values())
-    tensors = [value for value in given if isinstance(value, Tensor)]
+    tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
     entries = ENTRIES if all(value.shape == x.shape or value.ndim == 0 for value in tensors) else None
 
-    def part(value: Any) -> Any:
+    def part(value: Tensor) -> Tensor:
         """What belongs to two samples of x, and where all have one shape, some of it; numbers in place of none."""
-        if not isinstance(value, Tensor):
-            return value
         if value.ndim and value.ndim == x.ndim:
             first = [slice(2)] if len(value) == len(x) else [slice(None)]
             value = value[(*first, *[slice(entries)] * (value.ndim - 1))]
@@ -112,14 +110,8 @@ def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x
 
     try:
         like = part(x)
-        parts = [x if value is x else part(value) for value in given]
-        named = dict(zip(kwargs, parts[len(args) :], strict=True))
-        again = as_function(function, parts[: len(args)], named, lambda value: value is x)
-
-        def apply(z: Tensor) -> Any:
-            output = again(z)
-            return output.dequantize() if isinstance(output, Tensor) and output.is_quantized else output
-
+        placed, named = tree_map_only(Tensor, lambda one: one if one is x else part(one), (tuple(args), dict(kwargs)))
+        apply = as_function(function, placed, named, lambda value: value is x)
         with below_transforms(x), random_states_kept(x.device), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             alone = not mixes(apply, _random(like, 0), _random(like, 2))

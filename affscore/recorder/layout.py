@@ -185,10 +185,6 @@ def _place(axes: Axes, shape: Sequence[int]) -> Place:
     axes = tuple(without(without(parts, CLAIMED), WEAK, to=CHANNEL) for parts in axes)
     if not any(has(parts, *CHANNELS) for parts in axes):
         axes = _assumed(axes)
-    if all(has(parts, IMAGE, POSITION) for parts in axes):  # pixels merged with their channels are features, all
-        whole = (has(parts, *CHANNELS) and not has(parts, IMAGE) for parts in axes)
-        role = CHANNEL if any(has(parts, CHANNEL) for parts in axes) else ASSUMED
-        axes = tuple((Part(length(p), role),) if one else p for p, one in zip(axes, whole, strict=True))
     channels = [axis for axis, parts in enumerate(axes) if has(parts, *CHANNELS)]
     images = next((axis for axis, parts in enumerate(axes) if has(parts, IMAGE)), 0)
     long = sum(size > 1 for axis, size in enumerate(shape) if axis != images)

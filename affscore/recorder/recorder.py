@@ -193,11 +193,6 @@ class Recorder:
                 elif name not in self.ran:
                     check_elementwise(self.described(name), apply, one)
                 self.ran.add(name)
-            if block and not (x.is_floating_point() and x.ndim > 1):
-                raise AffscoreError(
-                    f"{self.described(name)} was declared as a block, and takes no real numbers that depend on the "
-                    "samples; declare the module that does"
-                )
             event = Event(apply, (x,), {}, [x], [self.flow.origin(x)], effect=Effect(True, True))
             step = None if block else self.formulas.step(event)
             with self.activation(self.new_call(name, x, block, builtin), x, apply, step) as returned:

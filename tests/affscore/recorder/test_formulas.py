@@ -239,10 +239,7 @@ def test_names_by_values(function, name):
     assert name_by_values(function) == name
 
 
-PRODUCTS = {
-    "mul": torch.mul,
-    "mul, in place": lambda a, b: b.mul_(a),
-}
+PRODUCTS = {"mul": torch.mul, "mul, in place": lambda a, b: b.mul_(a)}
 NO_PRODUCTS = {
     "sum": torch.add,
     "product and sum": lambda a, b: torch.addcmul(a, a, b),

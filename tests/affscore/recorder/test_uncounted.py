@@ -121,19 +121,12 @@ def copied_where_positive(x):
     return y
 
 
-def quantised(x):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return torch.quantize_per_tensor(x, 0.5, 0, torch.qint8).dequantize()
-
-
 IN_NO_LIST = {
     "into out=": (lambda x: torch.sin(x, out=torch.empty_like(x)), "torch.sin"),
     "a part that a mask chooses, in place": (scaled_where_negative, "torch.lt"),
     "what a mask chooses": (copied_where_positive, "torch.gt"),
     "index_put": (lambda x: x.index_put((x < 0,), torch.tensor(0.0)), "torch.lt"),
     "integers": (lambda x: (4 * x).int().float(), "torch.int"),
-    "quantised": (quantised, "torch.quantize_per_tensor"),
     "(x > 0).float()": (lambda x: (x > 0).float(), "torch.gt"),
     "step by autograd.Function": (Step.apply, "torch.gt"),
     "where of two numbers": (lambda x: torch.where(x > 0, 1.0, -1.0), "torch.gt"),
