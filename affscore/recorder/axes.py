@@ -306,9 +306,6 @@ def multiplied(data: Sequence[Any], constants: Sequence[Letters], output: Letter
         elif not has(parts, CLAIMED):
             parts = without(parts, *CHANNELS, to=CLAIMED if rank > 1 and rank >= best else POSITION)
         found.append(parts)
-    if not any(has(parts, *CHANNELS) for parts in found):
-        last = max((axis for axis, parts in enumerate(found) if not has(parts, IMAGE)), default=0)
-        found[last] = without(found[last], POSITION, CLAIMED, to=ASSUMED)
     return tuple(found)
 
 
@@ -318,8 +315,6 @@ def _claims(operand: Mapping[Any, Any], constants: Sequence[Letters], sizes: Map
     gone = {at: rank for at, rank in ranks.items() if at not in sizes}
     known = max(ranks.values(), default=0) >= claimed  # else it says of no axis that it holds positions
     found = {at: rank for at, rank in ranks.items() if at in sizes and (rank or known)}
-    if claimed >= max(gone.values(), default=0):  # an axis that lost to others is heard again only if those are gone
-        found = {at: rank if rank != claimed else 0 for at, rank in found.items()}
     left = max(found.values(), default=0) > claimed
     for letters in constants:
         lost = [gone[at] for at in letters if at in gone]

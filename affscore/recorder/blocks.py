@@ -20,6 +20,7 @@ from affscore.recorder.kinds import (
     LINEAR,
     NORMALISATION,
     POOLING,
+    channel_axis,
     is_made_of_linear_layers,
     kind_by_class,
     may_be_a_block,
@@ -37,6 +38,7 @@ class _Run:
     Attributes:
         call: Its call, whose kind is known at the end.
         given: Where the numbers of its other arguments are.
+        axis: Where its class says that it takes its channels, and returns them.
         shapes: The shapes of the tensors that it adds, where neither of the two is one of its other arguments.
         sums: Whether one of these is the shape of its output.
         skips: Whether one of two tensors that it adds has gone through layers inside it, and the other through none.
@@ -47,6 +49,7 @@ class _Run:
 
     call: ActivationCall
     given: frozenset[int]
+    axis: int | None
     shapes: set[tuple[int, ...]] = field(default_factory=set)
     sums: bool = False
     skips: bool = False
@@ -108,15 +111,16 @@ class Blocks(Follower):
             if x is None or (not path and x[:1].numel() > LARGEST_INPUT):
                 return
             name, kind = type(module).__name__.lower(), "block" if path else "network"
-            axis = recorder.channel_axes[path] if self._by_class[path] in (LINEAR, NORMALISATION) else None
+            takes = self._by_class[path] in (LINEAR, NORMALISATION) or not recorder.layout.knows(x)
+            axis = channel_axis(module) if takes else None
             call = replace(recorder.new_call(name, x, kind, axis=axis), call=self._counts[path])
             self._counts[path] += 1
-            self._open[-1] = run = _Run(call, frozenset(map(address, tensors)) - {address(x)})
+            self._open[-1] = run = _Run(call, frozenset(map(address, tensors)) - {address(x)}, axis)
             try:
                 recorder.listener.before(call, x, not_a_function)
             except AffscoreError as error:
                 run.problem = str(error)
-            if path and not recorder.layout.knows(x):
+            if path and axis is None and not recorder.layout.knows(x):
                 run.seen = x, x.clone()
 
     def left(self, module: nn.Module, args: Any, output: Any) -> None:
@@ -132,7 +136,7 @@ class Blocks(Follower):
                 return
             origin = recorder.flow.origin(y)
             assert origin is not None
-            call.output, call.depth = recorder.layout.place(y), max(1, origin.depth)
+            call.output, call.depth = recorder.layout.place(y, run.axis), max(1, origin.depth)
             run.sums = tuple(y.shape) in run.shapes and bool(run.frame[0])
             if not run.problem:
                 try:

@@ -94,11 +94,6 @@ class Layout:
         """Whether something that ran says where the channels of a tensor are, or its shape (N, C)."""
         return tensor.ndim == 2 or any(has(parts, *KNOWN) for parts in self.axes(tensor))
 
-    def taken(self, tensor: Tensor, axis: int) -> None:
-        """Note that a module takes its channels from this axis, if nothing before has said where they are."""
-        if not self.knows(tensor):
-            self._axes[tensor] = tensor.shape, _with_channels(self.axes(tensor), axis)
-
     def place(self, tensor: Tensor, axis: int | None = None, role: str = CHANNEL) -> Place:
         """Where the images and the channels of a tensor are.
 

@@ -22,7 +22,7 @@ from affscore.recorder.dataflow import Dataflow, Origin, address, is_wrapped, me
 from affscore.recorder.effects import Effects, check_elementwise
 from affscore.recorder.formulas import Formulas, Step
 from affscore.recorder.functions import Declarations, Declared, Effect, Function, writes_in_place
-from affscore.recorder.kinds import channel_axis, kind_of_block
+from affscore.recorder.kinds import kind_of_block
 from affscore.recorder.layout import Layout
 
 
@@ -42,7 +42,6 @@ class Recorder:
     def __init__(self, model: nn.Module, listener: Listener, activations: Declarations = ()) -> None:
         self.listener, self.chosen = listener, Declared(activations)
         self.weights = {address(tensor) for tensor in (*model.parameters(), *model.buffers())}
-        self.channel_axes = {path: channel_axis(module) for path, module in model.named_modules()}
         self.followers: list[Follower] = []
         self.effects = Effects()
         self.hook: int | None = None  # the index of the run of a hook of the user
