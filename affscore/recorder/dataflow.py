@@ -202,13 +202,12 @@ def tensors_in(values: Any) -> list[Tensor]:
         return [values]
     if isinstance(values, _PLAIN):  # most arguments of functions, which the questions below take long to answer
         return []
-    if not isinstance(values, (list, tuple)):
-        if isinstance(values, Mapping):
-            values = values.values()
-        elif is_dataclass(values) and not isinstance(values, type):
-            values = [getattr(values, part.name) for part in fields(values)]
-        else:
-            return []
+    if isinstance(values, Mapping):
+        values = values.values()
+    elif is_dataclass(values) and not isinstance(values, type):
+        values = [getattr(values, part.name) for part in fields(values)]
+    elif not isinstance(values, (list, tuple)):
+        return []
     return [tensor for value in values for tensor in tensors_in(value)]
 
 

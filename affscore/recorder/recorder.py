@@ -179,9 +179,10 @@ class Recorder:
                 self.independent_of_input += 1
                 yield []
                 return
+            what = f"{name} of layer {self.frame[0] or '(root)'!r}"
             if is_wrapped(x) or x.is_nested or x.layout is not torch.strided:
                 raise AffscoreError(
-                    f"{self.described(name)} runs on a nested or sparse tensor, or under torch.vmap or a transform of "
+                    f"{what} runs on a nested or sparse tensor, or under torch.vmap or a transform of "
                     "torch.func: write this part of the network for a batch in one dense (or padded) tensor"
                 )
             apply, block = functions.as_function(function, args, kwargs, lambda value: value is x), ""
@@ -190,7 +191,7 @@ class Recorder:
                 if module is not None:
                     block = kind_of_block(module, apply, one)
                 elif name not in self.ran:
-                    check_elementwise(self.described(name), apply, one)
+                    check_elementwise(what, apply, one)
                 self.ran.add(name)
             event = Event(apply, (x,), {}, [x], [self.flow.origin(x)], effect=Effect(True, True))
             step = None if block else self.formulas.step(event)
@@ -296,7 +297,3 @@ class Recorder:
                 self.flow.mark(tensor, origin, part=in_place)
             if tensor.layout is torch.strided and not any(one.is_nested for one in (tensor, *inputs)):
                 self.layout.observe(event, tensor)
-
-    def described(self, name: str) -> str:
-        """An activation that runs now, as messages name it."""
-        return f"{name} of layer {self.frame[0] or '(root)'!r}"

@@ -258,6 +258,5 @@ def _bends_of(tags: Iterable[_Tag]) -> frozenset[_Bend]:
 
 def _is_statistic(name: str, outputs: list[Tensor]) -> bool:
     """Whether entries were summed up: a mean, a norm, or a pooling that leaves one position."""
-    if name not in functions.STATISTICS or not outputs:
-        return False
-    return "pool" not in name or all(size == 1 for size in outputs[0].shape[2:])
+    summed = name in functions.STATISTICS and len(outputs) > 0
+    return summed and ("pool" not in name or outputs[0].shape[2:].numel() == 1)
