@@ -65,13 +65,11 @@ class Effects:
         given = (*args, *kwargs.values())
         # a function that mixes entries of tensors of such shapes does so in every layer
         kinds = (function, *kwargs, *(_kind(value, x) for value in given))
-        if kinds in self._known:
-            return self._known[kinds]
-        key = (kinds, *map(_plain, given), *at)
-        if key not in self._known:
+        effect = self._known.get(kinds) or self._known.get(key := (kinds, *map(_plain, given), *at))
+        if effect is None:
             effect = _tried(function, args, kwargs, x) if True in kinds and _is_plain(x) else NO_EFFECT
             self._known[key if effect.elementwise else kinds] = effect
-        return self._known.get(key, NO_EFFECT)
+        return effect
 
 
 def _is_plain(tensor: Tensor) -> bool:
