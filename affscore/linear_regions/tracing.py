@@ -114,9 +114,7 @@ class _Tracer(Following[int]):
 
     def before(self, event: Event) -> None:
         """See what is read, before it is overwritten."""
-        leaves = tree_leaves((event.args, event.kwargs))
-        read = [(leaf, number) for leaf in leaves if (number := self.of(leaf)) is not None]
-        self._read, self._numbers = [leaf for leaf, _ in read], tuple(number for _, number in read)
+        self._read = [leaf for leaf in tree_leaves((event.args, event.kwargs)) if self.of(leaf) is not None]
         try:
             self._meaning: Meaning = meaning_of(event, self._read)
             if self._meaning != "about":
@@ -136,7 +134,7 @@ class _Tracer(Following[int]):
                 raise AffscoreError(f"{name} makes {output.dtype} of features; regions need double precision")
         numbers = tuple(range(len(self.shapes), len(self.shapes) + len(outputs)))
         known = Affine(name, for_points(name, event, self._read, outputs[0])) if what == "affine" else what
-        self.operations.append(Operation(known, self._numbers, numbers))
+        self.operations.append(Operation(known, tuple(self._known[one][0] for one in self._read), numbers))
         self.shapes += [output.shape for output in outputs]
         for number, output in zip(numbers, outputs, strict=True):
             self.note(output, number)
