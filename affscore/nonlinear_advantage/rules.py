@@ -163,11 +163,8 @@ def result_of(call: Call) -> Counts | list[Counts] | None:
         return _activation(call, activation)
     if name in MOVES:
         return _moved(call)
-    if name in SUMS | PRODUCTS | {"addcmul"} and len(call.given) == 1:
-        return call.given[0].expand(shape)
-    if name in SUMS | PRODUCTS:
-        both = Counts.merged if name in SUMS else _product
-        return both(*call.given).expand(shape)
+    if name in SUMS | PRODUCTS or (name == "addcmul" and len(call.given) == 1):
+        return reduce(Counts.merged if name in SUMS else _product, call.given).expand(shape)
     if name == "copy":
         return call.given[-1].expand(shape) if call.counts("src", 1) else None
     if name in MATRICES:

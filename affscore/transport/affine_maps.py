@@ -168,34 +168,16 @@ def _half(source: Covariance, target: Covariance) -> Tensor:
 
     In the k coordinates of S_Y; where S_X has fewer, s, the factor L is that of S_X and the root of its floor.
     """
-    s, k = len(source.scatter), len(target.scatter)
-    factor = torch.linalg.cholesky(source.matrix)
-    matrix, level = target.matrix, source.floor**0.5
-    if s == k:
-        return torch.linalg.solve_triangular(factor.T, quarter_root(_congruence(factor, matrix)), upper=True)
-    product = torch.empty_like(matrix)
-    product[:s, :s] = _congruence(factor, matrix[:s, :s])
-    product[s:, :s] = level * matrix[s:, :s] @ factor
-    product[:s, s:] = product[s:, :s].T
-    product[s:, s:] = level**2 * matrix[s:, s:]
-    half = quarter_root(product)
-    return torch.cat([torch.linalg.solve_triangular(factor.T, half[:s], upper=True), half[s:] / level])
-
-
-def _congruence(factor: Tensor, matrix: Tensor) -> Tensor:
-    r"""The product :math:`L^\top S L` of a lower triangular L and a symmetric S, in blocks.
-
-    The zeros of L and the symmetry of the result save seven sixteenths of the products.
-    """
-    h = len(factor) // 2
-    corner, below, rest = factor[:h, :h], factor[h:, :h], factor[h:, h:]
-    left = (matrix[:, :h] @ corner).addmm_(matrix[:, h:], below)
-    product = torch.empty_like(matrix)
-    product[:h, :h] = (corner.T @ left[:h]).addmm_(below.T, left[h:])
-    product[h:, :h] = rest.T @ left[h:]
-    product[:h, h:] = product[h:, :h].T
-    product[h:, h:] = rest.T @ (matrix[h:, h:] @ rest)
-    return product
+    s, level = len(source.scatter), source.floor**0.5
+    factor, half = torch.linalg.cholesky(source.matrix), target.matrix
+    half[s:] *= level
+    half[:, s:] *= level
+    half[:, :s] = half[:, :s] @ factor
+    half[:s] = factor.T @ half[:s]
+    half = quarter_root(half)
+    half[:s] = torch.linalg.solve_triangular(factor.T, half[:s], upper=True)
+    half[s:] /= level
+    return half
 
 
 def _of_uneven_coordinates(source: Tensor, target: Tensor) -> Tensor | None:
