@@ -267,7 +267,6 @@ class SlopePenalty:
         return self.omega * powers.sum()
 
 
-@torch.no_grad()
 def freeze(model: nn.Module) -> int:
     r"""Make the channels linear for good whose slope is near 1 or beyond it: :math:`\alpha_c > 0.99`.
 
@@ -297,9 +296,8 @@ def freeze(model: nn.Module) -> int:
                 f"slopes of the layer {layer!r} are NaN or infinite: train with a smaller rate or omega"
             )
         new = ~unit.frozen & (unit.weight > 1 - SNAP)
-        unit.frozen |= new
+        unit.freeze(new)
         frozen += int(new.sum())
-        unit.weight.masked_fill_(unit.frozen, 1.0)
     return frozen
 
 

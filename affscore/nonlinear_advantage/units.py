@@ -62,6 +62,16 @@ class ChannelPReLU(nn.PReLU):
         """The slopes as they act, exactly 1 where a channel is frozen."""
         return self.weight.masked_fill(self.frozen, 1.0)
 
+    @torch.no_grad()
+    def freeze(self, which: Tensor) -> None:
+        """Make channels linear for good.
+
+        Args:
+            which: Booleans (channels,).
+        """
+        self.frozen |= which.to(self.frozen.device)
+        self.weight.masked_fill_(self.frozen, 1.0)
+
     def forward(self, input: Tensor) -> Tensor:
         """The activation of features whose channels are where they were."""
         return overwritten(input, self._bent) if self.inplace else self._bent(input)
