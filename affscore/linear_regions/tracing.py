@@ -166,10 +166,9 @@ def for_points(name: str, event: Event, features: Sequence[Tensor], output: Tens
     Returns:
         A function of features, (points, *shape) each, that returns features or a tuple of them.
     """
-    function, args, kwargs, x = event.function, tuple(event.args), dict(event.kwargs), features[0]
-    rest = args[1:]
+    function, args, kwargs, x = event.function, event.args, event.kwargs, features[0]
     if len(features) == 1 and args and args[0] is x and not writes_in_place(function):
-        shape = output.shape
+        shape, rest = output.shape, args[1:]
         if name in KEEPING:
             return lambda x: x.reshape(len(x), *shape)
         if name == "linear":
@@ -178,8 +177,7 @@ def for_points(name: str, event: Event, features: Sequence[Tensor], output: Tens
         if (name == "batch_norm" or name.endswith(f"{x.ndim - 2}d")) and len(x) == 1:
             most = 2**30
             if "conv" in name and x.device.type == "cpu":
-                weight = rest[0] if rest else kwargs["weight"]
-                most = max(1, UNFOLDED // (output[0, 0].numel() * weight[0].numel()))
+                most = max(1, UNFOLDED // (output[0, 0].numel() * event.argument("weight", 1)[0].numel()))
 
             def of_batch(x: Tensor) -> Tensor:
                 parts = [function(part, *rest, **kwargs) for part in x.flatten(0, 1).split(most)]
