@@ -213,13 +213,7 @@ def along_paths(
 
 
 def _each_segment(
-    model: nn.Module,
-    starts: Tensor,
-    ends: Tensor,
-    method: MethodName,
-    chunk: int | None,
-    device: str,
-    progress: bool | None,
+    model: nn.Module, starts: Tensor, ends: Tensor, method: str, chunk: int | None, device: str, progress: bool | None
 ) -> Iterator[Segment]:
     """The same one after the other, for more segments than fit into memory."""
     check_word("method", method, MethodName)

@@ -107,7 +107,7 @@ def sloped_copy(model: nn.Module, example_input: Any = None) -> tuple[nn.Module,
         calls = f"{len(left)} call{'s' * (len(left) > 1)}"
         notes.append(f"{calls} of ReLU or GELU stayed, as part of a formula that counts as one activation: {where}")
     if not slopes(made):
-        others = ", ".join(dict.fromkeys(one.call.activation for one in seen)) or "no activation"
+        others = ", ".join(dict.fromkeys(call.activation for call, _ in seen)) or "no activation"
         notes.append(f"nothing was replaced, and the network has no slopes: it calls {others}, and no ReLU or GELU")
     return made, ["; ".join(notes)] if notes else []
 

@@ -167,11 +167,6 @@ class PerCall(nn.ModuleList):
         super().__init__(units)
         self.turn = _Turn()
 
-    def counted_in(self, module: nn.Module) -> None:
-        """Turns begin and end with each run of a module, that in whose one run all the calls are."""
-        module.register_forward_pre_hook(self.begin)
-        module.register_forward_hook(self.end)
-
     def begin(self, module: nn.Module, args: Any) -> None:
         """A forward pre-hook: the first call comes next."""
         self.turn.next = 0
