@@ -96,10 +96,8 @@ class TracedNetwork:
             yield from found
 
     def _look(self, starts: Tensor, directions: Tensor, method: str, first: int) -> list[tuple[Trace, Any]]:
-        if method == "walk":
-            traces = walk(self.program, starts, directions)
-        else:
-            traces = sweep(self.program, starts, directions, self.chunk)
+        given = self.program, starts, directions
+        traces = walk(*given) if method == "walk" else sweep(*given, self.chunk)
         largest = np.array([np.abs(trace.logits).max() for trace in traces])
         for number in np.flatnonzero(~np.isfinite(largest)).tolist():
             raise AffscoreError(f"logits are NaN or infinite on segment {first + number}")
@@ -146,10 +144,8 @@ class TracedNetwork:
             output = run(self.network, part)
             if not isinstance(output, Tensor) or output.shape[:1] != (len(part),) or not output.numel():
                 what = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
-                raise AffscoreError(
-                    f"the network maps a batch of {len(part)} to an output of shape {what}; it must keep the axis of "
-                    "samples, the first, and return at least one number for each"
-                )
+                need = "it must keep the axis of samples, the first, and return at least one number for each"
+                raise AffscoreError(f"the network maps a batch of {len(part)} to an output of shape {what}; {need}")
             found.append(output.reshape(len(part), -1))
         return torch.cat(found).double().cpu().numpy()
 

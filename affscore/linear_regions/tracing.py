@@ -233,7 +233,6 @@ def meaning_of(event: Event, features: Sequence[Tensor]) -> Meaning:
     slopes = {"relu": 0.0, "leaky_relu": argument("negative_slope", 1, 0.01), "prelu": argument("weight", 1)}
     if called in slopes:
         return Activation.of(slopes[called], x.shape)
-    raise AffscoreError(
-        f"{called} is not affine as far as this library knows, and no ReLU, LeakyReLU, PReLU or max pooling; linear "
-        "regions are counted in networks of these and of affine operations only, where no number decides what runs"
-    )
+    need = "linear regions need these alone, and affine operations, where no number decides what runs"
+    others = "no ReLU, LeakyReLU, PReLU or max pooling"
+    raise AffscoreError(f"{called} is not affine as far as this library knows, and {others}; {need}")

@@ -136,10 +136,8 @@ def linearize(
     if kept.sum() < most:
         notes.append(f"only {kept.sum()} of {len(kept)} channels were non-linear before, fewer than the {most} to keep")
     if by == "affinity" and (unknown := table["value"].isna()).any():
-        notes.append(
-            f"{unknown.sum()} of {len(kept)} channels have no score (constant input or output), "
-            f"{(unknown & ~kept & ~linear).sum()} of them were made linear"
-        )
+        without = f"{unknown.sum()} of {len(kept)} channels have no score (constant input or output)"
+        notes.append(f"{without}, {(unknown & ~kept & ~linear).sum()} of them were made linear")
     table.insert(3, "kept", kept)
     masks = torch.from_numpy(~kept).split([unit.num_parameters for unit in units.values()])
     for unit, mask in zip(units.values(), masks, strict=True):
@@ -155,11 +153,9 @@ def _with_slopes(model: nn.Module, data: Any, by: str, options: Options) -> tupl
     network = unwrapped(model)
     found = slopes(network).values()
     if by == "slope" and not any(bool((unit.slope != 0).any()) for unit in found):
-        raise AffscoreError(
-            f'by="slope" needs a network with trained slopes, and {"all are 0" if found else "this one has none"}: '
-            "make them by affscore.nonlinear_advantage.to_prelu, and train with a SlopePenalty added to the loss; or "
-            'choose by="affinity", which needs no training'
-        )
+        lacks = "all are 0" if found else "this one has none"
+        advice = 'make them by to_prelu and train with a SlopePenalty, or choose by="affinity", which needs no training'
+        raise AffscoreError(f'by="slope" needs a network with trained slopes, and {lacks}: {advice}')
     with random_states_kept(device_of(network)):
         stream = image_stream(data, card_of(network), options, 2, Feeding(network))
         first = next(iter(stream.chunks), None)
@@ -193,10 +189,7 @@ def _run(
     notes += on_accuracy(accuracy, [batch.right], stream.name, stream.classes or (), subject.card.classes is not None)
     notes += stream.notes
     if batch.right.unused == NO_LABELS:
-        notes.append(
-            "there is no accuracy: the data has no labels that fit the outputs; give (inputs, labels), with an "
-            "integer from 0 on for each sample"
-        )
+        notes.append("there is no accuracy: no labels fit the outputs; give (inputs, labels), with integers from 0 on")
     return math.nan if accuracy is None else accuracy, batch.passes[0]
 
 

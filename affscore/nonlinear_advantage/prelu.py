@@ -292,9 +292,7 @@ def freeze(model: nn.Module) -> int:
     frozen = 0
     for (layer, _), unit in existing_slopes(model).items():
         if not bool(torch.isfinite(unit.weight).all()):
-            raise AffscoreError(
-                f"slopes of the layer {layer!r} are NaN or infinite: train with a smaller rate or omega"
-            )
+            raise AffscoreError(f"slopes of layer {layer!r} are NaN or infinite: train with a smaller rate or omega")
         new = ~unit.frozen & (unit.weight > 1 - SNAP)
         unit.freeze(new)
         frozen += int(new.sum())

@@ -109,10 +109,8 @@ def exchange(model: nn.Module, seen: Sequence[Seen]) -> nn.Module:
         several = PerCall(units).train(module.training)
         if not whole:
             if not all(call.builtin for call, _ in calls):
-                raise AffscoreError(
-                    f"layer {layer!r} computes {calls[0][0].activation} by a formula, which cannot be replaced: use "
-                    "the function or the module of PyTorch"
-                )
+                why = "by a formula, which cannot be replaced: use the function or the module of PyTorch"
+                raise AffscoreError(f"layer {layer!r} computes {calls[0][0].activation} {why}")
             module.add_module(UNITS_OF_CALLS, several)
             module.__class__ = redirecting(type(module))  # type: ignore[arg-type]  # which mypy takes for its instances
         else:
@@ -171,10 +169,8 @@ def check_complete(model: nn.Module, seen: Sequence[Seen]) -> None:
     units = Counter(units_in(model).keys())
     runs = Counter(call.layer for call, _ in seen if call.activation in UNITS or call.layer in units)
     for layer in (runs - units) + (units - runs):
-        raise AffscoreError(
-            f"the activation of layer {layer!r} cannot be replaced: something outside the modules refers to it, or "
-            "two runs differ; make it a torch.nn.ReLU of its own"
-        )
+        why = "something outside the modules refers to it, or two runs differ; make it a torch.nn.ReLU of its own"
+        raise AffscoreError(f"the activation of layer {layer!r} cannot be replaced: {why}")
 
 
 def _is_activation(module: nn.Module) -> bool:

@@ -84,10 +84,8 @@ class ChannelPReLU(nn.PReLU):
 
     def _check(self, x: Tensor) -> None:
         if -self.axis > x.ndim or x.shape[self.axis] != self.num_parameters:
-            raise AffscoreError(
-                f"an activation with {self.num_parameters} slopes got features of shape {tuple(x.shape)} (axis "
-                f"{self.axis}); give to_prelu an example_input as the network gets it"
-            )
+            got = f"{self.num_parameters} slopes got features of shape {tuple(x.shape)} (axis {self.axis})"
+            raise AffscoreError(f"an activation with {got}; give to_prelu an example_input as the network gets it")
 
     def extra_repr(self) -> str:
         """What the module prints of itself."""
@@ -179,10 +177,8 @@ class PerCall(nn.ModuleList):
         """
         calls, self.turn.next = self.turn.next or 0, None
         if 0 < calls < len(self):
-            raise AffscoreError(
-                f"an activation is called {calls} times, and {len(self)} times on the example input; give each that "
-                "may be left out its own module"
-            )
+            times = f"{calls} times, and {len(self)} times on the example input"
+            raise AffscoreError(f"an activation is called {times}; give each that may be left out its own module")
 
     def next(self) -> ChannelPReLU:
         """The unit of this call.
@@ -192,15 +188,14 @@ class PerCall(nn.ModuleList):
         """
         turn = self.turn.next
         if turn is None:
-            raise AffscoreError(
-                "an activation belongs to several parts of the network, and its calls are counted over the whole: run "
-                "(or checkpoint) what holds all of them, or give each part its own activation"
-            )
+            advice = "run (or checkpoint) what holds all of them, or give each its own"
+            raise AffscoreError(f"parts of the network share an activation, counted over the whole: {advice}")
         if turn >= len(self):
-            raise AffscoreError(
-                f"an activation is called more often than on the example input ({len(self)} times), in training, in a "
-                "formula, or on weights; give to_prelu an example_input as the network gets it, or make each a module"
+            times = (
+                f"more often than on the example input ({len(self)} times), in training, in a formula, or on weights"
             )
+            advice = "give to_prelu an example_input as the network gets it, or make each a module"
+            raise AffscoreError(f"an activation is called {times}; {advice}")
         self.turn.next = turn + 1
         unit = self[turn]
         assert isinstance(unit, ChannelPReLU)

@@ -24,7 +24,6 @@ class Covariance:
     choose a route that is accurate for this S.
 
     Attributes:
-        name: "ledoit-wolf" or "empirical".
         scatter: C, tensor (k, k), float64, in the coordinates of any orthonormal basis of k <= d vectors
             whose span contains the centred samples. Outside of it S is the floor times the identity.
         dimension: d, the number of coordinates of the space that the samples live in.
@@ -33,7 +32,6 @@ class Covariance:
         centred: The centred samples, tensor (n, k).
     """
 
-    name: CovarianceName
     scatter: Tensor
     dimension: int
     intensity: float
@@ -143,7 +141,7 @@ def estimate(
     scatter = (second_moments(centred) if second is None else second) / len(centred)
     level = float(scatter.trace()) / dimension
     intensity = float(shrinkage(centred, scatter, dimension, 0.0)) if name == "ledoit-wolf" else 0.0
-    return Covariance(name, scatter, dimension, intensity, (intensity + ridge) * level, centred)
+    return Covariance(scatter, dimension, intensity, (intensity + ridge) * level, centred)
 
 
 def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None) -> float:
