@@ -234,5 +234,5 @@ def meaning_of(event: Event, features: Sequence[Tensor]) -> Meaning:
     if called in slopes:
         return Activation.of(slopes[called], x.shape)
     need = "linear regions need these alone, and affine operations, where no number decides what runs"
-    others = "no ReLU, LeakyReLU, PReLU or max pooling"
-    raise AffscoreError(f"{called} is not affine as far as this library knows, and {others}; {need}")
+    found = "is not affine as far as this library knows, and no ReLU, LeakyReLU, PReLU or max pooling"
+    raise AffscoreError(f"{called} {found}; {need}")

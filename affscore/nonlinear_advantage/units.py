@@ -191,11 +191,10 @@ class PerCall(nn.ModuleList):
             advice = "run (or checkpoint) what holds all of them, or give each its own"
             raise AffscoreError(f"parts of the network share an activation, counted over the whole: {advice}")
         if turn >= len(self):
-            times = (
-                f"more often than on the example input ({len(self)} times), in training, in a formula, or on weights"
+            why = (
+                "in training, in a formula, or on weights; make each a module, or give to_prelu a fitting example_input"
             )
-            advice = "give to_prelu an example_input as the network gets it, or make each a module"
-            raise AffscoreError(f"an activation is called {times}; {advice}")
+            raise AffscoreError(f"an activation is called more often than on the example input ({len(self)}), {why}")
         self.turn.next = turn + 1
         unit = self[turn]
         assert isinstance(unit, ChannelPReLU)
