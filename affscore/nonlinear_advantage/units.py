@@ -146,9 +146,9 @@ within_unit = _Within()
 
 
 class _Turn(threading.local):
-    """Which unit is next, in each thread: networks may run in several at once."""
+    """The units that are still to come, in each thread: networks may run in several at once."""
 
-    next: int | None = None
+    units: list[Any] | None = None
 
     def __reduce__(self) -> Any:
         return _Turn, ()  # a copy begins anew
@@ -167,7 +167,7 @@ class PerCall(nn.ModuleList):
 
     def begin(self, module: nn.Module, args: Any) -> None:
         """A forward pre-hook: the first call comes next."""
-        self.turn.next = 0
+        self.turn.units = list(self)
 
     def end(self, module: nn.Module, args: Any, output: Any) -> None:
         """A forward hook.
@@ -175,9 +175,9 @@ class PerCall(nn.ModuleList):
         Raises:
             AffscoreError: There were fewer calls than on the example, so that nobody knows which slopes they needed.
         """
-        calls, self.turn.next = self.turn.next or 0, None
-        if 0 < calls < len(self):
-            times = f"{calls} times, and {len(self)} times on the example input"
+        left, self.turn.units = len(self.turn.units or ()), None
+        if 0 < left < len(self):
+            times = f"{len(self) - left} times, and {len(self)} times on the example input"
             raise AffscoreError(f"an activation is called {times}; give each that may be left out its own module")
 
     def next(self) -> ChannelPReLU:
@@ -186,19 +186,13 @@ class PerCall(nn.ModuleList):
         Raises:
             AffscoreError: There are more calls than there were, or nobody counts them.
         """
-        turn = self.turn.next
-        if turn is None:
+        if self.turn.units is None:
             advice = "run (or checkpoint) what holds all of them, or give each its own"
             raise AffscoreError(f"parts of the network share an activation, counted over the whole: {advice}")
-        if turn >= len(self):
-            why = (
-                "in training, in a formula, or on weights; make each a module, or give to_prelu a fitting example_input"
-            )
+        if not self.turn.units:
+            why = "in training, in a formula, or on weights; make each a module, or give to_prelu a fitting example"
             raise AffscoreError(f"an activation is called more often than on the example input ({len(self)}), {why}")
-        self.turn.next = turn + 1
-        unit = self[turn]
-        assert isinstance(unit, ChannelPReLU)
-        return unit
+        return self.turn.units.pop(0)
 
     def forward(self, input: Tensor) -> Tensor:
         """The activation of this call."""

@@ -94,7 +94,6 @@ def optimal_coupling(x: Tensor, y: Tensor) -> Coupling:
     norms_y = torch.linalg.vector_norm(centred_y, dim=1).square()
     # distances come from products: this share of the two norms is rounding
     unit = 64 * torch.finfo(x.dtype).eps
-    rounding = unit * float(norms_x.mean() + norms_y.mean())
     # costs less |x_i|^2, and more by the rounding of |y_j|^2: a whole row or column changes no assignment
     costs = torch.addmm((1 + unit) * norms_y, centred_x, centred_y.T, alpha=-2.0)
     diagonal = costs.diagonal() - unit * norms_y
@@ -104,7 +103,7 @@ def optimal_coupling(x: Tensor, y: Tensor) -> Coupling:
     _, columns = linear_sum_assignment(costs.cpu().numpy())
     assignment = torch.from_numpy(np.asarray(columns, dtype=np.int64)).to(x.device)
     cost = _mean_squared_distance(x, y[assignment])
-    if pairing_cost <= cost + rounding:
+    if pairing_cost <= cost + unit * float(norms_x.mean() + norms_y.mean()):
         return Coupling(pairing, pairing_cost, pairing_cost, True, "assignment")
     return Coupling(assignment, cost, pairing_cost, False, "assignment")
 
