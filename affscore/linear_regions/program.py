@@ -214,9 +214,8 @@ class Program:
         self.output, self.widest = output, widest
         last = {number: step for step, one in enumerate(operations) for number in (*one.inputs, *one.outputs)}
         last.pop(output, None)
-        self.steps = [
-            (one, [number for number, at in last.items() if at == step]) for step, one in enumerate(operations)
-        ]
+        unused = [[number for number, at in last.items() if at == step] for step in range(len(operations))]
+        self.steps = list(zip(operations, unused, strict=True))
 
     def run(self, known: dict[int, Tensor], bends: Mapping[type, Callable[..., Tensor]]) -> Tensor:
         """What becomes of the input, step by step.
