@@ -13,8 +13,8 @@ from tqdm import tqdm
 
 from affscore.errors import AffscoreError
 from affscore.linear_regions.pieces import Floats, absolute_deviation, total_variation
-from affscore.linear_regions.traced_network import LEAST, TracedNetwork
-from affscore.options import check_integer, check_word
+from affscore.linear_regions.traced_network import TracedNetwork
+from affscore.options import check_word
 from affscore.transport.samples import as_tensor
 
 MethodName = Literal["line", "walk"]
@@ -217,7 +217,6 @@ def _each_segment(
 ) -> Iterator[Segment]:
     """The same one after the other, for more segments than fit into memory."""
     check_word("method", method, MethodName)
-    chunk = None if chunk is None else check_integer("chunk", chunk, LEAST)
     directions, lengths = directions_of(starts, ends)
     found = TracedNetwork(model, starts[0], chunk, device).look(starts, directions, method)
     bar = tqdm(found, method, len(starts), unit="segment", disable=None if progress is None else not progress)

@@ -21,6 +21,7 @@ from affscore.linear_regions.pieces import Floats, Trace, bends
 from affscore.linear_regions.tracing import program_of
 from affscore.linear_regions.walk import DualPass, walk
 from affscore.models.card import check_has_weights
+from affscore.options import check_integer
 from affscore.recorder.calls import Functions
 from affscore.recorder.functions import CASTS, kind_of
 from affscore.recorder.model_state import choose_device, random_states_kept, to_evaluation, unwrapped
@@ -70,7 +71,7 @@ class TracedNetwork:
         with random_states_kept(self.device), torch.inference_mode():
             self.program, traced = program_of(self.network, start, run)
             room = (ROOM if self.device.type == "cpu" else ROOM_ON_A_GPU) // (8 * self.program.widest)
-            self.chunk = min(max(room, LEAST), 4096) if chunk is None else chunk
+            self.chunk = min(max(room, LEAST), 4096) if chunk is None else check_integer("chunk", chunk, LEAST)
             logits = self._returned(start)
             difference = float(np.abs(logits - traced.reshape(logits.shape).cpu().numpy()).max())
             if difference > AGAIN * np.abs(logits).max():

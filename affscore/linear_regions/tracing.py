@@ -129,15 +129,14 @@ class _Tracer(Following[int]):
         if self._meaning == "about" or not outputs:
             return
         name, what = kind_of(event.function), self._meaning
+        inputs, first = tuple(self._known[one][0] for one in self._read), len(self.shapes)
         for output in outputs:
             if output.dtype != torch.float64 and not (name in CASTS and output.is_floating_point()):
                 raise AffscoreError(f"{name} makes {output.dtype} of features; regions need double precision")
-        numbers = tuple(range(len(self.shapes), len(self.shapes) + len(outputs)))
+            self.note(output, len(self.shapes))
+            self.shapes.append(output.shape)
         known = Affine(name, for_points(name, event, self._read, outputs[0])) if what == "affine" else what
-        self.operations.append(Operation(known, tuple(self._known[one][0] for one in self._read), numbers))
-        self.shapes += [output.shape for output in outputs]
-        for number, output in zip(numbers, outputs, strict=True):
-            self.note(output, number)
+        self.operations.append(Operation(known, inputs, tuple(range(first, len(self.shapes)))))
         if outputs[0] is self._read[0]:
             self._written = outputs[0]
 
