@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -215,38 +215,38 @@ class TextPreprocessing:
 
     def as_dict(self) -> dict[str, Any]:
         """The attributes, in the types that JSON knows; a tokenizer by its name, without a path."""
-        tokenizer = None if self.tokenizer is None else _name_of(self.tokenizer)
-        return {"tokenizer": tokenizer, "length": self.window, "vocabulary": self.vocabulary, "maximum": self.maximum}
+        own = self.tokenizer
+        stated = getattr(own, "name_or_path", None) or getattr(own, "__name__", type(own).__name__)
+        name = None if own is None else Path(own if isinstance(own, (str, Path)) else str(stated)).name
+        return {"tokenizer": name, "length": self.window, "vocabulary": self.vocabulary, "maximum": self.maximum}
 
 
 Expected = Preprocessing | TextPreprocessing
 """What a network expects: images or token ids."""
 
-Kind = TypeVar("Kind", bound=Expected)
-"""One of the two."""
 
-
-def check_token_ids(ids: Tensor, expected: TextPreprocessing) -> None:
+def check_token_ids(ids: Tensor, expected: TextPreprocessing, what: str = "the network expects") -> None:
     """Whether a network can look these token ids up, before a GPU fails on one without saying which.
 
     Args:
         ids: Tensor (N, length).
         expected: What the network expects.
+        what: How the sentence begins that says what they must be.
 
     Raises:
-        AffscoreError: Not integers, another shape, windows that are too long, ids outside the vocabulary.
+        AffscoreError: Not integers, none, another shape, windows that are too long, ids outside the vocabulary.
 
     >>> check_token_ids(torch.tensor([[0, 4]]), TextPreprocessing(vocabulary=5))
     """
     check_plain(ids)
     whole = not (ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool)
-    if not whole or ids.ndim != 2 or ids.shape[1] == 0:
+    if not whole or ids.ndim != 2 or not ids.numel():
         given = f"{ids.dtype} of shape {tuple(ids.shape)}"
-        raise AffscoreError(f"the network expects token ids, integers of shape (N, length), got {given}")
+        raise AffscoreError(f"{what} token ids, integers (N, length), got {given}")
     if expected.maximum is not None and ids.shape[1] > expected.maximum:
         raise AffscoreError(f"the network takes at most {expected.maximum} tokens, these windows have {ids.shape[1]}")
     ids = ids.long()  # PyTorch knows few operations of unsigned numbers
-    low, high = (int(ids.min()), int(ids.max())) if ids.numel() else (0, 0)
+    low, high = int(ids.min()), int(ids.max())
     if low < 0 or (expected.vocabulary is not None and high >= expected.vocabulary):
         end = "" if expected.vocabulary is None else f" to {expected.vocabulary - 1}"
         why = "is it the tokenizer of this network, and are there no marks of padding?"
@@ -262,10 +262,9 @@ def _ids(tokenizer: Any, text: str) -> Any:
         tokenizers = needs("tokenizers", "reading a tokenizer", "transformers")
         what = f"the file {file.name!r} is not a tokenizer.json that can be read"
         tokenizer = guarded(lambda: tokenizers.Tokenizer.from_file(str(file)), what)
-    bases = {f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in type(tokenizer).__mro__}
-    if "transformers.PreTrainedTokenizerBase" in bases:
+    if hasattr(tokenizer, "all_special_ids"):  # of transformers
         return tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
-    if "tokenizers.Tokenizer" in bases:
+    if hasattr(tokenizer, "no_truncation"):  # of tokenizers
         tokenizer = type(tokenizer).from_str(tokenizer.to_str())  # the caller's keeps its truncation and padding
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -283,9 +282,3 @@ def tokenizer_file(path: str) -> Path:
     file = user_path(path)
     advice = "give a tokenizer.json, or the folder where tokenizer.save_pretrained(...) left one"
     return readable_file(file / "tokenizer.json" if file.is_dir() else file, advice)
-
-
-def _name_of(tokenizer: Any) -> str:
-    stated = getattr(tokenizer, "name_or_path", None) or getattr(tokenizer, "__name__", None)
-    stated = str(tokenizer) if isinstance(tokenizer, (str, Path)) else stated
-    return Path(stated).name if isinstance(stated, str) and stated else type(tokenizer).__name__

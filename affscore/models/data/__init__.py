@@ -7,7 +7,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -21,7 +21,7 @@ from torch.utils.data import Dataset
 from affscore.errors import AffscoreError
 from affscore.models.card import tensor_bytes
 from affscore.models.naming import file_hash, found_in, load_plugins, near
-from affscore.models.preprocessing import Expected, Kind, Preprocessing
+from affscore.models.preprocessing import Expected, TextPreprocessing
 from affscore.options import check_integer
 
 PATHS = {"DIR": "a folder, as in {}:path/to/images", "FILE": "a file, as in {}:path/to/file"}
@@ -81,22 +81,18 @@ class NamedData(Dataset[Tensor], ABC):
     def __getitem__(self, index: int) -> Tensor:
         """One item, as the network expects it."""
 
-    @abstractmethod
-    def prepared_for(self, preprocessing: Expected) -> NamedData:
-        """The same data for a network that expects this.
+    def prepared_for(self, preprocessing: Any) -> NamedData:
+        """The same data for a network that expects this (:class:`affscore.models.Preprocessing`, or of token ids).
 
         Raises:
             AffscoreError: The network expects another kind of data.
         """
-
-    def fitting(self, preprocessing: Expected, kind: type[Kind]) -> Kind:
-        """What a network expects; an AffscoreError unless it is of the kind that fits these items."""
-        if not isinstance(preprocessing, kind):
-            ids = "token ids; give tokens:FILE, text:FILE or random"
+        ids = isinstance(preprocessing, TextPreprocessing)
+        if ids != (self.items == "windows"):
             images = "images; an attribute preprocessing = affscore.models.TextPreprocessing(...) says token ids"
-            expects = images if isinstance(preprocessing, Preprocessing) else ids
+            expects = "token ids; give tokens:FILE, text:FILE or random" if ids else images
             raise AffscoreError(f"{self.name!r} holds {self.items}, and the network expects {expects}")
-        return preprocessing
+        return replace(self, preprocessing=preprocessing)
 
     def order(self, images: int | None, seed: int, default: int) -> Sequence[int]:
         """Which items, in which order: fixed by the seed, and shuffled, since folders are sorted by class.
@@ -163,17 +159,12 @@ class ImageSet(NamedData):
     [0.0, 1.0]
     """
 
-    read: Callable[[int, Preprocessing | None], Tensor]
-    preprocessing: Preprocessing | None = field(default=None, kw_only=True)
+    read: Callable[[int, Any], Tensor]
 
     def __getitem__(self, index: int) -> Tensor:
         if not -len(self) <= index < len(self):
             raise IndexError(f"{self.name!r} has {self.length} images")  # which ends a loop over them
         return self.read(index, self.preprocessing)
-
-    def prepared_for(self, preprocessing: Expected) -> Self:
-        """The same images for a network that expects this preprocessing."""
-        return replace(self, preprocessing=self.fitting(preprocessing, Preprocessing))
 
     def common_size(self, indices: Iterable[int]) -> int | None:
         """The height and width of these images in pixels, if all are square and of one size; else None.
@@ -266,9 +257,8 @@ def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -
         raise _unknown(spec)
     if source.takes in PATHS and not argument:
         raise AffscoreError(f"{name}: needs {PATHS[source.takes].format(name)}")
-    data = source.load(argument, seed)
+    data: Any = source.load(argument, seed)
     if source.takes == "CLASS" and colon:
-        assert isinstance(data, ImageSet)
         data = data.only(argument)
     return data if preprocessing is None else data.prepared_for(preprocessing)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import Literal
@@ -12,7 +13,7 @@ import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 
-from affscore.errors import AffscoreError, first_line, guarding
+from affscore.errors import AffscoreError, first_line, guarding, os_errors
 from affscore.models.data import DataSource, ImageSet, NamedData, UnreadableImageError
 from affscore.models.naming import user_path
 from affscore.models.preprocessing import Expected, Preprocessing, TextPreprocessing, image_tensor
@@ -123,7 +124,7 @@ def _below(kind: str, directory: str, seed: int) -> ImageSet:
         if not inside and (root / "train").is_dir():
             raise AffscoreError(f"{directory!r} has no 'val'; for the training images write folder:{directory}/train")
         root = inside[0] if inside else root
-    if not (files := _images_below(root)):
+    if not (files := list(_images_below(root, set()))):
         suffixes = ", ".join(sorted(IMAGE_SUFFIXES))
         raise AffscoreError(f"found no image ({suffixes}) in the folder {directory!r} or below it")
     labels = None if root in {file.parent for file in files} else [file.relative_to(root).parts[0] for file in files]
@@ -155,25 +156,18 @@ def read_picture(file: Path, preprocessing: Preprocessing | None, upright: bool)
         raise UnreadableImageError(f"{file.parent.name}/{file.name}", reason) from error
 
 
-def _images_below(root: Path) -> list[Path]:
+def _images_below(folder: Path, seen: set[Path]) -> Iterator[Path]:
     """The image files below a folder, sorted. A folder that is met twice through links is read once."""
-    found: list[Path] = []
-    seen: set[Path] = set()
-
-    def refuse(error: OSError) -> None:
-        name = Path(error.filename).name
-        raise AffscoreError(f"the folder {name!r} cannot be read ({error.strerror})") from error
-
-    for folder, below, names in os.walk(root, onerror=refuse, followlinks=True):
-        here = Path(folder)
-        if (real := here.resolve()) in seen:
-            below.clear()
-            continue
-        seen.add(real)
-        below[:] = sorted(name for name in below if not name.startswith("."))
-        shown = [here / name for name in names if not name.startswith(".")]
-        found += [file for file in shown if file.suffix.lower() in IMAGE_SUFFIXES]  # others are counted when read
-    return sorted(found)
+    if (real := folder.resolve()) in seen:
+        return
+    seen.add(real)
+    with os_errors(f"the folder {folder.name!r} cannot be read"), os.scandir(folder) as entries:
+        shown = sorted((entry.name, entry.is_dir()) for entry in entries if not entry.name.startswith("."))
+    for name, is_folder in shown:
+        if is_folder:
+            yield from _images_below(folder / name, seen)
+        elif Path(name).suffix.lower() in IMAGE_SUFFIXES:  # whether it is an image is seen when it is read
+            yield folder / name
 
 
 def images_of(name: str, part: Literal["train", "test"] = "test") -> ImageSet:

@@ -14,14 +14,7 @@ from torch import Tensor
 from affscore.errors import AffscoreError, guarded, guarding
 from affscore.models.data import DataSource, ImageSet, NamedData
 from affscore.models.naming import readable_file, split_path
-from affscore.models.preprocessing import (
-    Expected,
-    Preprocessing,
-    TextPreprocessing,
-    check_token_ids,
-    image_tensor,
-    tokenizer_file,
-)
+from affscore.models.preprocessing import TextPreprocessing, check_token_ids, image_tensor, tokenizer_file
 from affscore.models.weight_files import read_tensors
 
 SAMPLES, LABELS = ("x", "data", "images"), ("y", "labels")
@@ -95,9 +88,9 @@ class Samples(NamedData):
     def __getitem__(self, index: int) -> Tensor:
         return self.samples[index]
 
-    def prepared_for(self, preprocessing: Expected) -> Self:
+    def prepared_for(self, preprocessing: Any) -> Self:
         """The same samples."""
-        self.fitting(preprocessing, Preprocessing)
+        super().prepared_for(preprocessing)
         return self
 
 
@@ -110,11 +103,11 @@ class TokenSet(Samples):
 
     items: ClassVar[str] = "windows"
 
-    def prepared_for(self, preprocessing: Expected) -> Self:
+    def prepared_for(self, preprocessing: Any) -> Self:
         """The same windows, all of whose ids this network knows."""
-        expected = self.fitting(preprocessing, TextPreprocessing)
-        check_token_ids(self.samples, expected)
-        return replace(self, preprocessing=replace(expected, length=self.samples.shape[1]))
+        super().prepared_for(preprocessing)
+        check_token_ids(self.samples, preprocessing)
+        return replace(self, preprocessing=replace(preprocessing, length=self.samples.shape[1]))
 
 
 @dataclass(eq=False, repr=False)
@@ -137,11 +130,10 @@ class TextFile(NamedData):
     def __getitem__(self, index: int) -> Tensor:
         return self.prepared_for(TextPreprocessing())[index]
 
-    def prepared_for(self, preprocessing: Expected) -> TokenSet:
+    def prepared_for(self, preprocessing: Any) -> TokenSet:
         """The windows of the text; a remainder that fills none is dropped, and noted."""
-        expected = self.fitting(preprocessing, TextPreprocessing)
-        if self.tokenizer is not None:
-            expected = replace(expected, tokenizer=self.tokenizer)
+        super().prepared_for(preprocessing)
+        expected = replace(preprocessing, tokenizer=self.tokenizer or preprocessing.tokenizer)
         ids, length = expected(self.text), expected.window
         rest = len(ids) % length
         windows = ids[: len(ids) - rest].reshape(-1, length)
@@ -182,10 +174,9 @@ def _load_tokens(path: str, seed: int) -> TokenSet:
     found = read_tensors(file, "token ids", "save an array of integers (N, length) as .npy, .safetensors or .pt")
     if isinstance(found, Mapping):
         found = found.get("input_ids", *(found.values() if len(found) == 1 else ()))
-    fit = isinstance(found, Tensor) and not (found.is_floating_point() or found.is_complex())
-    if not fit or found.dtype == torch.bool or found.ndim != 2 or not found.numel():
-        kind = f"{found.dtype} of shape {tuple(found.shape)}" if hasattr(found, "dtype") else "no input_ids"
-        raise AffscoreError(f"{file.name!r} must hold integers (N, length), the ids of N windows, and holds {kind}")
+    if not isinstance(found, Tensor):
+        raise AffscoreError(f"{file.name!r} must hold token ids, and holds no input_ids")
+    check_token_ids(found, TextPreprocessing(), f"{file.name!r} must hold")
     return TokenSet(f"tokens:{file.name}", len(found), found.long())
 
 

@@ -93,18 +93,17 @@ def _importing_from(folder: Path) -> Iterator[None]:
         # an environment may lie in the folder of the script: what is installed there stays
         return home.is_relative_to(folder) and "site-packages" not in home.parts
 
-    place = str(folder)
     beside = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
     same = {name for name in sys.modules if name.partition(".")[0] in beside - sys.stdlib_module_names}
     hidden = {name: sys.modules.pop(name) for name in same if not is_inside(sys.modules[name])}
     before = set(sys.modules)
-    sys.path.insert(0, place)
     try:
-        with switched(lambda: sys.dont_write_bytecode, partial(setattr, sys, "dont_write_bytecode"), True):
+        with (
+            switched(lambda: sys.path, partial(setattr, sys, "path"), [str(folder), *sys.path]),
+            switched(lambda: sys.dont_write_bytecode, partial(setattr, sys, "dont_write_bytecode"), True),
+        ):
             yield
     finally:
-        if place in sys.path:
-            sys.path.remove(place)
         for name in sys.modules.keys() - before:
             if is_inside(sys.modules[name]) and not name.startswith("affscore_user_"):
                 del sys.modules[name]
