@@ -73,8 +73,6 @@ class Preprocessing:
             image = image.convert("L" if self.channels == 1 else "RGB")
         else:
             image = image_tensor(image)
-            if len(image) not in (1, 3):
-                raise AffscoreError(f"an image must have 1 or 3 channels, got {len(image)}")
             image = image.expand(self.channels, -1, -1) if len(image) == 1 else image
             image = T.rgb_to_grayscale(image) if len(image) > self.channels else image
         if self.transform is not None:
@@ -163,8 +161,8 @@ def image_tensor(image: Image.Image | Tensor) -> Tensor:
         array = np.array(image.convert("L" if image.mode in ("1", "L") else "RGB"))
         image = torch.from_numpy(array if array.ndim == 2 else array.transpose(2, 0, 1))
     tensor = image[None] if image.ndim == 2 else image
-    if tensor.ndim != 3:
-        raise AffscoreError(f"an image must have shape (C, H, W) or (H, W), got {tuple(tensor.shape)}")
+    if tensor.ndim != 3 or len(tensor) not in (1, 3):
+        raise AffscoreError(f"an image has shape (C, H, W) with 1 or 3 channels, or (H, W), got {tuple(tensor.shape)}")
     return tensor.float() / 255 if tensor.dtype == torch.uint8 else tensor.float()
 
 

@@ -50,8 +50,6 @@ _NAMED = {
     "published code": (Specification("published"), "purple", "^"),
 }
 
-_LINES = ("-", "--", ":", "-.")
-
 FEW = 12
 """Up to so many measurements of a training are marked by dots, too."""
 
@@ -170,8 +168,8 @@ def compared_signatures(signatures: Mapping[str, ArrayLike], distances: pd.DataF
     """
     figure, (curves, matrix) = page(2, max(3.2, 1.6 + 0.42 * len(signatures)), width_ratios=(3, 2))
     for number, (name, values) in enumerate(signatures.items()):
-        line: Any = {"linestyle": _LINES[number // 7 % len(_LINES)], "linewidth": 1, "markersize": 4}
-        curves.plot(relative_positions(values), values, label=literal(name), **line, **series_style(number))
+        line = {"label": literal(name), "linewidth": 1, **series_style(number)}
+        curves.plot(relative_positions(values), values, **line)
     curves.set(xlabel="relative position of the activation (0 first, 1 last)", ylabel="affinity score")
     score_axis(curves, np.concatenate([np.ravel(values) for values in signatures.values()]))
     numbers, ends = range(1, len(signatures) + 1), (0.5, len(signatures) + 0.5)
