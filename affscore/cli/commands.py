@@ -39,9 +39,8 @@ def signature(
     from affscore.network.signature import signature as measure
 
     result = measure(model, dataset, criteria=options.chosen_criteria(criteria), **chosen)
-    measured = result.metadata["criteria"]
-    # the scores of blocks mislead without it
-    shown = measured if criteria else [name for name in measured if name == "affine_fit"]
+    # the scores of blocks mislead without the affine fit
+    shown = [name for name in result.metadata["criteria"] if criteria or name == "affine_fit"]
     asked = [column.name for name in shown for column in CRITERIA[name].columns]
     typer.echo(brief(result.summary, asked).to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
     _deliver(result, out)

@@ -14,7 +14,6 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError, guarded
 from affscore.models.naming import needs, readable_file, user_path
-from affscore.options import check_integer
 from affscore.transport.samples import check_plain
 
 DEFAULT_LENGTH = 128
@@ -50,11 +49,10 @@ class Preprocessing:
     transform: Callable[[Image.Image], Tensor] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.channels not in (1, 3):
-            raise AffscoreError(f"images have 1 or 3 channels, got channels={self.channels}")
-        shapes = {np.shape(self.mean), np.shape(self.std)}
-        if shapes != {(self.channels,)} or not np.isfinite([self.mean, self.std]).all() or min(self.std) <= 0:
-            raise AffscoreError(f"mean and std must hold {self.channels} numbers, std above 0: {self.mean}, {self.std}")
+        fit = self.channels in (1, 3) and np.shape(self.mean) == np.shape(self.std) == (self.channels,)
+        if not fit or not np.isfinite([self.mean, self.std]).all() or min(self.std) <= 0:
+            wanted = f"mean and std must hold {self.channels} numbers, std above 0, for 1 or 3 channels"
+            raise AffscoreError(f"{wanted}, got channels={self.channels}, {self.mean}, {self.std}")
         resize = (256 if self.size == 224 else self.size) if self.resize is None else self.resize
         if not 0 < self.size <= resize:
             raise AffscoreError(f"size must be positive, and resize at least as large, got {self.size} and {resize}")
@@ -188,11 +186,6 @@ class TextPreprocessing:
     length: int | None = None
     vocabulary: int | None = None
     maximum: int | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("length", "vocabulary", "maximum"):
-            if getattr(self, name) is not None:
-                check_integer(name, getattr(self, name), 1)
 
     @property
     def window(self) -> int:

@@ -74,7 +74,7 @@ class NamedData(Dataset[Tensor], ABC):
 
     def __len__(self) -> int:
         if self.length is None:
-            raise AffscoreError(f"{self.name!r} has no end: say how many {self.items} you want")
+            raise AffscoreError(f"how many {self.items} {self.name!r} has depends on the network, or has no limit")
         return self.length
 
     @abstractmethod

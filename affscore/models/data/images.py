@@ -44,12 +44,11 @@ def digits(part: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
     from sklearn.datasets import load_digits  # takes a second
     from sklearn.model_selection import train_test_split
 
-    bunch = load_digits()
-    images = torch.from_numpy(bunch.images).float()[:, None] / 16.0  # grey values are 0 ... 16
-    labels = torch.from_numpy(bunch.target).long()
-    train, test = train_test_split(range(len(labels)), test_size=TEST_IMAGES, stratify=bunch.target, random_state=0)
-    chosen = torch.tensor(train if part == "train" else test)
-    return images[chosen], labels[chosen]
+    images, labels = load_digits(return_X_y=True)
+    split = train_test_split(images, labels, test_size=TEST_IMAGES, stratify=labels, random_state=0)
+    # the images of both parts, then the labels of both; grey values are 0 ... 16
+    images, labels = split[::2] if part == "train" else split[1::2]
+    return torch.from_numpy(images).float().view(-1, 1, 8, 8) / 16.0, torch.from_numpy(labels).long()
 
 
 def image_set(name: str, images: Tensor, labels: Tensor) -> ImageSet:

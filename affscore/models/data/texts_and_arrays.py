@@ -124,9 +124,6 @@ class TextFile(NamedData):
     text: str
     tokenizer: Any = None
 
-    def __len__(self) -> int:
-        raise AffscoreError(f"how many windows {self.name!r} has depends on the network; give a TextPreprocessing(...)")
-
     def __getitem__(self, index: int) -> Tensor:
         return self.prepared_for(TextPreprocessing())[index]
 

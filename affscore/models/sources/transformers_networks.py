@@ -85,8 +85,7 @@ class Transformers(Source):
 
     def expected_by(self, model: nn.Module) -> tuple[Expected, bool] | None:
         """What the configuration says; how images are normalised a file beside it would say."""
-        takes = getattr(model, "main_input_name", None)
-        known = takes in ("input_ids", "pixel_values") and hasattr(model, "config")
+        known = getattr(model, "main_input_name", None) in ("input_ids", "pixel_values") and hasattr(model, "config")
         return expected_of(model, lambda filename: None) if known else None
 
 
