@@ -70,9 +70,7 @@ class Options:
     covariance: CovarianceName = _option("ledoit-wolf", "ledoit-wolf or empirical.")
     criteria: tuple[str, ...] = OF_THE_PAPERS
     seed: int = _option(0, "Fixes random weights, and the choice of samples.", 0)
-    positions: int = _option(
-        4, "Positions of a sample that are points of their own, with --reduction positions.", 1, 256
-    )
+    positions: int = _option(4, "Positions of a sample, each a point of its own, with --reduction positions.", 1, 256)
     multiverse: tuple[ReductionName, ...] = ()
     bias: BiasName = "none"
     coupling: CouplingName = "exact"

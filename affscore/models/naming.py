@@ -128,15 +128,6 @@ def names_a_file(weights: str) -> bool:
     return weights.endswith(WEIGHT_SUFFIXES) or "/" in weights
 
 
-def weights_label(weights: str) -> str:
-    """WEIGHTS as results carry it: a name, or a file without its folder.
-
-    >>> weights_label("random"), weights_label("runs/7/best.pth")
-    ('random', 'best.pth')
-    """
-    return Path(weights).name
-
-
 def near(name: str, known: Iterable[str], most: int = 3) -> str:
     """A question to the user who wrote a name that is not known; empty where nothing is near.
 

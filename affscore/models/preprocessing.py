@@ -66,7 +66,7 @@ class Preprocessing:
         """
         from torchvision.transforms import functional as T  # takes seconds
 
-        if isinstance(image, Image.Image) and image.mode not in (*_DEEP, *_UNBOUNDED):
+        if isinstance(image, Image.Image) and image.mode[0] not in "IF":
             # resized as a picture, in steps of 1/255, as torchvision's own presets do
             image = image.convert("L" if self.channels == 1 else "RGB")
         else:
@@ -82,11 +82,10 @@ class Preprocessing:
     def as_dict(self) -> dict[str, Any]:
         """The attributes, in the types that JSON knows; of a transform what it says of itself, and what it gives."""
         about = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
-        transform = about.pop("transform")
-        if transform is None:
-            return about
-        result = {name: about[name] for name in ("channels", "size", "mean", "std")}
-        return {**result, "transform": " ".join(repr(transform).split())}
+        if (transform := about.pop("transform")) is not None:
+            about = {name: about[name] for name in ("channels", "size", "mean", "std")}
+            about["transform"] = " ".join(repr(transform).split())
+        return about
 
     @classmethod
     def from_torchvision(cls, preset: Any) -> Preprocessing:
@@ -138,10 +137,6 @@ def assumed_preprocessing(size: int | None, asked: int | None = None) -> Preproc
     return IMAGENET if size is None else replace(IMAGENET, size=size, resize=size)
 
 
-_DEEP = ("I;16", "I;16L", "I;16B", "I;16N")  # grey values from 0 to 65535, which Pillow would cut at 255
-_UNBOUNDED = ("I", "F")
-
-
 def image_tensor(image: Image.Image | Tensor) -> Tensor:
     """A picture as it is: a tensor (C, H, W), float32, with values in [0, 1]; C is 1 or 3 for a picture.
 
@@ -152,9 +147,9 @@ def image_tensor(image: Image.Image | Tensor) -> Tensor:
     [1.0, 0.0, 0.0]
     """
     if isinstance(image, Image.Image):
-        if image.mode in _UNBOUNDED:
+        if image.mode in ("I", "F"):
             raise AffscoreError(f"a picture of mode {image.mode!r} does not say which value is white; use 8 or 16 bits")
-        if image.mode in _DEEP:
+        if image.mode.startswith("I;16"):  # grey values from 0 to 65535, which Pillow would cut at 255
             return torch.from_numpy(np.asarray(image).astype(np.float32))[None] / 65535
         array = np.array(image.convert("L" if image.mode in ("1", "L") else "RGB"))
         image = torch.from_numpy(array if array.ndim == 2 else array.transpose(2, 0, 1))

@@ -181,8 +181,7 @@ def compared_signatures(signatures: Mapping[str, ArrayLike], distances: pd.DataF
 
 def relative_positions(scores: ArrayLike) -> NDArray[np.float64]:
     """From the first activation (0) to the last (1)."""
-    count = np.size(scores)
-    return np.linspace(0, 1, count) if count > 1 else np.array([0.5])
+    return np.linspace(0, 1, np.size(scores)) if np.size(scores) > 1 else np.array([0.5])
 
 
 @house_style()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
@@ -21,7 +20,7 @@ from torch.utils.data import Dataset
 from affscore.errors import AffscoreError
 from affscore.models.card import tensor_bytes
 from affscore.models.naming import file_hash, found_in, load_plugins, near
-from affscore.models.preprocessing import Expected, TextPreprocessing
+from affscore.models.preprocessing import IMAGENET, Expected, TextPreprocessing
 from affscore.options import check_integer
 
 PATHS = {"DIR": "a folder, as in {}:path/to/images", "FILE": "a file, as in {}:path/to/file"}
@@ -42,8 +41,10 @@ class UnreadableImageError(AffscoreError):
 
 
 @dataclass(eq=False, repr=False)
-class NamedData(Dataset[Tensor], ABC):
+class NamedData(Dataset[Tensor]):
     """A data set with a name. It knows how many items it has, and brings them to what a network expects.
+
+    Indexing gives one item, as the network expects it.
 
     Attributes:
         name: The name that results carry: no path in it.
@@ -76,10 +77,6 @@ class NamedData(Dataset[Tensor], ABC):
         if self.length is None:
             raise AffscoreError(f"how many {self.items} {self.name!r} has depends on the network, or has no limit")
         return self.length
-
-    @abstractmethod
-    def __getitem__(self, index: int) -> Tensor:
-        """One item, as the network expects it."""
 
     def prepared_for(self, preprocessing: Any) -> NamedData:
         """The same data for a network that expects this (:class:`affscore.models.Preprocessing`, or of token ids).
@@ -167,22 +164,18 @@ class ImageSet(NamedData):
         return self.read(index, self.preprocessing)
 
     def common_size(self, indices: Iterable[int]) -> int | None:
-        """The height and width of these images in pixels, if all are square and of one size; else None.
+        """The height and width of these images in pixels, if all are square, of one size, and smaller than ImageNet's.
 
-        Of files only the beginning is read; those that cannot be read do not count.
+        Else None. Those that cannot be read do not count.
         """
-        sizes = set()
+        size = None
         for index in indices:
             with suppress(Exception):  # which is said when the image is read
-                if self.files is None:
-                    sizes.add(tuple(self.read(index, None).shape[1:]))
-                else:
-                    with Image.open(self.files[index]) as image:
-                        sizes.add(image.size)
-            if len(sizes) > 1:
-                return None
-        height, width = sizes.pop() if sizes else (0, 1)
-        return height if height == width else None
+                _, height, width = self.read(index, None).shape
+                if height != width or height >= IMAGENET.size or size not in (None, height):
+                    return None
+                size = height
+        return size
 
     def only(self, label: str) -> Self:
         """The images of one class, under the name ``NAME:CLASS`` (``folder:CLASS``).

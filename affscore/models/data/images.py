@@ -127,11 +127,8 @@ def _below(kind: str, directory: str, seed: int) -> ImageSet:
         suffixes = ", ".join(sorted(IMAGE_SUFFIXES))
         raise AffscoreError(f"found no image ({suffixes}) in the folder {directory!r} or below it")
     labels = None if root in {file.parent for file in files} else [file.relative_to(root).parts[0] for file in files]
-
-    def read(index: int, p: Preprocessing | None) -> Tensor:
-        return read_picture(files[index], p, upright=kind == "folder")
-
-    return ImageSet(name, len(files), read, labels=labels, files=files)
+    upright = kind == "folder"
+    return ImageSet(name, len(files), lambda i, p: read_picture(files[i], p, upright), labels=labels, files=files)
 
 
 def read_picture(file: Path, preprocessing: Preprocessing | None, upright: bool) -> Tensor:
@@ -194,7 +191,6 @@ def images_of(name: str, part: Literal["train", "test"] = "test") -> ImageSet:
         try:
             pictures = made(home, train=part == "train")
         except RuntimeError:  # torchvision's way to say that files are missing, or not the right ones
-            home.mkdir(parents=True, exist_ok=True)
             for url in [url for url in urls if not (folder / url.rpartition("/")[2]).is_file()][:1]:
                 check_answer(url)
             pictures = made(home, train=part == "train", download=True)

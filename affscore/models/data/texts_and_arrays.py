@@ -62,15 +62,12 @@ def _load_arrays(path: str, seed: int) -> NamedData:
 
 def _images(samples: NDArray[Any]) -> Tensor | None:
     """The images (N, C, H, W) that an array holds; None where it holds other numbers."""
-    if samples.dtype != np.uint8 and not (samples.dtype.kind == "f" and samples.min() >= 0 and samples.max() <= 1):
+    kind = np.uint8 if samples.dtype == np.uint8 else np.float32
+    if kind == np.float32 and not (samples.dtype.kind == "f" and samples.min() >= 0 and samples.max() <= 1):
         return None
-    if samples.ndim == 3:
-        samples = samples[:, None]
-    elif samples.ndim == 4 and samples.shape[1] not in (1, 3):
-        samples = np.moveaxis(samples, 3, 1)
-    if samples.ndim != 4 or samples.shape[1] not in (1, 3):
-        return None
-    return torch.from_numpy(samples.astype(np.uint8 if samples.dtype == np.uint8 else np.float32))
+    samples = samples[:, None] if samples.ndim == 3 else samples
+    axis = next((axis for axis in (1, 3) if samples.ndim == 4 and samples.shape[axis] in (1, 3)), None)
+    return None if axis is None else torch.from_numpy(np.moveaxis(samples, axis, 1).astype(kind))
 
 
 @dataclass(eq=False, repr=False)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -14,16 +15,7 @@ from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.models.card import ModelCard, parameter_count, stated_classes, stated_preprocessing
-from affscore.models.naming import (
-    WEIGHT_SUFFIXES,
-    file_hash,
-    found_in,
-    load_plugins,
-    near,
-    split_spec,
-    user_path,
-    weights_label,
-)
+from affscore.models.naming import WEIGHT_SUFFIXES, file_hash, found_in, load_plugins, near, split_spec, user_path
 from affscore.models.preprocessing import IMAGENET, Expected
 from affscore.options import check_integer
 
@@ -67,7 +59,7 @@ class Source(ABC):
 
         Here that are the names, and a file that WEIGHTS means.
         """
-        label, files = weights_label(weights), {}
+        label, files = Path(weights).name, {}
         if weights not in ("DEFAULT", "random") and user_path(weights).is_file():
             files[label] = file_hash(weights)
         about: dict[str, Any] = {"model": name, "weights": label, "files": files}
@@ -238,8 +230,6 @@ def _unknown(name: str) -> AffscoreError:
         return AffscoreError(f"{name!r} is a file: name the function in it that returns the network, {name}:FUNCTION")
     if name.endswith(WEIGHT_SUFFIXES):
         return AffscoreError(f"{name!r} is a file of weights: write NAME@{name} with the name of their network")
-    sources = _sources().values()
-    nearest = sorted(sources, key=lambda source: source.prefix != name.partition(":")[0])
-    *forms, last = (source.form for source in sources)
+    nearest = sorted(_sources().values(), key=lambda source: source.prefix != name.partition(":")[0])
     hint = near(name, (known for source in nearest for known in source.names()))
-    return AffscoreError(f"unknown model {name!r}{hint} (MODEL is {', '.join(forms)}, or {last})")
+    return AffscoreError(f"unknown model {name!r}{hint} (MODEL is one of {', '.join(one.form for one in nearest)})")

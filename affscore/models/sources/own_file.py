@@ -16,7 +16,7 @@ from torch import nn
 
 from affscore.errors import AffscoreError, guarded, guarding
 from affscore.models.card import ONE_AT_A_TIME, ModelCard, check_has_weights, seeded, stated_preprocessing
-from affscore.models.naming import file_hash, near, readable_file, switched, user_path, weights_file, weights_label
+from affscore.models.naming import file_hash, near, readable_file, switched, user_path, weights_file
 from affscore.models.preprocessing import IMAGENET
 from affscore.models.sources import Source
 from affscore.models.weight_files import load_weights
@@ -55,7 +55,7 @@ class OwnFile(Source):
             raise AffscoreError(f"{name} decides its weights itself; omit @random")
         if weights != "DEFAULT":
             load_weights(model, weights_file(name, weights))
-        label = "as built" if weights == "DEFAULT" else weights_label(weights)
+        label = "as built" if weights == "DEFAULT" else Path(weights).name
         return model, ModelCard(name, label, *(stated_preprocessing(model) or (IMAGENET, False)))
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:

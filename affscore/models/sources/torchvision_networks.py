@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 from torch import nn
 
 from affscore.errors import guarded
 from affscore.models.card import ModelCard, seeded
-from affscore.models.naming import weights_file, weights_label
+from affscore.models.naming import weights_file
 from affscore.models.preprocessing import Preprocessing
 from affscore.models.sources import Source
 from affscore.models.weight_files import fetch, load_weights, read_tensors
@@ -45,7 +46,7 @@ class Torchvision(Source):
             model = seeded(lambda: _models().get_model_builder(name)(weights=None, **options), seed)
             if file is not None:
                 load_weights(model, file)
-        label = weight.name if trained else weights_label(weights)
+        label = weight.name if trained else Path(weights).name
         expected = Preprocessing.from_torchvision(weight.transforms())
         return model, ModelCard(name, label, expected, classes=tuple(weight.meta["categories"]))
 

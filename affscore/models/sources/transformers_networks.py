@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded, guarding
 from affscore.models.card import ModelCard, seeded
-from affscore.models.naming import file_hash, near, needs, switched, user_path, weights_file, weights_label
+from affscore.models.naming import file_hash, near, needs, switched, user_path, weights_file
 from affscore.models.preprocessing import IMAGENET, Expected, Preprocessing, TextPreprocessing
 from affscore.models.sources import Source
 from affscore.models.weight_files import cached_repositories, check_kinds, from_hub, read_state_dict
@@ -71,7 +71,7 @@ class Transformers(Source):
                 model = seeded(lambda: network_class(config), seed)
         if hasattr(model.config, "use_cache"):
             model.config.use_cache = False  # keys and values of a text that nobody continues
-        return model, ModelCard(name, weights_label(weights), *expected_of(model, partial(_beside, file, repository)))
+        return model, ModelCard(name, Path(weights).name, *expected_of(model, partial(_beside, file, repository)))
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """All files of a folder, too; config.json stands for its folder, whose weights are taken."""
@@ -228,8 +228,7 @@ def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple
 
 def _text(config: Any, tokenizer: Path | None) -> TextPreprocessing:
     config = config.get_text_config() if hasattr(config, "get_text_config") else config
-    positions = (getattr(config, key, None) for key in LENGTHS)
-    maximum = next((found for found in positions if isinstance(found, int) and found > 0), None)
+    maximum = next((n for key in LENGTHS if isinstance(n := getattr(config, key, None), int) and n > 0), None)
     return TextPreprocessing(tokenizer and str(tokenizer), None, getattr(config, "vocab_size", None) or None, maximum)
 
 
