@@ -10,10 +10,9 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-from PIL import Image
 from torch import Tensor
 from torch.utils.data import Dataset
 
@@ -55,10 +54,8 @@ class NamedData(Dataset[Tensor]):
         notes: Notes on the data for the reader of a result, in sentences.
         files: The file of each item; None where they have none of their own.
         hashed: The files whose contents say what the items are; where there are none the items do.
+        items: What its items are called: "images", "samples", or "windows" of token ids.
     """
-
-    items: ClassVar[str] = "images"
-    """What its items are called."""
 
     name: str
     length: int | None
@@ -69,6 +66,7 @@ class NamedData(Dataset[Tensor]):
     notes: Sequence[str] = ()
     files: Sequence[Path] | None = None
     hashed: Sequence[Path] = ()
+    items: str = "images"
 
     def __post_init__(self) -> None:
         self.classes = list(self.classes) or sorted(set(self.labels or ()))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -57,7 +57,7 @@ def _load_arrays(path: str, seed: int) -> NamedData:
         return ImageSet(name, len(images), lambda index, p: (p or image_tensor)(images[index]), **about)
     single = samples.dtype.kind == "f" and samples.dtype.itemsize <= 4
     numbers = torch.from_numpy(samples.astype(np.float32 if single else np.float64))
-    return Samples(name, len(numbers), numbers, **about)
+    return Samples(name, len(numbers), numbers, items="samples", **about)
 
 
 def _images(samples: NDArray[Any]) -> Tensor | None:
@@ -72,13 +72,14 @@ def _images(samples: NDArray[Any]) -> Tensor | None:
 
 @dataclass(eq=False, repr=False)
 class Samples(NamedData):
-    """Numbers in memory, which go into a network as they are.
+    """Numbers in memory, which go into a network as they are; or windows of token ids, tensor (N, length) of int64.
 
     Attributes:
         samples: The numbers, tensor (N, ...).
-    """
 
-    items: ClassVar[str] = "samples"
+    >>> Samples("three", 3, torch.tensor([[1, 2], [3, 4], [5, 6]]), items="windows")[1]
+    tensor([3, 4])
+    """
 
     samples: Tensor
 
@@ -86,23 +87,10 @@ class Samples(NamedData):
         return self.samples[index]
 
     def prepared_for(self, preprocessing: Any) -> Self:
-        """The same samples."""
+        """The same samples; the same windows, all of whose ids this network knows."""
         super().prepared_for(preprocessing)
-        return self
-
-
-class TokenSet(Samples):
-    """Windows of token ids, tensor (N, length) of type int64.
-
-    >>> TokenSet("three", 3, torch.tensor([[1, 2], [3, 4], [5, 6]]))[1]
-    tensor([3, 4])
-    """
-
-    items: ClassVar[str] = "windows"
-
-    def prepared_for(self, preprocessing: Any) -> Self:
-        """The same windows, all of whose ids this network knows."""
-        super().prepared_for(preprocessing)
+        if self.items == "samples":
+            return self
         check_token_ids(self.samples, preprocessing)
         return replace(self, preprocessing=replace(preprocessing, length=self.samples.shape[1]))
 
@@ -116,15 +104,14 @@ class TextFile(NamedData):
         tokenizer: A tokenizer for it; None for the network's own.
     """
 
-    items: ClassVar[str] = "windows"
-
     text: str
     tokenizer: Any = None
+    items: str = field(default="windows", kw_only=True)
 
     def __getitem__(self, index: int) -> Tensor:
         return self.prepared_for(TextPreprocessing())[index]
 
-    def prepared_for(self, preprocessing: Any) -> TokenSet:
+    def prepared_for(self, preprocessing: Any) -> Samples:
         """The windows of the text; a remainder that fills none is dropped, and noted."""
         super().prepared_for(preprocessing)
         expected = replace(preprocessing, tokenizer=self.tokenizer or preprocessing.tokenizer)
@@ -135,7 +122,7 @@ class TextFile(NamedData):
             raise AffscoreError(f"the text {self.name!r} has {len(ids)} tokens, fewer than one window of {length}")
         dropped = f"dropped {rest} token{'s' * (rest > 1)} at the end of {self.name}, too few for a window of {length}"
         notes = [*self.notes, *[dropped] * bool(rest)]
-        return TokenSet(self.name, len(windows), windows, notes=notes).prepared_for(expected)
+        return Samples(self.name, len(windows), windows, items="windows", notes=notes).prepared_for(expected)
 
     def content(self, images: int, seed: int) -> Iterator[bytes | memoryview] | None:
         """Its file, and that of its tokenizer; else the text, which has no items before a network is known."""
@@ -156,7 +143,7 @@ def _load_text(argument: str, seed: int) -> TextFile:
     return TextFile(f"text:{file.name}", None, text, tokenizer or None, hashed=files)
 
 
-def _load_tokens(path: str, seed: int) -> TokenSet:
+def _load_tokens(path: str, seed: int) -> Samples:
     """Windows of token ids from a .npy, .safetensors, .pt or .pth file that holds integers (N, length).
 
     A file that holds several arrays must call the ids ``input_ids``.
@@ -171,7 +158,7 @@ def _load_tokens(path: str, seed: int) -> TokenSet:
     if not isinstance(found, Tensor):
         raise AffscoreError(f"{file.name!r} must hold token ids, and holds no input_ids")
     check_token_ids(found, TextPreprocessing(), f"{file.name!r} must hold")
-    return TokenSet(f"tokens:{file.name}", len(found), found.long())
+    return Samples(f"tokens:{file.name}", len(found), found.long(), items="windows")
 
 
 SOURCES = [
