@@ -134,9 +134,8 @@ def compare(
     """
     from affscore.comparison.compare import compare as measure
 
-    chosen["criteria"] = store is not None  # in a store: what a survey would measure, so that nothing is there twice
-    if store is not None:
-        chosen["command"] = _command_line()
+    # in a store: what a survey would measure, so that nothing is there twice
+    chosen |= {"criteria": False} if store is None else {"criteria": True, "command": _command_line()}
     with warnings.catch_warnings(action="ignore"):  # the result prints them
         found = measure(*models, data=datasets, names=name or None, store=store, **chosen)
     typer.echo(str(found))

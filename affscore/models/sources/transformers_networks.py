@@ -61,14 +61,9 @@ class Transformers(Source):
         files = list[Path]()
         if weights != "random":
             files = _trained(name, file, repository) if weights == "DEFAULT" else [weights_file(name, weights)]
-        state = {key: value for part in files for key, value in read_state_dict(part).items()}
         with _silence(transformers), guarding(f"transformers cannot build {name}"):
             config = config_class.from_dict(settings)
-            network_class = _network_class(transformers, config)
-            if files:
-                model = _with_weights(network_class, config, state, files[0].name, seed)
-            else:
-                model = seeded(lambda: network_class(config), seed)
+            model = _built(_network_class(transformers, config), config, files, seed)
         if hasattr(model.config, "use_cache"):
             model.config.use_cache = False  # keys and values of a text that nobody continues
         return model, ModelCard(name, Path(weights).name, *expected_of(model, partial(_beside, file, repository)))
@@ -170,12 +165,15 @@ def _network_class(transformers: ModuleType, config: Any) -> Any:
     return bare[0] if isinstance(bare, tuple) else bare
 
 
-def _with_weights(network_class: Any, config: Any, state: dict[str, Tensor], file: str, seed: int) -> nn.Module:
-    """The network with the weights of a state dictionary, which is that of a file."""
+def _built(network_class: Any, config: Any, files: list[Path], seed: int) -> nn.Module:
+    """The network with the weights of these files; random ones where there is none."""
+    if not files:
+        return seeded(lambda: network_class(config), seed)
+    state = {key: value for part in files for key, value in read_state_dict(part).items()}
     given = {"config": config, "state_dict": state, "dtype": torch.float32, "output_loading_info": True}
-    not_these = f"the weights in {file!r} are not those of this {network_class.__name__}"
+    not_these = f"the weights in {files[0].name!r} are not those of this {network_class.__name__}"
     model, report = guarded(lambda: seeded(lambda: network_class.from_pretrained(None, **given), seed), not_these)
-    check_kinds(model, state, file)
+    check_kinds(model, state, files[0].name)
     wrong = [*sorted(report["missing_keys"]), *sorted(map(str, report["mismatched_keys"]))]
     if wrong or report.get("error_msgs"):
         raise AffscoreError(f"{not_these} (missing or of another shape: {(wrong or report['error_msgs'])[0]})")
