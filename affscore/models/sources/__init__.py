@@ -38,8 +38,9 @@ class Source(ABC):
         return ()
 
     def knows(self, name: str) -> bool:
-        """Whether there is a network of this name; where only loading it can tell, true."""
-        return name in self.names()
+        """Whether there is a network of this name; where only loading it can tell, as without names, true."""
+        names = self.names()
+        return not names or name in names
 
     @abstractmethod
     def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
@@ -168,10 +169,7 @@ def identity_of_model(spec: str) -> dict[str, Any]:
     {'model': 'resnet18', 'weights': 'random', 'files': {}}
     """
     name, weights = split_spec(spec)
-    source = source_of(name)
-    if source.package is None and not source.knows(name):  # the networks of packages are known by name alone
-        raise _unknown(name)
-    return source.identity(name, weights)
+    return source_of(name).identity(name, weights)
 
 
 _registered: dict[str, Source] = {}
@@ -208,7 +206,7 @@ def source_of(name: str) -> Source:
         name: MODEL.
 
     Raises:
-        AffscoreError: There is no such prefix.
+        AffscoreError: There is no such prefix, or network; where a package has them it is not asked.
 
     >>> source_of("mini:digitsnet").prefix, source_of("my/net.py:make").prefix, source_of("resnet18").prefix
     ('mini', 'file.py', '')
@@ -219,7 +217,7 @@ def source_of(name: str) -> Source:
     if prefix and (known is None or known.package or not known.knows(name)):  # plugins may take seconds
         load_plugins(prefix)
         known = _registered.get(prefix, known)
-    if known is None:
+    if known is None or not (known.package or known.knows(name)):  # those of packages are known by name alone
         raise _unknown(name)
     return known
 

@@ -32,10 +32,6 @@ class OwnFile(Source):
     form = "path/to/file.py:factory"
     prefix = "file.py"
 
-    def knows(self, name: str) -> bool:
-        """Loading says whether there is such a file, and such a function in it."""
-        return True
-
     def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
         """The seed fixes random weights of the factory, and those that are made when the file is imported."""
         path, _, factory = name.rpartition(":")
