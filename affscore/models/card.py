@@ -95,9 +95,9 @@ def stated_classes(model: nn.Module) -> tuple[str, ...] | None:
     """
     by_number = getattr(getattr(model, "config", None), "id2label", None)
     stated = list(by_number.values()) if isinstance(by_number, dict) else getattr(model, "classes", None)
-    if not isinstance(stated, (list, tuple)) or not stated or not all(isinstance(name, str) for name in stated):
-        return None
-    return None if stated[0] == "LABEL_0" else tuple(stated)  # what transformers write where nobody named them
+    named = isinstance(stated, (list, tuple)) and all(isinstance(name, str) for name in stated)
+    # LABEL_0 is what transformers write where nobody named them
+    return tuple(stated) if named and stated and stated[0] != "LABEL_0" else None
 
 
 def fingerprint(model: nn.Module) -> str:

@@ -185,7 +185,7 @@ class TextPreprocessing:
     @property
     def window(self) -> int:
         """Tokens in a window."""
-        return self.length if self.length is not None else min(DEFAULT_LENGTH, self.maximum or DEFAULT_LENGTH)
+        return self.length or min(DEFAULT_LENGTH, self.maximum or DEFAULT_LENGTH)
 
     def __call__(self, text: str) -> Tensor:
         """The ids of a whole text, tensor (tokens,) of type int64.
