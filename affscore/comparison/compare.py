@@ -240,12 +240,10 @@ def _notes(signatures: Mapping[str, Signature]) -> tuple[Note, ...]:
     for about in (result.metadata for result in signatures.values()):
         if str(content := about.get("fingerprint_data")).startswith("crc32:"):  # older results have another one
             # of the images of one name, each network has its own preprocessing
-            same = [about.get(key) for key in ("dataset", "preprocessing", "images", "seed")]
-            contents[repr(same)].add(str(content))
+            contents[repr([about.get(key) for key in ("dataset", "preprocessing", "images", "seed")])].add(str(content))
     notes = []
     if len(set(batches.values())) > 1:
-        ways = _listed(batches)
-        notes.append(f"the batches differ in their number of samples ({ways}), which alone may move scores a little")
+        notes.append(f"the batches differ in their number of samples ({_listed(batches)}): scores may move a little")
     if len(set(datasets.values())) > 1:
         notes.append(f"the data sets differ ({_listed(datasets)}): a score belongs to a network and its data")
     if any(len(several) > 1 for several in contents.values()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Literal
@@ -57,22 +58,18 @@ def image_set(name: str, images: Tensor, labels: Tensor) -> ImageSet:
     return ImageSet(name, len(images), lambda index, p: (p or image_tensor)(images[index]), labels=names)
 
 
+@dataclass(eq=False, repr=False)
 class Noise(NamedData):
     """Standard normal images, or uniform token ids, as many as one asks for.
 
-    Args:
+    Attributes:
         seed: Fixes them, each by its index.
-        preprocessing: What the network expects; it says the size.
 
-    >>> Noise(0)[5].shape
+    >>> Noise("random", None, 0)[5].shape
     torch.Size([3, 224, 224])
     """
 
-    def __init__(self, seed: int, preprocessing: Expected | None = None) -> None:
-        if isinstance(preprocessing, TextPreprocessing) and preprocessing.vocabulary is None:
-            raise AffscoreError("random token ids need the size of the vocabulary: TextPreprocessing(vocabulary=...)")
-        super().__init__("random", None, preprocessing=preprocessing)
-        self.seed = seed
+    seed: int
 
     def __getitem__(self, index: int) -> Tensor:
         generator = np.random.default_rng([self.seed, index])
@@ -83,7 +80,9 @@ class Noise(NamedData):
 
     def prepared_for(self, preprocessing: Expected) -> Noise:
         """Noise of the size that this network expects."""
-        return Noise(self.seed, preprocessing)
+        if isinstance(preprocessing, TextPreprocessing) and preprocessing.vocabulary is None:
+            raise AffscoreError("random token ids need the size of the vocabulary: TextPreprocessing(vocabulary=...)")
+        return replace(self, preprocessing=preprocessing)
 
     def content(self, images: int, seed: int) -> None:
         """None: the seed makes it."""
@@ -200,7 +199,7 @@ def images_of(name: str, part: Literal["train", "test"] = "test") -> ImageSet:
 
 SOURCES = [
     DataSource("digits", "CLASS", lambda *_: image_set("digits", *digits("test"))),
-    DataSource("random", "", lambda _, seed: Noise(seed)),
+    DataSource("random", "", lambda _, seed: Noise("random", None, seed)),
     *(DataSource(name, "CLASS", lambda *_, name=name: images_of(name)) for name in DATA_SETS),
     *(DataSource(kind, "DIR", partial(_below, kind)) for kind in ("imagenet", "folder")),
 ]
