@@ -73,7 +73,7 @@ class NamedData(Dataset[Tensor]):
 
     def __len__(self) -> int:
         if self.length is None:
-            raise AffscoreError(f"how many {self.items} {self.name!r} has depends on the network, or on how many you want")
+            raise AffscoreError(f"how many {self.items} {self.name!r} has depends on the network, or on what you ask")
         return self.length
 
     def prepared_for(self, preprocessing: Any) -> NamedData:
