@@ -28,7 +28,7 @@ from affscore.network.notes import Note, on_refusals
 from affscore.network.reading import PADDING
 from affscore.network.reduction import ScatteredError
 from affscore.network.scoring import Pair
-from affscore.options import Execution, Options, checked, checked_execution
+from affscore.options import Execution, Options, checked, in_range
 from affscore.recorder import Recorder, recording
 from affscore.recorder.calls import ActivationCall
 from affscore.recorder.model_state import choose_device, prepared, random_states_kept, seed_generators, unwrapped
@@ -87,7 +87,7 @@ def subject_of(
     Raises:
         AffscoreError: As :func:`affscore.signature`.
     """
-    options, execution = checked(options), checked_execution(execution)
+    options, execution = checked(options), in_range(execution)
     network = unwrapped(load_model(model, options.seed) if isinstance(model, str) else model)
     check_has_weights(network, type(network).__name__)
     card = card_of(network)

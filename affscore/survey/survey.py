@@ -21,7 +21,7 @@ from affscore.models.data import identity_of_data, registered_data
 from affscore.models.sources import identity_of_model, registered
 from affscore.network.multiverse import load_result
 from affscore.network.notes import Note
-from affscore.options import BiasName, Execution, UnitsName, check_integer, checked_execution
+from affscore.options import BiasName, Execution, UnitsName, check_integer, in_range
 from affscore.survey.job import Identity, Job, describe, is_of_job, named_options, plan
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, measure, outcome_of_error, outcomes_of
@@ -148,7 +148,7 @@ def survey(
         "n": n, "images": images, "covariance": covariance, "criteria": criteria, "seed": seed, "positions": positions,
         "multiverse": multiverse, "bias": bias, "units": units, "size": size,
     })  # fmt: skip
-    execution = checked_execution(Execution(device, batch_size, False, threads))
+    execution = in_range(Execution(device, batch_size, False, threads))
     asked = dict(enumerate(plan(models, datasets, options, reductions, orders)))
     jobs = check_integer("jobs", jobs, 1)
     if only is not None:
