@@ -21,7 +21,7 @@ from affscore.models.sources import card_of, load_model
 from affscore.network.apart import audit, keeps_apart
 from affscore.network.collect import Collector
 from affscore.network.experts import Key, experts_told_apart
-from affscore.network.forward import Predictions, Right, count_right, forward, predictions
+from affscore.network.forward import Predictions, forward, predictions
 from affscore.network.images import ImageStream, image_stream
 from affscore.network.inputs import Feeding, Forward, Inputs, joined, on_backbone
 from affscore.network.notes import Note, on_refusals
@@ -129,12 +129,12 @@ class Batch:
     Attributes:
         passes: For each of the options' passes the pairs of all activations, in the order in which they ran.
         notes: What its forward passes showed, in sentences.
-        right: How many of its samples were classified rightly.
+        predicted: Which classes the network predicts for its samples.
     """
 
     passes: list[list[Pair]]
     notes: list[str]
-    right: Right
+    predicted: list[Predictions | None]
 
 
 def run_batch(
@@ -232,11 +232,10 @@ def run_batch(
         notes.append(recorder.elsewhere)
     if not {"flatten", "published"} >= {several[0].reduction for several in options.passes}:
         notes += _assumed_channels([pair.call for pair in every[0]])
-    right = count_right(predicted, stream.classes, subject.card.classes)
     # an expert that a single sample reaches has no score
     every = [[pair for pair in pairs if len(pair.reached) != 1] for pairs in every]
     subject.known = [pair.key for pair in every[0]]
-    return Batch(every, [*notes, *right.notes, *on_refusals(every)], right)
+    return Batch(every, [*notes, *on_refusals(every)], predicted)
 
 
 def _on_one_by_one(subject: Subject, number: int, passes: int, samples: int, pairs: list[Pair]) -> Iterator[str]:
