@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import pandas as pd
-from pandas.api import types
+from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype, is_string_dtype
 
 from affscore.errors import AffscoreError
 from affscore.options import CovarianceName, OrderName, ReductionName, UnitsName, usual_criteria
@@ -55,12 +55,7 @@ class Column(NamedTuple):
     required: bool = True
 
 
-_IS = {
-    "text": types.is_string_dtype,
-    "integer": types.is_integer_dtype,
-    "boolean": types.is_bool_dtype,
-    "number": types.is_float_dtype,
-}
+_IS = {"text": is_string_dtype, "integer": is_integer_dtype, "boolean": is_bool_dtype, "number": is_float_dtype}
 
 
 class ForeignError(Exception):
