@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import itemgetter, length_hint
@@ -17,11 +18,11 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset
+from torch.utils.data import DataLoader, IterableDataset, Subset
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError, guarded
-from affscore.models.card import ModelCard
+from affscore.models.card import ModelCard, stated_classes
 from affscore.models.data import ImageSet, NamedData, UnreadableImageError, load_data
 from affscore.models.preprocessing import IMAGENET, Expected, Preprocessing, TextPreprocessing, assumed_preprocessing
 from affscore.network.inputs import Feeding, Inputs
@@ -50,7 +51,6 @@ class ImageStream:
         notes: Notes for the reader; complete when the chunks have been read.
         assumed: Whether that was assumed, since the network does not say it.
         classes: The names of the classes that labels stand for; None where these are numbers only.
-        most: After how many no more are read, of data that does not say how long it is.
         seen: How many samples went into the network.
         items: What a sample is called, once the first ones have been read.
         hash: A hash of the samples so far, of hashlib.
@@ -64,7 +64,6 @@ class ImageStream:
     notes: list[str] = field(default_factory=list)
     assumed: bool = False
     classes: Sequence[str] | None = None
-    most: float = math.inf
     seen: int = field(default=0, init=False)
     items: str = field(default="", init=False)
     hash: Any = field(default_factory=hashlib.sha256, init=False)
@@ -196,28 +195,22 @@ def image_stream(
         parts = (inputs[start : min(start + batch_size, total)] for start in range(0, total, batch_size))
         return ImageStream(type(data).__name__.lower(), card, parts, total, notes=feeding.notes)
     pictures = Pictures(preprocessing, card.preprocessing_known, options.size)
-    loader, source, size = data, data.dataset if isinstance(data, DataLoader) else data, None
-    if isinstance(data, (DataLoader, IterableDataset)):
-        if isinstance(source, Sized) and not getattr(data, "drop_last", False):
-            size = _length(source)
-        if not isinstance(data, DataLoader):
-            loader = DataLoader(data, batch_size=batch_size, collate_fn=pictures)
-    elif isinstance(data, Dataset) or (hasattr(data, "__getitem__") and hasattr(data, "__len__")):
-        size = _enough(_length(data), images)
-        loader = DataLoader(Subset(data, range(size)), batch_size=batch_size, collate_fn=pictures)
-    else:
-        raise AffscoreError(
-            "data must be the name of a data set, a tensor or array (N, ...), a tuple or dictionary of these, a table, "
-            f"a Dataset or a DataLoader, got {type(data).__name__} (a folder of images is the text 'folder:PATH')"
-        )
-    classes = getattr(inner, "classes", None)  # as the data sets of torchvision name them
-    named = classes if isinstance(classes, (list, tuple)) and all(isinstance(name, str) for name in classes) else ()
+    source = data.dataset if isinstance(data, DataLoader) else data
+    size = None if getattr(data, "drop_last", False) else _length(source)
+    if not isinstance(data, (DataLoader, IterableDataset)):
+        if size is None or not hasattr(data, "__getitem__"):
+            raise AffscoreError(
+                "data must be the name of a data set, a tensor or array (N, ...), a tuple or dictionary of these, a table, "
+                f"a sized Dataset or a DataLoader, got {type(data).__name__} (a folder of images is the text 'folder:PATH')"
+            )
+        data = Subset(data, range(_enough(size, images)))
+    loader = data if isinstance(data, DataLoader) else DataLoader(data, batch_size=batch_size, collate_fn=pictures)
     name = source.name if isinstance(source, NamedData) else type(source).__name__
     known = min((number for number in (size, images) if number is not None), default=None)
-    stream = ImageStream(name, card, (), known, notes=feeding.notes, classes=list(named) or None)
-    if images is None and guarded(lambda: length_hint(loader, -1), "the data does not say how long it is") < 0:
-        stream.most = MOST_BATCHES * options.n
-    stream.chunks = _limited(stream, inputs_of(loader, preprocessing, feeding, options.mask), images, pictures)
+    stream = ImageStream(name, card, (), known, notes=feeding.notes, classes=stated_classes(inner))
+    most = MOST_BATCHES * options.n if images is None and _length(loader) is None else math.inf
+    chunks = inputs_of(loader, preprocessing, feeding, options.mask)
+    stream.chunks = _limited(stream, chunks, images, most, pictures)
     return stream
 
 
@@ -256,9 +249,9 @@ def _readable(
 
     images, left = islice(read(), wanted), wanted
     while batch := list(islice(images, batch_size)):
-        left -= len(batch)
-        used[:] = [index for index, _ in batch]
-        yield torch.stack([image for _, image in batch])
+        used[:], tensors = zip(*batch, strict=True)
+        yield torch.stack(tensors)
+        left -= len(tensors)
     if unreadable and left == wanted:
         raise AffscoreError(f"none of the {len(unreadable)} images of {data.name} can be read; {unreadable[0]}")
     if unreadable:
@@ -268,27 +261,37 @@ def _readable(
         notes.append(f"{count} image{'s' * (count > 1)} of {data.name} could not be read: {named}; {rest}")
 
 
-def _limited(stream: ImageStream, chunks: Iterable[Inputs], images: int | None, pictures: Pictures) -> Iterator[Inputs]:
+def at_most(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:
+    """The first n samples."""
+    for chunk in chunks:
+        yield (part := chunk[:n])
+        n -= len(part)
+        if not n:
+            return
+
+
+def _limited(
+    stream: ImageStream, chunks: Iterable[Inputs], images: int | None, most: float, pictures: Pictures
+) -> Iterator[Inputs]:
     """The chunks of so many images; the stream says as soon as it is known whether pictures were prepared."""
     read = 0
-    for chunk in chunks:
-        if read >= stream.most:
+    for chunk in at_most(chunks, sys.maxsize if images is None else images):
+        if read >= most:
             stream.notes.append(f"the data has no length, and more than these {read} samples; images= says how many")
             break
         if pictures.sizes:
             stream.preprocessing, stream.assumed = pictures.expected, not pictures.known
-        part = chunk if images is None else chunk[: images - read]
-        read += len(part)
-        yield part
-        if read == images:
-            break
+        read += len(chunk)
+        yield chunk
     _enough(read, images)
     if stream.assumed and len(pictures.sizes) > 1:
         stream.notes.append("the pictures have several sizes, and the first one decided to which all were brought")
 
 
-def _length(data: Any) -> int:
-    return guarded(lambda: len(data), "the data does not say how long it is")
+def _length(data: Any) -> int | None:
+    """How many samples data has; None where it does not say that."""
+    length = guarded(lambda: length_hint(data, -1), "the data does not say how long it is")
+    return None if length < 0 else length
 
 
 def _enough(available: int, images: int | None) -> int:

@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader
 from affscore.models.weight_files import tensors_of, without_wrappers
 from affscore.network.batch import Subject
 from affscore.network.experts import Key, key_of
-from affscore.network.images import image_stream
+from affscore.network.images import at_most, image_stream
 from affscore.network.inputs import Feeding, Inputs
 from affscore.recorder.model_state import random_states_kept, seed_generators
 
@@ -33,7 +33,7 @@ def keep_samples(subject: Subject, data: Any) -> str:
         seed_generators(options.seed, subject.device)
         feeding = Feeding(subject.network, subject.forward)
         subject.stream = stream = image_stream(apart, subject.card, chosen, subject.execution.batch_size, feeding)
-        stream.chunks = chunks = [_copied(part) for part in stream.counted(_at_most(stream.chunks, options.n))]
+        stream.chunks = chunks = [_copied(part) for part in stream.counted(at_most(stream.chunks, options.n))]
     identity = hashlib.sha256(stream.hash.digest())
     for chunk in chunks:
         identity.update(b"" if chunk.labels is None else chunk.labels.cpu().numpy().tobytes())
@@ -56,15 +56,6 @@ def keys_of(rows: Iterable[dict[str, Any]]) -> list[Key]:
     [('0.1', 0, 'relu')]
     """
     return [(without_wrappers(layer), call, name) for layer, call, name in map(key_of, rows)]
-
-
-def _at_most(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:
-    """The first n samples."""
-    for chunk in chunks:
-        yield (part := chunk[:n])
-        n -= len(part)
-        if not n:
-            return
 
 
 def _copied(inputs: Inputs) -> Inputs:
