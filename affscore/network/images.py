@@ -123,13 +123,13 @@ class ImageStream:
         """
         if not self.assumed or not isinstance(self.preprocessing, Preprocessing):
             return []
-        size = f"{self.preprocessing.size} x {self.preprocessing.size} pixels"
-        says = "the network does not say what it expects of images"
-        advice = "give it an attribute preprocessing = affscore.models.Preprocessing(...)"
-        if self.preprocessing != IMAGENET:
-            return [Note(f"{says}: they went in with {size}, normalised as for ImageNet; {advice}")]
-        note = f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on it; {advice}, or size=..."
-        return [Note(note, "note" if type(network).__module__.startswith("torchvision.") else "warning")]
+        note = (
+            "the network does not say what it expects of images: they went in with "
+            f"{self.preprocessing.size} x {self.preprocessing.size} pixels, normalised as for ImageNet, and scores "
+            "depend on it; give it an attribute preprocessing = affscore.models.Preprocessing(...), or size=..."
+        )
+        usual = self.preprocessing != IMAGENET or type(network).__module__.startswith("torchvision.")
+        return [Note(note, "note" if usual else "warning")]
 
 
 def _checksums(inputs: Inputs) -> NDArray[np.uint32]:
@@ -200,8 +200,8 @@ def image_stream(
     if not isinstance(data, (DataLoader, IterableDataset)):
         if size is None or not hasattr(data, "__getitem__"):
             raise AffscoreError(
-                "data must be the name of a data set, a tensor or array (N, ...), a tuple or dictionary of these, a table, "
-                f"a sized Dataset or a DataLoader, got {type(data).__name__} (a folder of images is the text 'folder:PATH')"
+                "data must be the name of a data set, a tensor or array (N, ...), a tuple or dictionary of these, a "
+                f"table, a sized Dataset or a DataLoader, got {type(data).__name__} (a folder is 'folder:PATH')"
             )
         data = Subset(data, range(_enough(size, images)))
     loader = data if isinstance(data, DataLoader) else DataLoader(data, batch_size=batch_size, collate_fn=pictures)
