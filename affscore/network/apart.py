@@ -42,8 +42,7 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
     statistics over the samples, or puts something in front of the axis that counts them, would mix images in the
     reduced vectors, and no shape tells. The pass shows, too, which activations run below the functions that the
     recorder watches. Only where the numbers differ, a further pass says whether they do so each time. Where the
-    network refuses so many samples, or gives NaN or infinity (a standard deviation over the samples), two take their
-    place.
+    network refuses so many samples, two take their place.
 
     Args:
         network: The network, after :func:`forward` of these samples.
@@ -77,8 +76,6 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         if len(alone) == len(among) and not _first_difference(alone, among, places, REPEATABLE):
             return notes
         again = few()
-        if not all(bool(lone.isfinite().all()) for _, lone, *_ in _of_a_few(alone, among, places)):
-            raise AffscoreError("it gives NaN or infinity")
         if len(alone) != len(among):
             counts = f"{len(among)} activations for {len(images)} samples and {len(alone)} for {size}"
             raise other_activations(f"the network {name} runs {counts}")
@@ -173,31 +170,23 @@ def _close(one: Tensor, other: Tensor, scale: Tensor | None = None) -> bool:
     return one.shape == other.shape and torch.allclose(one, other, rounding, TOLERANCE * size, equal_nan=True)
 
 
-def _of_a_few(alone: list[Pair], among: list[Pair], places: list[int]) -> Iterator[tuple[Pair, Tensor, Tensor, float]]:
-    """What each activation saw and returned for a few samples alone, and for these at their places among many.
-
-    Where the latter are finite; and the size of what was added up to it, of which terms that cancel leave rounding.
-    """
-    for one, pair in zip(alone, among, strict=False):
-        for lone, rows, size in zip((one.x, one.y), (pair.x, pair.y), pair.sizes, strict=True):
-            row = rows.unflatten(0, (-1, pair.points_a_sample))[places].flatten(0, 1)
-            if bool(row.isfinite().all()):
-                yield pair, lone, row, float(size.max())
-
-
 def _first_difference(
     alone: list[Pair], among: list[Pair], places: list[int], tolerance: float, jump: float = 0.0
 ) -> Pair | None:
     """The first activation that saw or returned something else for a few samples than at their places among many.
 
-    Differences up to ``jump`` times the largest before them do not count: they may have grown from these.
+    What is not finite among these tells nothing. A difference is one for the size of what was added up, of which terms
+    that cancel leave rounding. Up to ``jump`` times the largest before them do not count: they may have grown from it.
     """
     largest = 0.0
-    for pair, lone, row, terms in _of_a_few(alone, among, places):
-        if lone.shape != row.shape:
-            return pair
-        difference, size = float((lone - row).abs().max()), max(float(row.abs().max()), terms)
-        if not difference <= max(tolerance, jump * largest) * size:  # NaN is different, too
-            return pair
-        largest = max(largest, difference / size if difference else 0.0)
+    for one, pair in zip(alone, among, strict=False):
+        for lone, rows, terms in zip((one.x, one.y), (pair.x, pair.y), pair.sizes, strict=True):
+            row = rows.unflatten(0, (-1, pair.points_a_sample))[places].flatten(0, 1)
+            if lone.shape != row.shape:
+                return pair
+            if bool(row.isfinite().all()):
+                difference, size = float((lone - row).abs().max()), max(float(row.abs().max()), float(terms.max()))
+                if not difference <= max(tolerance, jump * largest) * size:  # NaN is different, too
+                    return pair
+                largest = max(largest, difference / size if difference else 0.0)
     return None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,19 +40,11 @@ def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str, a
     # integers are tokens; and a network that begins in place must not overwrite the caller's images
     given = images.each(lambda tensor: tensor.to(dtype if tensor.is_floating_point() else None, copy=True))
 
-    def beside(*_: Any) -> None:
-        # Python's profiling hook of a thread that begins meanwhile: it takes itself away
-        recorder.in_other_threads.add("code of the network")
-        sys.setprofile(None)
-
     recorder.listener.start(len(images), images.text)
     recorder.start(given.tensors)
-    profile = threading.getprofile()
-    threading.setprofile(beside)
     try:
         output = guarded(lambda: given.through(network), f"the network {name} fails on {given}", advice)
     finally:
-        threading.setprofile(profile)
         recorder.stop()
     if not recorder.calls:
         raise AffscoreError(_why_none(network, recorder, images[:1], name))

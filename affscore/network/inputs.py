@@ -133,10 +133,7 @@ class Feeding:
         self.forward = forward
         self.notes: list[str] = []
         self._main = getattr(network, "main_input_name", None)  # of networks of transformers
-        try:
-            parameters = list(inspect.signature(network.forward).parameters.values())
-        except (TypeError, ValueError):  # a function of C
-            parameters = [inspect.Parameter("input", inspect.Parameter.POSITIONAL_ONLY)]
+        parameters = list(inspect.signature(network.forward).parameters.values())
         written = ", ".join(str(parameter.replace(annotation=parameter.empty)) for parameter in parameters)
         self._written = f"{type(network).__name__}.forward({written})"
         named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
