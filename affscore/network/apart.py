@@ -14,7 +14,7 @@ from affscore.network.collect import Collector
 from affscore.network.forward import forward, with_notes
 from affscore.network.inputs import Inputs
 from affscore.network.notes import Note
-from affscore.network.reduction import ScatteredError, other_activations
+from affscore.network.reduction import SAME_FOR_ALL, ScatteredError
 from affscore.network.scoring import Pair
 from affscore.recorder import Listener, Recorder
 from affscore.recorder.dataflow import tensors_in
@@ -78,7 +78,7 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         again = few()
         if len(alone) != len(among):
             counts = f"{len(among)} activations for {len(images)} samples and {len(alone)} for {size}"
-            raise other_activations(f"the network {name} runs {counts}")
+            raise ScatteredError(f"the network {name} runs {counts}: {SAME_FOR_ALL}")
         if len(again) != len(alone) or _first_difference(alone, again, [*range(size)], REPEATABLE):
             return [RANDOM, *notes]
         if where := _first_difference(alone, among, places, TOLERANCE, JUMP):

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError, first_line
 from affscore.network.experts import TIMES, Experts, Key, common_order, first_difference
-from affscore.network.reduction import chosen_positions, images_first, marked, other_activations, reduced
+from affscore.network.reduction import SAME_FOR_ALL, ScatteredError, chosen_positions, images_first, marked, reduced
 from affscore.network.scoring import Pair
 from affscore.options import Options
 from affscore.recorder.axes import Place
@@ -88,7 +88,7 @@ class Collector(Listener):
         self.known = self.known or keys
         if self.experts is None:
             if difference := first_difference(self.known, keys):
-                raise other_activations(f"{difference} for these samples")
+                raise ScatteredError(f"{difference} for these samples: {SAME_FOR_ALL}")
         else:
             times = Counter[tuple[str, int]]()
             for call, weights, several in ((several[0].call, several[0].weights, several) for several in arriving):

@@ -155,12 +155,10 @@ def outputs_of_classes(data: Sequence[str] | None, network: Sequence[str] | None
     >>> outputs_of_classes(["b", "a"], ["a", "b", "c"], 3), outputs_of_classes(["a", "d"], ["a", "b", "c"], 3)
     ([1, 0], None)
     """
-    if data is None:
-        return list(range(outputs))
     names = list(network or ())
-    if len(names) == outputs and all(names.count(name) == 1 for name in data):
+    if data is not None and len(names) == outputs and all(names.count(name) == 1 for name in data):
         return [names.index(name) for name in data]
-    in_order = len(data) == outputs and (network is None or are_wordnet_ids(data))
+    in_order = data is None or (len(data) == outputs and (network is None or are_wordnet_ids(data)))
     return list(range(outputs)) if in_order else None
 
 

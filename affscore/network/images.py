@@ -98,7 +98,7 @@ class ImageStream:
                 self.items = chunk.items
                 self.hash.update(chunk.form.encode())
                 if not self.preprocessing:
-                    self.notes += on_values(chunk.tensors, self.card.preprocessing, self.card.preprocessing_known)
+                    self.notes += on_values(chunk.tensors, self.card.preprocessing)
             self._sums.append(_checksums(chunk))
             self.hash.update(self._sums[-1][:, 0].tobytes())
             self.seen += len(chunk)
@@ -207,10 +207,27 @@ def image_stream(
     loader = data if isinstance(data, DataLoader) else DataLoader(data, batch_size=batch_size, collate_fn=pictures)
     name = source.name if isinstance(source, NamedData) else type(source).__name__
     known = min((number for number in (size, images) if number is not None), default=None)
-    stream = ImageStream(name, card, (), known, notes=feeding.notes, classes=stated_classes(inner))
+    notes = feeding.notes
+    stream = ImageStream(name, card, (), known, notes=notes, classes=stated_classes(inner))
     most = MOST_BATCHES * options.n if images is None and _length(loader) is None else math.inf
-    chunks = inputs_of(loader, preprocessing, feeding, options.mask)
-    stream.chunks = _limited(stream, chunks, images, most, pictures)
+    chunks = at_most(inputs_of(loader, preprocessing, feeding, options.mask), images or sys.maxsize)
+
+    def limited() -> Iterator[Inputs]:
+        """The chunks; the stream says as soon as it is known whether pictures were prepared."""
+        read = 0
+        for chunk in chunks:
+            if read >= most:
+                notes.append(f"the data has no length, and more than these {read} samples; images= says how many")
+                break
+            if pictures.sizes:
+                stream.preprocessing, stream.assumed = pictures.expected, not pictures.known
+            read += len(chunk)
+            yield chunk
+        _enough(read, images)
+        if stream.assumed and len(pictures.sizes) > 1:
+            notes.append("the pictures have several sizes, and the first one decided to which all were brought")
+
+    stream.chunks = limited()
     return stream
 
 
@@ -222,43 +239,39 @@ def _named(data: NamedData, card: ModelCard, options: Options, batch_size: int, 
         size = data.common_size(chosen) if isinstance(data, ImageSet) and not options.size else None
         preprocessing = assumed_preprocessing(size, options.size)
     prepared = data.prepared_for(data.preprocessing or preprocessing)
-    candidates = prepared.order(None, options.seed, default=len(chosen))  # begins with the chosen ones
-    stream = ImageStream(data.name, card, (), len(chosen), prepared.preprocessing, list(prepared.notes), assumed)
-    used: list[int] = []
-    read = _readable(prepared, candidates, len(chosen), batch_size, stream.notes, used)
-    stream.chunks = chunks = inputs_of(read, preprocessing, feeding, options.mask)
-    if data.labels is not None:
-        numbers = {name: number for number, name in enumerate(data.classes)}
-        labels, stream.classes = torch.tensor([numbers[label] for label in data.labels]), data.classes
-        stream.chunks = (replace(chunk, labels=labels[used]) for chunk in chunks)
-    return stream
-
-
-def _readable(
-    data: NamedData, candidates: Sequence[int], wanted: int, batch_size: int, notes: list[str], used: list[int]
-) -> Iterator[Tensor]:
-    """The first images of these that can be read, as many as are wanted; ``used`` are those of the last chunk."""
+    candidates, wanted = prepared.order(None, options.seed, default=len(chosen)), len(chosen)  # which come first
+    stream = ImageStream(data.name, card, (), wanted, prepared.preprocessing, list(prepared.notes), assumed)
+    used: list[int] = []  # those of the last chunk
     unreadable: list[UnreadableImageError] = []
 
     def read() -> Iterator[tuple[int, Tensor]]:
         for index in candidates:
             try:
-                yield index, data[index]
+                yield index, prepared[index]
             except UnreadableImageError as error:
                 unreadable.append(error)
 
-    images, left = islice(read(), wanted), wanted
-    while batch := list(islice(images, batch_size)):
-        used[:], tensors = zip(*batch, strict=True)
-        yield torch.stack(tensors)
-        left -= len(tensors)
-    if unreadable and left == wanted:
-        raise AffscoreError(f"none of the {len(unreadable)} images of {data.name} can be read; {unreadable[0]}")
-    if unreadable:
-        count, named = len(unreadable), ", ".join(error.file for error in unreadable[:NAMED_AT_MOST])
-        named += f" and {count - NAMED_AT_MOST} more" if count > NAMED_AT_MOST else ""
-        rest = f"{wanted - left} images are left of the {wanted}" if left else "the next ones took their places"
-        notes.append(f"{count} image{'s' * (count > 1)} of {data.name} could not be read: {named}; {rest}")
+    def batches() -> Iterator[Tensor]:
+        """The first images that can be read, as many as are wanted."""
+        images, left = islice(read(), wanted), wanted
+        while batch := list(islice(images, batch_size)):
+            used[:], tensors = zip(*batch, strict=True)
+            yield torch.stack(tensors)
+            left -= len(tensors)
+        if unreadable and left == wanted:
+            raise AffscoreError(f"none of the {len(unreadable)} images of {data.name} can be read; {unreadable[0]}")
+        if unreadable:
+            count, named = len(unreadable), ", ".join(error.file for error in unreadable[:NAMED_AT_MOST])
+            named += f" and {count - NAMED_AT_MOST} more" if count > NAMED_AT_MOST else ""
+            rest = f"{wanted - left} images are left of the {wanted}" if left else "the next ones took their places"
+            stream.notes.append(f"{count} image{'s' * (count > 1)} of {data.name} could not be read: {named}; {rest}")
+
+    stream.chunks = chunks = inputs_of(batches(), preprocessing, feeding, options.mask)
+    if data.labels is not None:
+        numbers = {name: number for number, name in enumerate(data.classes)}
+        labels, stream.classes = torch.tensor([numbers[label] for label in data.labels]), data.classes
+        stream.chunks = (replace(chunk, labels=labels[used]) for chunk in chunks)
+    return stream
 
 
 def at_most(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:
@@ -268,24 +281,6 @@ def at_most(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:
         n -= len(part)
         if not n:
             return
-
-
-def _limited(
-    stream: ImageStream, chunks: Iterable[Inputs], images: int | None, most: float, pictures: Pictures
-) -> Iterator[Inputs]:
-    """The chunks of so many images; the stream says as soon as it is known whether pictures were prepared."""
-    read = 0
-    for chunk in at_most(chunks, sys.maxsize if images is None else images):
-        if read >= most:
-            stream.notes.append(f"the data has no length, and more than these {read} samples; images= says how many")
-            break
-        if pictures.sizes:
-            stream.preprocessing, stream.assumed = pictures.expected, not pictures.known
-        read += len(chunk)
-        yield chunk
-    _enough(read, images)
-    if stream.assumed and len(pictures.sizes) > 1:
-        stream.notes.append("the pictures have several sizes, and the first one decided to which all were brought")
 
 
 def _length(data: Any) -> int | None:

@@ -21,18 +21,16 @@ if TYPE_CHECKING:
     from affscore.recorder.calls import ActivationCall
 
 
+SAME_FOR_ALL = "the network must run the same activations for every sample"
+"""What a ScatteredError says where it runs others."""
+
+
 class ScatteredError(AffscoreError):
     """The samples do not stand along one axis; ``why`` says of what."""
 
-    def __init__(self, message: str, why: str) -> None:
+    def __init__(self, message: str, why: str = "it runs other activations for other samples") -> None:
         super().__init__(message)
         self.why = why
-
-
-def other_activations(what: str) -> ScatteredError:
-    """The error where a network runs other activations for other samples."""
-    sentence = f"{what}: the network must run the same activations for every sample"
-    return ScatteredError(sentence, "it runs other activations for other samples")
 
 
 def unsaid(count: Any) -> Tensor:
