@@ -46,7 +46,7 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
 
     Args:
         network: The network, after :func:`forward` of these samples.
-        recorder: Its recorder.
+        recorder: Its recorder; its listener is another one afterwards.
         collector: What was collected of them; it is not changed.
         images: The samples.
         name: The network's name.
@@ -64,10 +64,7 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         """What the activations see of a few samples."""
         seen = Collector(collector.options, first=collector.first, places=places, experts=collector.experts)
         recorder.listener = seen
-        try:
-            forward(network, recorder, images[places], name)
-        finally:
-            recorder.listener = collector
+        forward(network, recorder, images[places], name)
         return seen.collected()[0]
 
     def compared(places: list[int]) -> list[str]:

@@ -169,9 +169,10 @@ def run_batch(
             seed_generators(seed, subject.device)
             predicted.clear()
             experts = stack.enter_context(experts_told_apart(recorder, network)) if subject.one_by_one else None
-            recorder.listener = collector = Collector(options, room, number * options.n, subject.known, experts)
+            collector = Collector(options, room, number * options.n, subject.known, experts)
 
         def run(samples: Inputs, audited: bool = False) -> None:
+            recorder.listener = collector
             alone = ["a sample x alone is x[None]"] * (len(samples) <= FEW and samples.tensors[0].ndim < 4)
             advice = "; ".join([*on_backbone(network), *stream.assumptions(network), *alone])
             for part in (samples[i : i + 1] for i in range(len(samples))) if subject.one_by_one else (samples,):

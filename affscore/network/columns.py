@@ -187,8 +187,6 @@ def choose_criteria(criteria: bool | str | Collection[str], units: UnitsName = "
     if isinstance(criteria, str):
         criteria = [name.strip() for name in criteria.split(",")]
     given = list(criteria) if isinstance(criteria, Collection) else [criteria]
-    if unknown := [name for name in given if name not in [*CRITERIA, "all"]]:
-        raise AffscoreError(
-            f"criteria must be True, False, all, or names among {', '.join(CRITERIA)}, got {unknown[0]!r}"
-        )
+    if bad := [name for name in given if name not in [*CRITERIA, "all"]]:
+        raise AffscoreError(f"criteria must be True, False, all, or names among {', '.join(CRITERIA)}, got {bad[0]!r}")
     return tuple(name for name in CRITERIA if name in given or "all" in given)

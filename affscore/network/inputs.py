@@ -155,9 +155,6 @@ class Feeding:
         if not tensors_in(batch) or not isinstance(batch, (Tensor, tuple, list, Mapping)):
             raise AffscoreError(f"the data must give tensors, got a {type(batch).__name__} without any")
         if self.forward is not None:
-            lost = [repr(name) for name, value in _by_names(batch).items() if not tensors_in(value)]
-            if lost and not self.notes:
-                self.notes.append(f"forward gets None for what holds no tensor: {', '.join(lost)}")
             return Inputs(mapped(batch, lambda tensor: tensor), self.forward)
         arguments, named, rest = self._choose(batch)
         inputs = Inputs((arguments, named))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +29,8 @@ def keep_samples(subject: Subject, data: Any) -> str:
     """
     options, total = subject.options, subject.stream.total
     chosen = options if total is None or total <= options.n else replace(options, images=options.n)
-    with random_states_kept(subject.device), _apart(data) as apart:
+    reading = _apart(data) if isinstance(data, DataLoader) else nullcontext(data)
+    with random_states_kept(subject.device), reading as apart:
         seed_generators(options.seed, subject.device)
         feeding = Feeding(subject.network, subject.forward)
         subject.stream = stream = image_stream(apart, subject.card, chosen, subject.execution.batch_size, feeding)
@@ -65,11 +66,8 @@ def _copied(inputs: Inputs) -> Inputs:
 
 
 @contextmanager
-def _apart(data: Any) -> Iterator[Any]:
-    """The data, to be read once; a loader of the training has its workers and generators as before, afterwards."""
-    if not isinstance(data, DataLoader):
-        yield data
-        return
+def _apart(data: DataLoader[Any]) -> Iterator[Any]:
+    """A loader of the training, to be read once: afterwards it has its workers and generators as before."""
     owners = (data, data.sampler, data.batch_sampler, getattr(data.batch_sampler, "sampler", None))
     generators = [getattr(owner, "generator", None) for owner in owners]
     states = [(one, one.get_state()) for one in generators if isinstance(one, torch.Generator)]
