@@ -215,10 +215,8 @@ def sparse_entries(features: Tensor) -> tuple[int, int]:
     if values.device.type != "cpu":
         low = int(torch.count_nonzero(values <= SPARSE))
         return low - int(torch.count_nonzero(values < -SPARSE)), low
-    if values.ndim == 4 and values.is_contiguous(memory_format=torch.channels_last):
-        values = values.permute(0, 2, 3, 1)  # the order does not matter, and this one is that of the memory
     # block by block in the cache: ten times faster than one pass over new memory, and less time than the ReLU before it
-    array = values.contiguous().view(-1).numpy()
+    array = values.numpy().ravel("K")  # the order does not matter, and this one is that of the memory
     low = negative = 0
     for start in range(0, len(array), BLOCK):
         block = array[start : start + BLOCK]

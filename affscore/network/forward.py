@@ -61,10 +61,9 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
     elsewhere, independent, notes = recorder.elsewhere, recorder.independent_of_input, list[str]()
     hidden = f"; those inside {', '.join(sorted(recorder.unseen))} cannot be seen" if recorder.unseen else ""
     if independent:
-        elsewhere = elsewhere or (
-            f"{independent} ran, on what does not depend on the samples as far as torch functions show; what comes "
-            "before is TorchScript, torch.ops, NumPy or a custom kernel"
-        )
+        before = "what comes before is TorchScript, torch.ops, NumPy or a custom kernel"
+        ran = f"{independent} ran, on what does not depend on the samples as far as torch functions show"
+        elsewhere = elsewhere or f"{ran}; {before}"
     if elsewhere:
         return f"the activations of {name} cannot be seen: {elsewhere}"
     recorder.start(image.tensors)

@@ -60,9 +60,7 @@ def keys_of(rows: Iterable[dict[str, Any]]) -> list[Key]:
 
 
 def _copied(inputs: Inputs) -> Inputs:
-    copied = inputs.each(Tensor.clone)
-    copied.labels, copied.text = (None if one is None else one.clone() for one in (inputs.labels, inputs.text))
-    return copied
+    return replace(inputs.each(Tensor.clone), labels=None if inputs.labels is None else inputs.labels.clone())
 
 
 @contextmanager
