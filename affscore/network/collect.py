@@ -84,20 +84,18 @@ class Collector(Listener):
         arriving, self._arriving = sorted(self._arriving.values(), key=lambda several: several[0].call.index), {}
         if not arriving:
             return
-        keys = [several[0].key for several in arriving]
+        times = Counter[tuple[str, int]]()
+        for pair, *others in arriving if self.experts is not None else ():
+            place = pair.call.layer, pair.weights
+            call = replace(pair.call, call=times[place] * TIMES + pair.weights)
+            times[place] += 1
+            for one in (pair, *others):
+                one.call, one.reached = call, [self.first - self._start]
+        keys = tuple(several[0].key for several in arriving)
         self.known = self.known or keys
-        if self.experts is None:
-            if difference := first_difference(self.known, keys):
-                raise ScatteredError(f"{difference} for these samples: {SAME_FOR_ALL}")
-        else:
-            times = Counter[tuple[str, int]]()
-            for call, weights, several in ((several[0].call, several[0].weights, several) for several in arriving):
-                number = times[call.layer, weights] * TIMES + weights
-                times[call.layer, weights] += 1
-                for pair in several:
-                    pair.call, pair.reached = replace(call, call=number), [self.first - self._start]
-            keys = [several[0].key for several in arriving]
-            self._orders[tuple(keys)] = None
+        if self.experts is None and (difference := first_difference(self.known, keys)):
+            raise ScatteredError(f"{difference} for these samples: {SAME_FOR_ALL}")
+        self._orders[keys] = None
         for key, several in zip(keys, arriving, strict=True):
             # copies in memory that is set aside now, while there are no feature maps
             known = self._pairs.setdefault(key, [Pair(new.call, new.dtype, new.function) for new in several])
@@ -123,9 +121,8 @@ class Collector(Listener):
 
     def _begun(self, call: ActivationCall, x: Tensor, apply: Any, weights: int, way: Options) -> Pair:
         points, size = self._reduce(way, call, x)
-        pair = Pair(call, x.dtype, apply, points, entries=x.numel(), weights=weights)
+        pair = Pair(call, x.dtype, apply, points, entries=x.numel(), weights=weights, sizes=(size, size))
         pair.points_a_sample = len(points) // self.images
-        pair.sizes = (size, size)  # of what is applied to the reduced vectors, too
         pair.terms = x.numel() // points.numel() if size.ndim else 1
         if "sparsity" in way.criteria:
             counted = self._counted(call, x)

@@ -60,10 +60,9 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
     """Why no activation was seen: none is there, or they ran where the recorder cannot see them."""
     elsewhere, independent, notes = recorder.elsewhere, recorder.independent_of_input, list[str]()
     hidden = f"; those inside {', '.join(sorted(recorder.unseen))} cannot be seen" if recorder.unseen else ""
-    if independent:
+    if independent and not elsewhere:
         before = "what comes before is TorchScript, torch.ops, NumPy or a custom kernel"
-        ran = f"{independent} ran, on what does not depend on the samples as far as torch functions show"
-        elsewhere = elsewhere or f"{ran}; {before}"
+        elsewhere = f"{independent} ran, on what does not depend on the samples as far as torch shows; {before}"
     if elsewhere:
         return f"the activations of {name} cannot be seen: {elsewhere}"
     recorder.start(image.tensors)

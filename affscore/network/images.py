@@ -111,9 +111,8 @@ class ImageStream:
 
     def repeats(self, samples: int) -> Iterator[str]:
         """How many of the first samples are the same as an earlier one, to the last bit."""
-        repeats = samples - len(np.unique(np.concatenate(self._sums)[:samples], axis=0))
         why = "an IterableDataset gives every worker of a DataLoader the same samples, unless it uses get_worker_info"
-        if repeats:
+        if repeats := samples - len(np.unique(np.concatenate(self._sums)[:samples], axis=0)):
             yield f"{repeats} of {samples} {self.items} ({repeats / samples:.1%}) are repeats of earlier ones ({why})"
 
     def assumptions(self, network: nn.Module) -> list[Note]:
@@ -123,13 +122,11 @@ class ImageStream:
         """
         if not self.assumed or not isinstance(self.preprocessing, Preprocessing):
             return []
-        note = (
-            "the network does not say what it expects of images: they went in with "
-            f"{self.preprocessing.size} x {self.preprocessing.size} pixels, normalised as for ImageNet, and scores "
-            "depend on it; give it an attribute preprocessing = affscore.models.Preprocessing(...), or size=..."
-        )
+        says = "the network does not say what it expects of images: they went in normalised as for ImageNet"
+        size = f"with {self.preprocessing.size} x {self.preprocessing.size} pixels, and scores depend on it"
+        advice = "give it an attribute preprocessing = affscore.models.Preprocessing(...), or size=..."
         usual = self.preprocessing != IMAGENET or type(network).__module__.startswith("torchvision.")
-        return [Note(note, "note" if usual else "warning")]
+        return [Note(f"{says}, {size}; {advice}", "note" if usual else "warning")]
 
 
 def _checksums(inputs: Inputs) -> NDArray[np.uint32]:
@@ -182,10 +179,8 @@ def image_stream(
     while isinstance(inner, (DataLoader, Subset)):
         inner = inner.dataset
     if isinstance(inner, NamedData) and inner.preprocessing is None:
-        raise AffscoreError(
-            f"the data set {inner.name!r} is wrapped in a {type(data).__name__} and would not be prepared for the "
-            "network; give load_data(...) itself, or load_data(SPEC, preprocessing)"
-        )
+        advice = "give load_data(...) itself, or load_data(SPEC, preprocessing)"
+        raise AffscoreError(f"{inner.name!r} in a {type(data).__name__} would not be prepared; {advice}")
     if table:
         tensors = as_tensors(data)
         if is_table(data) and not isinstance(preprocessing, TextPreprocessing):
