@@ -16,8 +16,8 @@ from affscore.recorder.dataflow import mapped, tensors_in
 
 Forward = Callable[[nn.Module, Any], Any]
 
-KNOWN_INPUTS = ("pixel_values", "input_ids")
-"""What transformers call the tensor that goes into a network."""
+KNOWN_INPUTS = ("pixel_values", "input_ids", "one tensor")
+"""What transformers call the tensor that goes into a network; and what a batch is called that is one."""
 
 FOR_A_LOSS = ("label", "labels")
 """Parameters from which networks compute a loss: an entry of this name is fed only where it is required."""
