@@ -21,7 +21,7 @@ from affscore.network.batch import Batch, Subject, recorded, run_batch, subject_
 from affscore.network.columns import choose_criteria
 from affscore.network.criteria import COLUMNS
 from affscore.network.experts import key_of, numbered
-from affscore.network.forward import accuracy_of, on_accuracy
+from affscore.network.forward import accuracy_of
 from affscore.network.inputs import Forward
 from affscore.network.notes import FEWEST, Note, give_warnings, on_positions, on_rows, too_few
 from affscore.network.result import Signature
@@ -233,15 +233,13 @@ def _signature(
     table = table[[name for name in COLUMNS if name in table]]
     dropped = stream.seen % options.n if stream.seen > options.n else 0
     samples, declared = stream.seen - dropped, recorder.chosen.names
-    right = [batch.right for batch in batches]
-    accuracy = accuracy_of(right, samples)
+    accuracy, on_it = accuracy_of([part for batch in batches for part in batch.predicted], stream, card.classes)
     notes = stream.assumptions(subject.network)
     if card.weights == "as built":
         notes.append(Note(f"the weights are as {card.name} builds them: untrained, unless it loads them itself "
                           "(NAME@FILE does)"))  # fmt: skip
     notes += map(Note.of, [
-        *on_accuracy(accuracy, right, stream.name, stream.classes or (), card.classes is not None),
-        *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes,
+        *on_it, *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes,
         *on_positions(options), *on_rows(table, options.units), *stream.repeats(samples),
     ])  # fmt: skip
     if silent := [name for name in declared if name not in recorder.ran]:

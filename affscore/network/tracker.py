@@ -202,7 +202,7 @@ class Tracker:
         self._keys = keys_of(rows)
         about = {"fingerprint_weights": fingerprint(subject.network), "fingerprint_data": subject.stream.fingerprint}
         (signature,) = assemble(subject, recorder, [batch], [rows], about)
-        self._rows = self._recorded(rows, batch, subject.stream.seen)
+        self._rows = self._recorded(rows, batch, subject)
         self._metadata = {**signature.metadata, "probe": self.identity, "every": self.every, "start": self._start}
         del self._metadata["accuracy"]
         self._notes = list(signature.notes)
@@ -217,11 +217,11 @@ class Tracker:
             raise AffscoreError(
                 f"the network has another structure than in the first measurement: {difference}; begin a new record"
             )
-        return self._recorded([self._row(pair) for pair in batch.passes[0]], batch, subject.stream.seen)
+        return self._recorded([self._row(pair) for pair in batch.passes[0]], batch, subject)
 
-    def _recorded(self, rows: list[dict[str, Any]], batch: Batch, samples: int) -> Rows:
+    def _recorded(self, rows: list[dict[str, Any]], batch: Batch, subject: Subject) -> Rows:
         """The rows of this step, with the columns of a record."""
-        accuracy = accuracy_of([batch.right], samples)
+        accuracy, _ = accuracy_of(batch.predicted, subject.stream, subject.card.classes)
         about = {"step": self.steps, "accuracy": math.nan if accuracy is None else accuracy}
         return table_of_record([{**row, **about} for row in rows]).to_dict("records")
 

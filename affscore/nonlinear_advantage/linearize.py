@@ -18,7 +18,7 @@ from affscore.errors import AffscoreError
 from affscore.models.data import load_data
 from affscore.models.sources import card_of, load_model
 from affscore.network.batch import recorded, run_batch, subject_of
-from affscore.network.forward import NO_LABELS, accuracy_of, on_accuracy
+from affscore.network.forward import accuracy_of
 from affscore.network.images import image_stream
 from affscore.network.inputs import Feeding
 from affscore.network.notes import Note, give_warnings
@@ -184,11 +184,9 @@ def _run(
     with recorded(subject) as recorder:
         batches = [run_batch(subject, recorder, *one) for one in stream.batches(sys.maxsize, execution.progress)]
     batch = next(filter(None, batches))  # of all samples
-    accuracy = accuracy_of([batch.right], stream.seen)
-    notes += [*stream.assumptions(subject.network), *batch.notes]
-    notes += on_accuracy(accuracy, [batch.right], stream.name, stream.classes or (), subject.card.classes is not None)
-    notes += stream.notes
-    if batch.right.unused == NO_LABELS:
+    accuracy, on_it = accuracy_of(batch.predicted, stream, subject.card.classes)
+    notes += [*stream.assumptions(subject.network), *batch.notes, *on_it, *stream.notes]
+    if accuracy is None and not on_it:
         notes.append("there is no accuracy: no labels fit the outputs; give (inputs, labels), with integers from 0 on")
     return math.nan if accuracy is None else accuracy, batch.passes[0]
 
