@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import itemgetter
 from typing import Any
 
 import torch
@@ -23,6 +22,9 @@ from affscore.recorder.calls import ActivationCall, inner_first
 from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score
 from affscore.transport.bias import extrapolated_affinity_scores
 from affscore.transport.samples import CentredSample, centre, eps_of, rounding_of
+
+Score = Callable[..., dict[str, Any]]
+"""Gives the row of a pair, options and bias, as :func:`score_pair`."""
 
 LARGEST = 2**13
 """At most so many rows are set aside before it is known that they come."""
@@ -172,7 +174,7 @@ def naming(call: ActivationCall) -> Iterator[None]:
         raise AffscoreError(f"{call} (call {call.call}): {error}") from error
 
 
-def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, Any]]:
+def score_batch(passes: list[list[Pair]], options: Options, score: Score) -> list[dict[str, Any]]:
     """The rows of a batch: of each activation and specification (``specification``: its place in ``options.passes``).
 
     Where several reductions give the same samples, these are scored once.
@@ -180,11 +182,12 @@ def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, An
     Args:
         passes: The pairs of each of the options' passes.
         options: What is measured.
+        score: What scores a pair: :func:`score_pair`, or likewise.
 
     Raises:
         AffscoreError: As :func:`score_pair`.
     """
-    rows = list[dict[str, Any]]()
+    rows = dict[tuple[int, int], dict[str, Any]]()
     # what is inside a block before the block: an error names the innermost layer
     for place in inner_first([pair.call for pair in passes[0]]):
         scored, number = list[tuple[Pair, str, list[dict[str, Any]]]](), 0
@@ -192,11 +195,12 @@ def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, An
             pair, coupling = pairs[place], several[0].coupling
             if not pair.refused:
                 same = (found for one, way, found in scored if way == coupling and _same_samples(one, pair))
-                found = next(same, None) or [score_pair(pair, one, options.bias) for one in several]
+                found = next(same, None) or [score(pair, one, options.bias) for one in several]
                 scored.append((pair, coupling, found))
-                rows += [{**row, "specification": number + way} for way, row in enumerate(found)]
+                for way, row in enumerate(found, number):
+                    rows[way, place] = {**row, "specification": way}
             number += len(several)
-    return sorted(rows, key=itemgetter("specification", "index"))
+    return [rows[where] for where in sorted(rows)]
 
 
 def _same_samples(one: Pair, other: Pair) -> bool:

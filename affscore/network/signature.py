@@ -25,7 +25,7 @@ from affscore.network.forward import accuracy_of, on_accuracy
 from affscore.network.inputs import Forward
 from affscore.network.notes import FEWEST, Note, give_warnings, on_positions, on_rows, too_few
 from affscore.network.result import Signature
-from affscore.network.scoring import score_batch
+from affscore.network.scoring import score_batch, score_pair
 from affscore.options import MASK, CovarianceName, Execution, Options, OrderName, ReductionName, UnitsName
 from affscore.recorder import Recorder
 from affscore.transport.bias import points_needed
@@ -33,7 +33,7 @@ from affscore.transport.bias import points_needed
 WARNED_OF, NOTED = 0.02, 0.01
 """Biases of a score that are worth a warning, or a note."""
 
-Rows = list[dict[str, Any]]
+Rows = list[dict[Any, Any]]
 """The rows of a batch, without its number."""
 
 
@@ -181,7 +181,7 @@ def signatures(subject: Subject) -> list[Signature]:
         for number, chunks in stream.batches(options.n, subject.execution.progress):
             if (batch := run_batch(subject, recorder, number, chunks)) is None:
                 break
-            rows.append(score_batch(batch.passes, options))
+            rows.append(score_batch(batch.passes, options, score_pair))
             batch.passes.clear()  # the next one needs their memory
             batches.append(batch)
             data = stream.fingerprint
@@ -205,12 +205,9 @@ def assemble(
     Raises:
         AffscoreError: There is no batch, since the data holds no sample.
     """
-    if not batches:
+    if not subject.stream.seen:
         raise AffscoreError("the data holds no sample; give at least 2")
-    if subject.one_by_one:  # not every batch reaches all activations
-        orders = [list(dict.fromkeys(map(key_of, some))) for some in rows]
-        rows = [numbered(some, orders) for some in rows]
-    found = []
+    rows, found = in_one_order(subject, rows), []
     for number, options in enumerate(itertools.chain.from_iterable(subject.options.passes)):
         own = [[row for row in some if row["specification"] == number] for some in rows]
         if subject.options.multiverse:
@@ -219,6 +216,14 @@ def assemble(
         if any(own):
             found.append(_signature(subject, recorder, batches, own, fingerprints, options))
     return found
+
+
+def in_one_order(subject: Subject, rows: Sequence[Rows]) -> Sequence[Rows]:
+    """The rows of each batch; where samples go one at a time, not every batch reaches all of the activations."""
+    if not subject.one_by_one:
+        return rows
+    orders = [list(dict.fromkeys(map(key_of, some))) for some in rows]
+    return [numbered(some, orders) for some in rows]
 
 
 def _signature(
