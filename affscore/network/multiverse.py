@@ -18,7 +18,7 @@ from affscore.network.inputs import Forward
 from affscore.network.notes import Note, give_warnings, lines
 from affscore.network.parquet import alike, read_description, read_parquet, write_parquet
 from affscore.network.result import METADATA, Signature, check_rows, load_signature
-from affscore.network.signature import signatures
+from affscore.network.signature import named_options, signatures
 from affscore.options import DEFAULT, MASK, BiasName, Execution, Options, ReductionName, Specification, check_reductions
 
 if TYPE_CHECKING:
@@ -87,10 +87,7 @@ def multiverse(  # the others are those of signature
     >>> bool((found.scores.iloc[:, 0] == alone.scores).all())
     True
     """
-    options = Options(
-        n=n, images=images, seed=seed, positions=positions, multiverse=check_reductions(reductions), bias=bias,
-        size=size, mask=mask,
-    )  # fmt: skip
+    options = named_options({**locals(), "multiverse": check_reductions(reductions)})
     how = Execution(device, batch_size, progress)
     subject = subject_of(model, data, options, how, activations, forward, data_name)
     give_warnings(early := subject.stream.assumptions(subject.network), stacklevel=2)
@@ -127,22 +124,15 @@ class Multiverse:
         keeps its own (:meth:`signature`).
         """
         first = signatures[0]
-        left_out = (*_MEASURED, "coupling", "positions")
-        metadata = {name: value for name, value in first.metadata.items() if name not in left_out}
+        metadata = {name: value for name, value in first.metadata.items() if name not in (*_MEASURED, "coupling")}
         notes = {_way(one.metadata): [note.stored() for note in one.notes] for one in signatures}
         metadata |= {"multiverse": list(options.multiverse), "bias": options.bias, "notes": notes}
-        if "positions" in options.multiverse:
-            metadata["positions"] = options.positions
         return cls(pd.concat([one.table for one in signatures], ignore_index=True), metadata, notes_of_all(notes))
 
     def narrowed(self, reductions: Sequence[str]) -> Multiverse:
         """The multiverse of some of its reductions, in their order."""
-        if list(reductions) == self.metadata["multiverse"]:
-            return self
         parts = [self.rows[self.rows["reduction"] == name] for name in reductions]
         metadata, notes = {**self.metadata, "multiverse": list(reductions)}, self.notes
-        if "positions" not in reductions:
-            metadata.pop("positions", None)
         if "notes" in metadata:
             kept = {way: own for way, own in metadata["notes"].items() if way.split(", ")[0] in reductions}
             metadata["notes"], notes = kept, notes_of_all(kept)
@@ -243,9 +233,8 @@ class Multiverse:
             extrapolated = rows.get("paired_extrapolated", rows["paired"])
             table["paired"] = (rows["paired"] if bias == "none" else extrapolated).clip(upper=table["score"])
         metadata = {**self.metadata, **asked._asdict(), "criteria": []}
-        for name in {"multiverse", "positions", "notes"} - {reduction}:
-            metadata.pop(name, None)
-        own = self.metadata.get("notes", {}).get(_way(asked._asdict()), self.notes)
+        del metadata["multiverse"]
+        own = metadata.pop("notes", {}).get(_way(asked._asdict()), self.notes)
         return Signature(table, metadata, list(map(Note.of, own)))
 
     def plot(self, title: str | None = None) -> Figure:

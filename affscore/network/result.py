@@ -49,7 +49,7 @@ class Signature:
             "warning" (:class:`affscore.network.Note`) say that a number is likely wrong; :func:`signature` gives them
             as warnings, too.
         sample_costs: For each row of the table what each sample contributed to its score
-            (:class:`affscore.AffinityScore`); empty for a signature that was read from a file.
+            (:class:`affscore.AffinityScore`), zeros without a score; empty for a signature that was read from a file.
 
     >>> from affscore import signature
     >>> measured = signature("mini:digitsnet", "digits", n=512, criteria=False)
@@ -62,7 +62,7 @@ class Signature:
     table: pd.DataFrame
     metadata: dict[str, Any]
     notes: list[Note] = field(default_factory=list)
-    sample_costs: list[NDArray[np.float64] | None] = field(default_factory=list, repr=False)
+    sample_costs: list[NDArray[np.float64]] = field(default_factory=list, repr=False)
 
     @property
     def rows(self) -> pd.DataFrame:
@@ -162,15 +162,15 @@ class Signature:
         """
         if resamples < 1:
             raise AffscoreError(f"resamples must be at least 1, got {resamples}")
-        if not any(costs is not None for costs in self.sample_costs):
+        if not any(costs.any() for costs in self.sample_costs):
             model = self.metadata["model"]
             raise AffscoreError(f"files do not hold the costs of samples: measure {model} again to get an interval")
         generator = np.random.default_rng(seed)
         means = []
         costs_of = pd.Series(self.sample_costs, self.table.index, dtype=object)
         for _, rows in self.table.assign(costs=costs_of).dropna(subset="score").groupby("batch"):
-            n = next((len(kept) for kept in rows["costs"] if kept is not None), int(rows["n"].iloc[0]))
-            costs = np.stack([np.zeros((n, 2)) if kept is None else kept for kept in rows["costs"]], axis=2)
+            costs = np.stack(rows["costs"].tolist(), axis=2)
+            n = len(costs)
             weights = generator.multinomial(n, np.full(n, 1 / n), size=resamples)
             spent, spread = weights @ costs[:, 0], weights @ costs[:, 1]
             with np.errstate(divide="ignore", invalid="ignore"):

@@ -241,12 +241,11 @@ def score_pair(pair: Pair, options: Options, bias: BiasName = "none") -> dict[st
             row |= zip(("extrapolated", "paired_extrapolated"), corrected, strict=True)
         for name in options.criteria:
             row |= CRITERIA[name].numbers(flag, samples)
-    if (costs := found.sample_costs) is not None:  # of each sample, whose points lie one after the other
-        costs = costs.view(-1, each, 2).mean(dim=1)
-        if pair.samples:  # a sample that does not come here contributes nothing
-            costs = costs.new_zeros(pair.samples, 2).index_put_((torch.tensor(pair.reached),), costs)
-        row["sample_costs"] = costs
-    return row | {"seconds": time.perf_counter() - start}
+    costs = samples.x.new_zeros(n, 2) if found.sample_costs is None else found.sample_costs
+    costs = costs.view(-1, each, 2).mean(dim=1)  # of each sample, whose points lie one after the other
+    if pair.samples:  # a sample that does not come here contributes nothing
+        costs = costs.new_zeros(pair.samples, 2).index_put_((torch.tensor(pair.reached),), costs)
+    return row | {"sample_costs": costs, "seconds": time.perf_counter() - start}
 
 
 def _score_and_flag(samples: BatchSamples, options: Options) -> tuple[AffinityScore, str]:
@@ -268,6 +267,6 @@ def columns_of_call(call: ActivationCall) -> dict[str, Any]:
 
 
 _OF_CALL = ("index", "layer", "call", "activation", "kind", "depth")
-_OF_SCORE = ("raw", "paired", "effective_width", "pairing_optimal", "bound_exceeded", "sample_costs")
+_OF_SCORE = ("raw", "paired", "effective_width", "pairing_optimal", "bound_exceeded")
 _CONSTANT = AffinityScore(1.0, 1.0, 0.0, None, False, "empirical", True, (0.0, 0.0), 0, 0, paired=1.0)
 _NO_SCORE = AffinityScore(math.nan, math.nan, math.nan, None, False, "empirical", False, (0.0, 0.0), 0, 0)

@@ -6,6 +6,7 @@ import itertools
 import math
 import platform
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -26,7 +27,7 @@ from affscore.network.inputs import Forward
 from affscore.network.notes import FEWEST, Note, give_warnings, on_positions, on_rows, too_few
 from affscore.network.result import Signature
 from affscore.network.scoring import score_batch, score_pair
-from affscore.options import MASK, CovarianceName, Execution, Options, OrderName, ReductionName, UnitsName
+from affscore.options import MASK, CovarianceName, Execution, Options, OrderName, ReductionName, UnitsName, checked
 from affscore.recorder import Recorder
 from affscore.transport.bias import points_needed
 
@@ -153,16 +154,26 @@ def signature(
     >>> signature(network, data, n=64, forward=lambda network, batch: network(**batch).relu()).scores.shape
     (1,)
     """
-    options = Options(
-        n=n, images=images, reduction=reduction, order=order, covariance=covariance,
-        criteria=choose_criteria(criteria, units), seed=seed, positions=positions, units=units, size=size, mask=mask,
-    )  # fmt: skip
-    how = Execution(device, batch_size, progress)
+    options, how = named_options(locals()), Execution(device, batch_size, progress)
     subject = subject_of(model, data, options, how, activations, forward, data_name)
     give_warnings(early := subject.stream.assumptions(subject.network), stacklevel=2)
     (result,) = signatures(subject)
     give_warnings([note for note in result.notes if note not in early], stacklevel=2)
     return result
+
+
+def named_options(keywords: Mapping[str, Any]) -> Options:
+    """The options among keywords, or among the arguments of a function, as :func:`affscore.signature` takes them.
+
+    Raises:
+        AffscoreError: They are not possible.
+
+    >>> named_options({"n": 64, "criteria": "r2", "device": "cpu"}).criteria
+    ('r2',)
+    """
+    given = {one.name: keywords[one.name] for one in fields(Options) if one.name in keywords}
+    given["criteria"] = choose_criteria(keywords.get("criteria", True), keywords.get("units", "activations"))
+    return checked(Options(**given))
 
 
 def signatures(subject: Subject) -> list[Signature]:
@@ -257,24 +268,22 @@ def _signature(
     forward, parameter = subject.forward, next(subject.network.parameters(), None)
     metadata = {
         **choices, "n": options.n, "images": samples, "seed": options.seed,
-        "criteria": list(options.criteria), "depth": int(table["depth"].max()), "items": items,
+        "criteria": list(options.criteria), "positions": options.positions, "units": options.units,
+        "depth": int(table["depth"].max()), "items": items,
         "batch_size": subject.execution.batch_size, "device": subject.device.type, "threads": torch.get_num_threads(),
         "dtype": str(torch.get_default_dtype() if parameter is None else parameter.dtype), "activations": declared,
         "forward": None if forward is None else getattr(forward, "__name__", type(forward).__name__),
         "accuracy": accuracy, "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
         **fingerprints, **provenance(),
     }  # fmt: skip
-    metadata |= {"positions": options.positions} if options.reduction == "positions" else {}
-    metadata |= {"units": options.units} if options.units == "blocks" else {}
-    result = Signature(table, metadata, notes, [None if cost is None else cost.cpu().numpy() for cost in costs])
+    result = Signature(table, metadata, notes, [cost.cpu().numpy() for cost in costs])
     result.notes.extend(on_n(result))
     return result
 
 
 def on_n(result: Signature) -> Iterator[Note]:
     """What n does to the scores: there were fewer samples, or so few that the scores are expected to be too high."""
-    units = result.metadata.get("units", "activations")
-    asked, items = result.metadata["n"], result.metadata["items"]
+    asked, items, units = (result.metadata[name] for name in ("n", "items", "units"))
     used = result.metadata["images"] // result.table["batch"].nunique()
     if used < asked:
         yield Note(f"n is {used}: no more {items} were used ({asked} make a batch)")

@@ -18,7 +18,6 @@ from affscore.errors import AffscoreError, AffscoreWarning, first_line, guarded
 from affscore.models.card import fingerprint
 from affscore.models.data import load_data
 from affscore.network.batch import Batch, Subject, recorded, run_batch, subject_of
-from affscore.network.columns import choose_criteria
 from affscore.network.experts import Key, first_difference
 from affscore.network.forward import accuracy_of
 from affscore.network.inputs import Forward
@@ -26,18 +25,16 @@ from affscore.network.notes import Note, give_warnings
 from affscore.network.probe import keep_samples, keys_of, structure_of
 from affscore.network.record import NOT_FINITE, TrainingRecord, check_record, table_of_record
 from affscore.network.scoring import NotFiniteError, Pair, Score, columns_of_call, score_batch, score_pair
-from affscore.network.signature import Rows, assemble, in_one_order
+from affscore.network.signature import Rows, assemble, in_one_order, named_options
 from affscore.options import (
     MASK,
     CouplingName,
     CovarianceName,
     Execution,
-    Options,
     OrderName,
     ReductionName,
     UnitsName,
     check_integer,
-    checked,
 )
 from affscore.recorder import Recorder
 from affscore.recorder.model_state import check_whole, device_of, in_training, unwrapped
@@ -112,10 +109,7 @@ def track(  # the others are those of signature
     """
     every, start, network = check_integer("every", every, 1), check_integer("start", start, 0), unwrapped(model)
     check_whole(network)
-    options = checked(Options(
-        n=n, reduction=reduction, order=order, covariance=covariance, coupling=coupling,
-        criteria=choose_criteria(criteria, units), seed=seed, units=units, size=size, mask=mask,
-    ))  # fmt: skip
+    options = named_options(locals())
     tracker, distributed = Tracker(every, start), torch.distributed
     if not (distributed.is_available() and distributed.is_initialized()) or distributed.get_rank() == 0:
         probe = load_data(probe, seed=options.seed) if isinstance(probe, str) else probe

@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from affscore import AffscoreError, load_results, multiverse, signature
+from affscore.network.signature import named_options
 from affscore.options import Options
 from affscore.survey import Store, load_or_measure, stored_multiverses, stored_signatures, survey
-from affscore.survey.job import Job, describe, named_options, plan
+from affscore.survey.job import Job, describe, plan
 
 OPTIONS = {"n": 32, "images": 64, "progress": False}
 SURVEYED = {**OPTIONS, "threads": 1, "only": 0}
