@@ -198,17 +198,15 @@ class Multiverse:
         })  # fmt: skip
         return numbers.reset_index()
 
-    def signature(
-        self,
-        reduction: str = "mean",
-        order: str = "activate-first",
-        covariance: str = "ledoit-wolf",
-        coupling: str = "exact",
-        bias: str = "none",
-    ) -> Signature:
+    def signature(self, *words: str, **by_name: str) -> Signature:
         """The signature under one specification, as :func:`affscore.signature` measures it (without its costs).
 
         Of the pairing, and of extrapolated scores, the raw score is the score itself, and ``paired`` at most that.
+
+        Args:
+            words: Reduction, order, covariance, coupling and bias; the default ones for those at the end that are
+                omitted.
+            by_name: Or some of them by these names.
 
         Raises:
             AffscoreError: It was not measured.
@@ -219,19 +217,19 @@ class Multiverse:
         >>> bool((paired <= found.signature().scores).all())
         True
         """
-        asked = Specification(*map(str, (reduction, order, covariance, coupling, bias)))
+        asked = Specification(*words, **by_name)
         if asked not in self.choices:
             known = "; ".join(map(", ".join, self.choices))
             raise AffscoreError(f"{', '.join(asked)} was not measured; there are: {known}")
         column = _COLUMNS[asked.coupling, asked.bias]
-        wanted = self.rows[_MEASURED].eq([reduction, order, covariance]).all(axis=1)
+        wanted = self.rows[_MEASURED].eq([*asked[:3]]).all(axis=1)
         rows = self.rows[wanted].reset_index(drop=True)
         table = rows.drop(columns=["extrapolated", "paired_extrapolated"], errors="ignore")
         if column != "score":
-            table = table.assign(score=rows[column], raw=rows[column], coupling=coupling, decided_by="")
+            table = table.assign(score=rows[column], raw=rows[column], coupling=asked.coupling, decided_by="")
             table["pairing_optimal"] = pd.Series(None, table.index, dtype="boolean")
             extrapolated = rows.get("paired_extrapolated", rows["paired"])
-            table["paired"] = (rows["paired"] if bias == "none" else extrapolated).clip(upper=table["score"])
+            table["paired"] = (rows["paired"] if asked.bias == "none" else extrapolated).clip(upper=table["score"])
         metadata = {**self.metadata, **asked._asdict(), "criteria": []}
         del metadata["multiverse"]
         own = metadata.pop("notes", {}).get(_way(asked._asdict()), self.notes)

@@ -75,19 +75,12 @@ class Signature:
 
         The standard deviation (n - 1 in the denominator) is missing for a single batch.
         """
-        groups = self.table.groupby("index", sort=True)
         numbers = [c.name for c in SCHEMA if c.kind == "number" and c.name in {*self.table} - {"score", "seconds"}]
         shares = ["pairing_optimal", "bound_exceeded"]  # of the batches; missing where not looked at
-        return pd.concat(
-            [
-                groups[_ACTIVATION].first(),
-                groups["score"].agg(score="mean", score_std="std"),
-                groups[numbers].mean(),
-                self.table[shares].astype("Float64").groupby(self.table["index"]).mean().astype(float),
-                groups["flag"].max(),
-            ],
-            axis=1,
-        )
+        groups = self.table.astype(dict.fromkeys(shares, "Float64")).groupby("index")
+        score = groups["score"].agg(score="mean", score_std="std")
+        means = groups[[*numbers, *shares]].mean().astype(dict.fromkeys(shares, float))
+        return pd.concat([groups[_ACTIVATION].first(), score, means, groups["flag"].max()], axis=1)
 
     @property
     def scores(self) -> NDArray[np.float64]:

@@ -219,13 +219,13 @@ def assemble(
     if not subject.stream.seen:
         raise AffscoreError("the data holds no sample; give at least 2")
     rows, found = in_one_order(subject, rows), []
+    every = pd.DataFrame([{**row, "batch": number} for number, some in enumerate(rows) for row in some])
     for number, options in enumerate(itertools.chain.from_iterable(subject.options.passes)):
-        own = [[row for row in some if row["specification"] == number] for some in rows]
+        own = every[every["specification"] == number]
         if subject.options.multiverse:
-            everywhere = set.intersection(*({row["index"] for row in some} for some in own))
-            own = [[row for row in some if row["index"] in everywhere] for some in own]
-        if any(own):
-            found.append(_signature(subject, recorder, batches, own, fingerprints, options))
+            own = own[own.groupby("index")["batch"].transform("nunique") == len(batches)]
+        if len(own):
+            found.append(_signature(subject, recorder, batches, own.reset_index(drop=True), fingerprints, options))
     return found
 
 
@@ -238,14 +238,13 @@ def in_one_order(subject: Subject, rows: Sequence[Rows]) -> Sequence[Rows]:
 
 
 def _signature(
-    subject: Subject, recorder: Recorder, batches: Sequence[Batch], rows: Sequence[Rows],
+    subject: Subject, recorder: Recorder, batches: Sequence[Batch], table: pd.DataFrame,
     fingerprints: dict[str, str], options: Options,
 ) -> Signature:  # fmt: skip
     stream, card, items = subject.stream, subject.card, subject.stream.items
     choices = {"model": card.name, "weights": card.weights, "dataset": subject.dataset, **options.as_columns()}
-    numbered_rows = [{**row, "batch": number} for number, some in enumerate(rows) for row in some]
-    costs = [row.pop("sample_costs") for row in numbered_rows]
-    table = pd.DataFrame(numbered_rows).assign(**choices).astype({"pairing_optimal": "boolean"})
+    costs = [cost.cpu().numpy() for cost in table["sample_costs"]]
+    table = table.assign(**choices).astype({"pairing_optimal": "boolean"})
     table = table[[name for name in COLUMNS if name in table]]
     dropped = stream.seen % options.n if stream.seen > options.n else 0
     samples, declared = stream.seen - dropped, recorder.chosen.names
@@ -276,7 +275,7 @@ def _signature(
         "accuracy": accuracy, "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
         **fingerprints, **provenance(),
     }  # fmt: skip
-    result = Signature(table, metadata, notes, [cost.cpu().numpy() for cost in costs])
+    result = Signature(table, metadata, notes, costs)
     result.notes.extend(on_n(result))
     return result
 
