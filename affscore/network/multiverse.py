@@ -228,8 +228,7 @@ class Multiverse:
         if column != "score":
             table = table.assign(score=rows[column], raw=rows[column], coupling=asked.coupling, decided_by="")
             table["pairing_optimal"] = pd.Series(None, table.index, dtype="boolean")
-            extrapolated = rows.get("paired_extrapolated", rows["paired"])
-            table["paired"] = (rows["paired"] if asked.bias == "none" else extrapolated).clip(upper=table["score"])
+            table["paired"] = rows[_COLUMNS["paired", asked.bias]].clip(upper=table["score"])
         metadata = {**self.metadata, **asked._asdict(), "criteria": []}
         del metadata["multiverse"]
         own = metadata.pop("notes", {}).get(_way(asked._asdict()), self.notes)

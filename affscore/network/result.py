@@ -65,11 +65,6 @@ class Signature:
     sample_costs: list[NDArray[np.float64]] = field(default_factory=list, repr=False)
 
     @property
-    def rows(self) -> pd.DataFrame:
-        """What a file holds, the table."""
-        return self.table
-
-    @property
     def summary(self) -> pd.DataFrame:
         """One row for every activation, with mean score, its standard deviation over batches, and criteria.
 
@@ -160,14 +155,12 @@ class Signature:
             raise AffscoreError(f"files do not hold the costs of samples: measure {model} again to get an interval")
         generator = np.random.default_rng(seed)
         means = []
-        costs_of = pd.Series(self.sample_costs, self.table.index, dtype=object)
-        for _, rows in self.table.assign(costs=costs_of).dropna(subset="score").groupby("batch"):
-            costs = np.stack(rows["costs"].tolist(), axis=2)
+        for _, rows in self.table.reset_index(drop=True).dropna(subset="score").groupby("batch"):
+            costs = np.stack([self.sample_costs[place] for place in rows.index], axis=2)
             n = len(costs)
             weights = generator.multinomial(n, np.full(n, 1 / n), size=resamples)
             spent, spread = weights @ costs[:, 0], weights @ costs[:, 1]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                scores = 1 - np.sqrt(np.where(spread > 0, spent / (2 * spread), 0.0))
+            scores = 1 - np.sqrt(spent / np.where(spread > 0, 2 * spread, np.inf))
             means.append(scores.clip(0, 1).mean(axis=1))
         return np.mean(means, axis=0)
 

@@ -19,7 +19,7 @@ from affscore.network.criteria import CRITERIA
 from affscore.network.experts import Key
 from affscore.options import BiasName, Options
 from affscore.recorder.calls import ActivationCall, inner_first
-from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score
+from affscore.transport.affinity import AffinityScore, affinity_score
 from affscore.transport.bias import extrapolated_affinity_scores
 from affscore.transport.samples import CentredSample, centre, eps_of, rounding_of
 
@@ -250,14 +250,11 @@ def score_pair(pair: Pair, options: Options, bias: BiasName = "none") -> dict[st
 
 def _score_and_flag(samples: BatchSamples, options: Options) -> tuple[AffinityScore, str]:
     """The score, or that there is none; of a block whose output has another width only that of a constant."""
-    if samples.x.shape[1] != samples.y.shape[1]:
-        if samples.target.constant:
-            return _CONSTANT, "constant output"
-        return _NO_SCORE, "constant input" if samples.source.constant else OTHER_WIDTH
-    try:
-        found = affinity_score(samples.source, samples.target, options.covariance, coupling=options.coupling)
-    except ConstantInputError:
+    if samples.source.constant and not samples.target.constant:
         return _NO_SCORE, "constant input"
+    if samples.x.shape[1] != samples.y.shape[1]:
+        return (_CONSTANT, "constant output") if samples.target.constant else (_NO_SCORE, OTHER_WIDTH)
+    found = affinity_score(samples.source, samples.target, options.covariance, coupling=options.coupling)
     return found, "constant output" if found.constant_output else "degenerate input" if found.degenerate_input else ""
 
 
