@@ -88,8 +88,7 @@ def multiverse(  # the others are those of signature
     True
     """
     options = named_options({**locals(), "multiverse": check_reductions(reductions)})
-    how = Execution(device, batch_size, progress)
-    subject = subject_of(model, data, options, how, activations, forward, data_name)
+    subject = subject_of(model, data, options, Execution(device, batch_size, progress), activations, forward, data_name)
     give_warnings(early := subject.stream.assumptions(subject.network), stacklevel=2)
     result = Multiverse.of(signatures(subject), subject.options)
     give_warnings([note for note in result.notes if note not in early], stacklevel=2)
