@@ -122,9 +122,8 @@ class Signature:
         """
         if not 0 < level < 1:
             raise AffscoreError(f"level must be in (0, 1), got {level}")
-        means = self.resampled_means(resamples, seed)
         tail = (1 - level) / 2
-        low, high = np.quantile(means, [tail, 1 - tail])
+        low, high = np.quantile(self.resampled_means(resamples, seed), [tail, 1 - tail])
         return max(float(low - self.worst_bias), 0.0), float(high)
 
     @property
