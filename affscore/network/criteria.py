@@ -6,6 +6,7 @@ To add one, write a function of two clouds here (or of what ``of`` gives it), an
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -21,7 +22,6 @@ from affscore.network.columns import (
     OTHER_WIDTH,
     criterion,
 )
-from affscore.network.nlc import nonlinearity_coefficient
 from affscore.transport.decompositions import varying_basis
 from affscore.transport.samples import CentredSample, Samples, as_samples, centred, power_of_two_above, second_moments
 
@@ -304,12 +304,16 @@ def effective_rank(y: Samples | CentredSample) -> float:
     return min(max(float(second.trace()) ** 2 / squares, 1.0), n - 1, d) if squares > 0 else math.nan
 
 
-criterion(
+@criterion(
     "nlc", "non-linearity\ncoefficient",
     "Philipp's coefficient of the activation on its reduced input, 1 for an affine function; missing, with a note, "
     "where that is no elementwise function of vectors of channels or has no derivative in PyTorch", (0, math.inf),
     lambda samples: (samples.pair.function, samples.pair.x.to(samples.pair.dtype)), missing=(*CONSTANT, ANYWHERE),
-)(nonlinearity_coefficient)  # fmt: skip
+)  # fmt: skip
+def _nlc(function: Callable[[Tensor], Tensor], x: Tensor) -> float:
+    from affscore.network.nlc import nonlinearity_coefficient  # few ask for it
+
+    return nonlinearity_coefficient(function, x)
 
 
 @criterion(

@@ -122,8 +122,8 @@ class Multiverse:
         It has the notes of all of them, and of the expected errors of their scores the largest. Each specification
         keeps its own (:meth:`signature`).
         """
-        first = signatures[0]
-        metadata = {name: value for name, value in first.metadata.items() if name not in (*_MEASURED, "coupling")}
+        left_out = (*_MEASURED, "coupling")
+        metadata = {name: value for name, value in signatures[0].metadata.items() if name not in left_out}
         notes = {_way(one.metadata): [note.stored() for note in one.notes] for one in signatures}
         metadata |= {"multiverse": list(options.multiverse), "bias": options.bias, "notes": notes}
         return cls(pd.concat([one.table for one in signatures], ignore_index=True), metadata, notes_of_all(notes))
@@ -187,15 +187,13 @@ class Multiverse:
         (:func:`rank_correlation`).
         """
         scores = self._scores
-        first = scores.iloc[:, 0]
-        numbers = pd.DataFrame({
+        return pd.DataFrame({
             "activations": scores.count(),
             "mean": scores.mean(),
             "spread": scores.max() - scores.min(),
             "minimum": scores.min(),
-            "rank_correlation": scores.apply(rank_correlation, args=(first,)),
-        })  # fmt: skip
-        return numbers.reset_index()
+            "rank_correlation": scores.apply(rank_correlation, args=(scores.iloc[:, 0],)),
+        }).reset_index()  # fmt: skip
 
     def signature(self, *words: str, **by_name: str) -> Signature:
         """The signature under one specification, as :func:`affscore.signature` measures it (without its costs).

@@ -21,7 +21,7 @@ from affscore.models.card import fingerprint
 from affscore.network.batch import Batch, Subject, recorded, run_batch, subject_of
 from affscore.network.columns import choose_criteria
 from affscore.network.criteria import COLUMNS
-from affscore.network.experts import key_of, numbered
+from affscore.network.experts import numbered
 from affscore.network.forward import accuracy_of, on_accuracy
 from affscore.network.inputs import Forward
 from affscore.network.notes import FEWEST, Note, give_warnings, on_positions, on_rows, too_few
@@ -218,7 +218,7 @@ def assemble(
     """
     if not subject.stream.seen:
         raise AffscoreError("the data holds no sample; give at least 2")
-    rows, found = in_one_order(subject, rows), []
+    rows, found = numbered(rows) if subject.one_by_one else rows, []  # else each batch reaches all activations
     every = pd.DataFrame([{**row, "batch": number} for number, some in enumerate(rows) for row in some])
     for number, options in enumerate(itertools.chain.from_iterable(subject.options.passes)):
         own = every[every["specification"] == number]
@@ -227,14 +227,6 @@ def assemble(
         if len(own):
             found.append(_signature(subject, recorder, batches, own.reset_index(drop=True), fingerprints, options))
     return found
-
-
-def in_one_order(subject: Subject, rows: Sequence[Rows]) -> Sequence[Rows]:
-    """The rows of each batch; where samples go one at a time, not every batch reaches all of the activations."""
-    if not subject.one_by_one:
-        return rows
-    orders = [list(dict.fromkeys(map(key_of, some))) for some in rows]
-    return [numbered(some, orders) for some in rows]
 
 
 def _signature(

@@ -18,14 +18,14 @@ from affscore.errors import AffscoreError, AffscoreWarning, first_line, guarded
 from affscore.models.card import fingerprint
 from affscore.models.data import load_data
 from affscore.network.batch import Batch, Subject, recorded, run_batch, subject_of
-from affscore.network.experts import Key, first_difference
+from affscore.network.experts import Key, first_difference, numbered
 from affscore.network.forward import accuracy_of
 from affscore.network.inputs import Forward
 from affscore.network.notes import Note, give_warnings
 from affscore.network.probe import keep_samples, keys_of, structure_of
 from affscore.network.record import NOT_FINITE, TrainingRecord, check_record, table_of_record
 from affscore.network.scoring import NotFiniteError, Pair, Score, columns_of_call, score_batch, score_pair
-from affscore.network.signature import Rows, assemble, in_one_order, named_options
+from affscore.network.signature import Rows, assemble, named_options
 from affscore.options import (
     MASK,
     CouplingName,
@@ -211,7 +211,8 @@ class Tracker:
         subject.device = device_of(subject.network)  # it may have moved since
         with recorded(subject, in_training) as recorder:
             batch = cast("Batch", run_batch(subject, recorder, 0, subject.stream.chunks, bool(self._metadata)))
-        (rows,) = in_one_order(subject, [score_batch(batch.passes, subject.options, score)])
+        rows = score_batch(batch.passes, subject.options, score)
+        rows = numbered([rows])[0] if subject.one_by_one else rows
         accuracy = accuracy_of([batch.right], subject.stream.seen)
         about = {"step": self.steps, "accuracy": math.nan if accuracy is None else accuracy}
         return recorder, batch, [{**row, **about} for row in rows]

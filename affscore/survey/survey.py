@@ -248,7 +248,6 @@ def load_or_measure(
     >>> len(first["mini:digitsnet"]), len(several["mini:digitsnet"].choices)
     (9, 12)
     """
-    models = list(models)
     if unknown := options.keys() - inspect.signature(survey).parameters.keys() - {"reduction", "order"}:
         raise AffscoreError(f"results in a store go by names and what files say: omit {min(unknown)}, or give no store")
     chosen = named_options({**options, "multiverse": multiverse})
@@ -266,4 +265,4 @@ def load_or_measure(
     if failures:
         raise AffscoreError(failures[0])
     found: dict[str, Any] = {job.model: seen[number].result for number, job in asked.items()}
-    return {model: found[model].narrowed(chosen.multiverse) if multiverse else found[model] for model in models}
+    return {model: one.narrowed(chosen.multiverse) if multiverse else one for model, one in found.items()}
