@@ -24,7 +24,7 @@ from affscore.network.inputs import Forward
 from affscore.network.notes import Note, give_warnings
 from affscore.network.probe import keep_samples, keys_of, structure_of
 from affscore.network.record import NOT_FINITE, TrainingRecord, check_record, table_of_record
-from affscore.network.scoring import NotFiniteError, Pair, Score, columns_of_call, score_batch, score_pair
+from affscore.network.scoring import NotFiniteError, Pair, columns_of_call, score_batch, score_pair
 from affscore.network.signature import Rows, assemble, named_options
 from affscore.options import (
     MASK,
@@ -170,7 +170,7 @@ class Tracker:
             self._begin(self.subject)
             return True
         try:
-            rows = guarded(partial(self._again, self.subject), "the measurement failed")
+            *_, rows = guarded(partial(self._run, self.subject), "the measurement failed")
         except AffscoreError as error:
             sentence = str(error)
             if sentence not in [before for _, before in self._failed]:
@@ -187,7 +187,7 @@ class Tracker:
 
     def _begin(self, subject: Subject) -> None:
         """The first measurement, with all that the samples and the structure of the network have to say."""
-        recorder, batch, rows = self._run(subject, score_pair)
+        recorder, batch, rows = self._run(subject)
         about = {"fingerprint_weights": fingerprint(subject.network), "fingerprint_data": subject.stream.fingerprint}
         (signature,) = assemble(subject, recorder, [batch], [rows], about)
         self._rows += table_of_record(rows).to_dict("records")
@@ -198,21 +198,17 @@ class Tracker:
             self._notes.append(Note(f"the record begins at step {self._start}: the network had been trained before"))
         give_warnings(self._notes, stacklevel=4)
 
-    def _again(self, subject: Subject) -> Rows:
-        """The rows of the network as it is now; NaN or infinity in an activation leave it without a score."""
-        _, _, rows = self._run(subject, _score_or_flag)
-        if difference := first_difference(self._keys, keys_of(rows)):
+    def _run(self, subject: Subject) -> tuple[Recorder, Batch, Rows]:
+        """Measure the network as it is now; later NaN or infinity in an activation leave it without a score."""
+        subject.device = device_of(subject.network)  # it may have moved since
+        with recorded(subject, in_training) as recorder:
+            batch = cast("Batch", run_batch(subject, recorder, 0, subject.stream.chunks, bool(self._keys)))
+        rows = score_batch(batch.passes, subject.options, _score_or_flag if self._keys else score_pair)
+        rows = numbered([rows])[0] if subject.one_by_one else rows
+        if self._keys and (difference := first_difference(self._keys, keys_of(rows))):
             raise AffscoreError(
                 f"the network has another structure than in the first measurement: {difference}; begin a new record"
             )
-        return rows
-
-    def _run(self, subject: Subject, score: Score) -> tuple[Recorder, Batch, Rows]:
-        subject.device = device_of(subject.network)  # it may have moved since
-        with recorded(subject, in_training) as recorder:
-            batch = cast("Batch", run_batch(subject, recorder, 0, subject.stream.chunks, bool(self._metadata)))
-        rows = score_batch(batch.passes, subject.options, score)
-        rows = numbered([rows])[0] if subject.one_by_one else rows
         accuracy = accuracy_of([batch.right], subject.stream.seen)
         about = {"step": self.steps, "accuracy": math.nan if accuracy is None else accuracy}
         return recorder, batch, [{**row, **about} for row in rows]
