@@ -90,7 +90,8 @@ def survey(
     Results that are there are not measured again; a job that was interrupted is done from its start. The exit status
     is 0 when the results of all jobs are there.
     """
-    from affscore.survey.job import named_options, plan
+    from affscore.network.signature import named_options
+    from affscore.survey.job import plan
     from affscore.survey.survey import listing
     from affscore.survey.survey import survey as measure
 

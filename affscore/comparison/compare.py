@@ -22,9 +22,8 @@ from affscore.models.naming import check_destination
 from affscore.network.notes import Note, give_warnings, lines
 from affscore.network.parquet import write_table
 from affscore.network.result import Signature, load_signature
-from affscore.network.signature import signature
+from affscore.network.signature import named_options, signature
 from affscore.options import Specification
-from affscore.survey.job import named_options
 from affscore.survey.survey import load_or_measure
 
 if TYPE_CHECKING:
