@@ -229,7 +229,8 @@ def run_batch(
     if recorder.unseen:
         names = ", ".join(sorted(recorder.unseen))
         notes.append(f"the activations inside {names} are no calls of their own, and not seen")
-    notes += [recorder.elsewhere] * bool(recorder.elsewhere)
+    if recorder.elsewhere:
+        notes.append(recorder.elsewhere)
     if not {"flatten", "published"} >= {several[0].reduction for several in options.passes}:
         notes += _assumed_channels([pair.call for pair in every[0]])
     # an expert that a single sample reaches has no score

@@ -124,11 +124,13 @@ def accuracy_of(
     least, largest = (int(end) for end in labels.aminmax())
     if least < 0 or largest >= len(outputs):
         note = f"there is no accuracy: some labels are not from 0 to {count - 1}, the numbers of the outputs"
-        return None, [note] * (classes is None)
+        return None, [note] if classes is None else []
     if classes is None and (unused := count - 1 - largest):
         beyond = f"{unused} of the outputs of the network lie beyond the largest label"
         return None, [f"there is no accuracy: {beyond}; use more samples, with one of the last class among them"]
-    notes = ["some outputs of the network are NaN: these samples count as classified wrongly"] * bool((found < 0).any())
+    notes = []
+    if bool((found < 0).any()):
+        notes.append("some outputs of the network are NaN: these samples count as classified wrongly")
     if stream.name.startswith("folder:") and network is None and not are_wordnet_ids(classes or ()):
         notes.append(
             "the accuracy takes the folders, in sorted order, for the classes of the network (attribute classes)"

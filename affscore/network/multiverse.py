@@ -195,15 +195,17 @@ class Multiverse:
             "rank_correlation": scores.apply(rank_correlation, args=(scores.iloc[:, 0],)),
         }).reset_index()  # fmt: skip
 
-    def signature(self, *words: str, **by_name: str) -> Signature:
+    def signature(
+        self,
+        reduction: str = "mean",
+        order: str = "activate-first",
+        covariance: str = "ledoit-wolf",
+        coupling: str = "exact",
+        bias: str = "none",
+    ) -> Signature:
         """The signature under one specification, as :func:`affscore.signature` measures it (without its costs).
 
         Of the pairing, and of extrapolated scores, the raw score is the score itself, and ``paired`` at most that.
-
-        Args:
-            words: Reduction, order, covariance, coupling and bias; the default ones for those at the end that are
-                omitted.
-            by_name: Or some of them by these names.
 
         Raises:
             AffscoreError: It was not measured.
@@ -214,7 +216,7 @@ class Multiverse:
         >>> bool((paired <= found.signature().scores).all())
         True
         """
-        asked = Specification(*words, **by_name)
+        asked = Specification(*map(str, (reduction, order, covariance, coupling, bias)))
         if asked not in self.choices:
             known = "; ".join(map(", ".join, self.choices))
             raise AffscoreError(f"{', '.join(asked)} was not measured; there are: {known}")
