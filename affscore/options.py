@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -46,8 +46,8 @@ DEFAULT = Specification()
 """What the papers measured on convolutional networks."""
 
 
-def _option(default: Any, help: str) -> Any:
-    return field(default=default, metadata={"help": help})
+def _option(default: Any, help: str, *ends: int) -> Any:
+    return field(default=default, metadata={"help": help, "ends": ends})
 
 
 @dataclass(frozen=True)
@@ -63,19 +63,19 @@ class Options:
     """
 
     # ruff: noqa: RUF009  # what _option returns is a field
-    n: int = _option(512, "Samples (images, windows of text) in a batch of the statistic.")
-    images: int | None = _option(None, "How many samples in all (default: all there are).")
+    n: int = _option(512, "Samples (images, windows of text) in a batch of the statistic.", 2, MOST_IN_A_BATCH)
+    images: int | None = _option(None, "How many samples in all (default: all there are).", 2, 10**9)
     reduction: ReductionName = _option("mean", "mean, sum, flatten, sample, positions or published.")
     order: OrderName = _option("activate-first", "activate-first or reduce-first.")
     covariance: CovarianceName = _option("ledoit-wolf", "ledoit-wolf or empirical.")
     criteria: tuple[str, ...] = OF_THE_PAPERS
-    seed: int = _option(0, "Fixes random weights, and the choice of samples.")
-    positions: int = _option(4, "Positions of each sample that are points of their own, with --reduction positions.")
+    seed: int = _option(0, "Fixes random weights, and the choice of samples.", 0)
+    positions: int = _option(4, "Positions of a sample, each a point of its own, with --reduction positions.", 1, 256)
     multiverse: tuple[ReductionName, ...] = ()
     bias: BiasName = "none"
     coupling: CouplingName = "exact"
     units: UnitsName = _option("activations", "activations, or blocks: also norms, attention, residual blocks, ...")
-    size: int | None = _option(None, "Pixels of a side of the images, where the network does not say what it expects.")
+    size: int | None = _option(None, "Pixels of a side of an image, where the network does not say what it expects.", 1)
     mask: str | None = MASK
 
     @property
@@ -127,9 +127,9 @@ class Execution:
     """
 
     device: str = _option("auto", "auto, cpu, cuda, ...")
-    batch_size: int = _option(64, "Samples that go through the network at once.")
+    batch_size: int = _option(64, "Samples that go through the network at once.", 1)
     progress: bool | None = None
-    threads: int | None = None
+    threads: int | None = field(default=None, metadata={"ends": (1, 1024)})
 
 
 def checked(options: Options) -> Options:
@@ -155,33 +155,28 @@ def checked(options: Options) -> Options:
         raise AffscoreError(f"mask must be the name of an entry of the data, or None, got {options.mask!r}")
     chosen = [name for name in _VARIED if getattr(options, name) not in (getattr(Options, name), ())]
     if several and chosen:
-        raise AffscoreError(
-            "a multiverse is of the activations, several reductions and every order and covariance, without criteria: "
-            f"omit {chosen[0]}, or measure one signature"
-        )
+        raise AffscoreError(f"a multiverse is of the activations, and of every order and covariance: omit {chosen[0]}")
     found = replace(
-        options,
-        n=check_integer("n", options.n, 2, MOST_IN_A_BATCH),
-        seed=check_integer("seed", options.seed, 0),
-        images=None if options.images is None else check_integer("images", options.images, 2, 10**9),
+        in_range(options),
         order="activate-first" if options.reduction in COMMUTING else options.order,
-        positions=check_integer("positions", options.positions, 1, 256),
-        size=None if options.size is None else check_integer("size", options.size, 1),
         multiverse=several,
         criteria=() if several else options.criteria,
     )
     return replace(found, coupling="paired") if found.only_paired else found
 
 
-def checked_execution(execution: Execution) -> Execution:
-    """How a measurement is run, if that is possible.
+def in_range(asked: Any) -> Any:
+    """Options, or how a measurement is run, if each number that is not the default is an integer in its range.
 
     Raises:
-        AffscoreError: A number out of range.
+        AffscoreError: A number that is none, or out of range.
     """
-    if execution.threads is not None:
-        check_integer("threads", execution.threads, 1, 1024)
-    return replace(execution, batch_size=check_integer("batch_size", execution.batch_size, 1))
+    numbers = {}
+    for one in fields(asked):
+        value, ends = getattr(asked, one.name), one.metadata.get("ends")
+        if ends and value is not one.default:
+            numbers[one.name] = check_integer(one.name, value, *ends)
+    return replace(asked, **numbers)
 
 
 def usual_criteria(units: UnitsName) -> tuple[str, ...]:

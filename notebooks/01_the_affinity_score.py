@@ -83,7 +83,7 @@ say(pd.DataFrame({"score": scores}))
 # **A ReLU that is rarely active is more non-linear than one that is active half of the time.** In the first window ReLU is
 # constant, in the last one the identity: both are affine.
 #
-# Green is the affine map $T$ of the score, which compares the two distributions beside each panel (bars are cut at a third).
+# Green is the affine map $T$ of the score, which compares the two distributions beside each panel (bars higher than a third are cut).
 #
 # ## A distance between clouds
 #

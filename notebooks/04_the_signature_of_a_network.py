@@ -114,9 +114,9 @@ say(usual)
 # | score | a cause | look at |
 # |---|---|---|
 # | 0.6 after a sum | the shortcut is dead, or the activation stands before the sum | the design |
-# | 0.99 | the inputs are on one side of the kink | `r2`: near 1, too |
-# | 0.99 | the output is constant | the column `flag` |
+# | 0.99 | inputs on one side of the kink | `r2`: near 1, too |
 # | 0.99 | the average hides the activation | `reduction="sample"` |
+# | 1 | the output is constant | the column `flag` |
 # | nearly all above 0.9 | the network is as built, its norms off ({doc}`11_what_training_does`) | the accuracy |
 # | lower than expected | channels are dead: the default covariance gives each some variance | `covariance="empirical"` |
 #

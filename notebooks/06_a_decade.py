@@ -142,7 +142,7 @@ headings = {"explained": "explained (%)", "noise": "by chance (%)"}
 table(groups, headings, digits=0)
 
 # %% tags=["remove-cell"]
-say(groups, "{:.0%}")
+say(100 * groups, "{:.0f} %")
 
 # %% [markdown]
 # Place and design explain most together, because each design has its own pattern:

@@ -114,10 +114,10 @@ explained = pd.Series(explained, name="variance of accuracy (%)").to_frame()
 table(explained.rename_axis("explained by"), digits=0)
 
 # %% [markdown]
-# **The family alone explains more than the score.** But five families would explain 4/11 of pure noise, and the best of seven
-# numbers explains something of noise, too {cite}`freedman1983note`. How much, a permutation test shows: permute the accuracies,
-# take the best again, and count how often it does as well as with the true ones (`p`). Where we permute *within families* only,
-# differences between families are no evidence.
+# **The family alone explains more than the score.** But both would explain something of pure noise: five families 4/11 of it, and
+# the best of seven numbers {cite}`freedman1983note` as much as a permutation test shows. We permute the accuracies, take the best again, and count
+# how often it does as well as with the true ones (`p`): over all networks, and then *within families*, where a number passes only if
+# it tells more than the family's name.
 
 # %%
 rng = np.random.default_rng(seed)

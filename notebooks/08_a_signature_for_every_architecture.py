@@ -177,7 +177,7 @@ ends = {
 table(pd.concat(ends), digits={"p": 4})  # of twelve choices
 
 # %% [markdown]
-# ## Aside: Which part of a design does it?
+# ## Aside: Which part of a design makes them alike?
 #
 # **Where each token attends to itself only, averages of GELUs are *more* non-linear.** {bdg-warning}`depends` What shortcuts and
 # small filters do to the mean score is not decided. {bdg-secondary}`open`

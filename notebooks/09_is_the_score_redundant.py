@@ -21,9 +21,9 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Measured at single positions of the images, the score hardly needs a transport.** In the median ImageNet network a correlation
-# and a variance for each channel explain {glue:text}`one position-ImageNet` of its variation over layers; with averages over
-# positions, as the paper takes them, {glue:text}`average after-ImageNet`. {bdg-warning}`depends`
+# **Measured at single positions of the images, nearly.** A correlation and a variance for each channel explain
+# {glue:text}`one position-ImageNet` of the score's variation over the layers of an ImageNet network (a squared correlation, median
+# of 14 networks); with averages over positions, as the paper takes them, {glue:text}`average after-ImageNet`. {bdg-warning}`depends`
 #
 # Of the older criteria, CKA rises with the score in {glue:text}`cka-measured` of the {glue:text}`networks-measured` networks that
 # we measured, but in only {glue:text}`CKA-32 printed` of the paper's 32.
@@ -82,7 +82,7 @@ from companion.style import say, table
 # $$
 #
 # Under the root is the average of $1 - c_k$, where channels count by their variance. For example, ReLUs of standard normal inputs
-# have $c_k = 0.857$ and score $1 - \sqrt{0.143} = 0.62$. How close is it to the score in trained networks?
+# have $c_k = 0.857$ and score $1 - \sqrt{0.143} = 0.62.$ How close is it to the score in trained networks?
 
 # %%
 layers = pd.read_parquet(FILE)  # a row for each activation
@@ -181,7 +181,8 @@ with house_style():
 # %% [markdown]
 # **In our networks CKA nearly keeps its sign; in the paper's table it falls in ten of 32.** Those are other networks, at full
 # size, so networks or computation may differ. NLC falls in all of ours. But a sign is no strength: our intervals
-# leave open whether a criterion passes 0.5 in every network ({doc}`18_what_is_reproduced`). {bdg-secondary}`open`
+# leave open whether a criterion passes 0.5 in every network ({doc}`18_what_is_reproduced`). So whether one of the seven could replace
+# the score is {bdg-secondary}`open`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals of the correlations", "code_prompt_hide": "How sure? Intervals of the correlations"}
 # Fisher's intervals take activations for independent. Neighbours are alike,
@@ -319,7 +320,7 @@ explained["mean"] = np.mean(list(explained.values()))
 table(pd.Series(explained, name="explained").to_frame())
 
 # %% tags=["remove-cell"]
-glue("explained", f"{explained['mean']:.2f}", display=False)
+glue("explained", f"{100 * explained['mean']:.0f} %", display=False)
 
 # %% [markdown]
 # ## Exercises

@@ -213,7 +213,7 @@ table(off.rename_axis(None))
 say(off)
 
 # %% [markdown]
-# At one position the weights predict the level, but not which layer scores higher. Means over the last three activations (VGGs:
+# With the norms off the weights predict the level at one position, but not always which layer scores higher. Means over the last three activations (VGGs:
 # convolutions); `averaged` is over positions, the others at one:
 
 # %%

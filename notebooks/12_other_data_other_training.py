@@ -22,8 +22,8 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Other data move the signature of a trained network {glue:text}`least-times` to {glue:text}`most-times` times as far as other
-# images of the same data do**, in eleven networks trained on ImageNet or CIFAR-10. {bdg-success}`robust`
+# **Other data move the signature of a trained network further than other images of the same data do**: in eleven networks trained
+# on ImageNet or CIFAR-10, {glue:text}`least-times` to {glue:text}`most-times` times as far. {bdg-success}`robust`
 #
 # **Of five ways to train a small network most show in its signature**, but only contrastive training in its mean score.
 # {bdg-warning}`depends`
@@ -71,9 +71,9 @@ from companion.style import say, table
 # %% [markdown]
 # ## How far do other data move a signature?
 #
-# Even other images of the same data move a signature a little, as two halves of the images show. With this as the unit, how
-# many times as far does it move on data for which the network was not trained? If it belonged to the architecture alone, about
-# once.
+# Other images of the same data already move a signature a little: two halves of the images give two slightly different ones. We take
+# this movement as the unit, and ask how many units a signature moves on data for which the network was not trained. If it
+# belonged to the architecture alone, the answer would be about one.
 #
 # ```{admonition} The distance and its unit exactly
 # :class: dropdown

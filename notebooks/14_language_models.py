@@ -109,7 +109,8 @@ gates[f"at {least:.2f} bits a character"] = reached["score"].first()
 table(pd.DataFrame(gates), digits=3)
 
 # %% [markdown]
-# But the lead is smaller than the bias above, and gated networks have more parameters here (exercise 14.2). So whether the gate is
+# But the lead is smaller than the bias above, which need not be the same for both, and gated networks have more parameters here
+# (exercise 14.2). So whether the gate is
 # the reason is {bdg-secondary}`open`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}

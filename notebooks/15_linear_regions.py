@@ -134,8 +134,8 @@ table(pd.DataFrame(of_path).T, digits={"regions": 0})
 #
 # **Yes for the bend, hardly for the relative bend.** One pair of networks is one sample, so a mini VGG and a mini ResNet learned
 # the digits as they are, moved at random, and with 20 to 100 % of wrong labels, from three seeds each. All were followed around
-# the same 16 test images. Rank correlations with the number of regions over the segments of a network, means over trainings (the
-# poster has −0.15 to 0.27 for the bend, on CIFAR-10):
+# the same 16 test images. Rank correlations with the number of regions over the segments of a network, means over trainings
+# (for the bend they are higher than the poster's −0.15 to 0.27, which are of CIFAR-10):
 
 # %%
 called = {"vgg8": "VGG", "resnet8": "ResNet"}

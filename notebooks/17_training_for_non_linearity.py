@@ -134,12 +134,13 @@ table(reached.loc[levels].rename_axis("pulled"), shown, {"test_accuracy": 1})
 
 # %% tags=["remove-cell"]
 more = lost["high, control"].mean() - lost["high"].mean()
-say(pd.DataFrame({"high": more}, ["more"]), "{:.0f}")
+say(pd.DataFrame({"high": more}, ["more"]), "{:.1f}")
 
 # %% [markdown]
 # Only a pull moves the mean score far, but a control loses about as much accuracy (all intervals include 0). A high pull costs
 # {glue:text}`more-high` points more than its control; that is beyond chance alone, but not with all comparisons judged at once.
-# The control of a low pull loses even more than the pull (fold).
+# Whether a low pull costs more than its control is open, too (fold). So pulls cost accuracy, but perhaps as any disturbance
+# does.
 #
 # **One gain needs no pull on the score.** On noisy images mini ResNets that are pulled high name more digits than free ones, but
 # their controls gain nearly as much. (Over all designs the difference is {bdg-secondary}`open`.)

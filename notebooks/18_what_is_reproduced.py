@@ -23,7 +23,7 @@
 # :class: findings
 # **No printed score of a network could be checked, because for all {glue:text}`measured-needs data` the weights or images are
 # missing.** Of {glue:text}`in all-tests` tests of claims, mostly on other networks, {glue:text}`in all-holds` hold and
-# {glue:text}`in all-does not hold` fail; nearly all others are {bdg-secondary}`open`.
+# {glue:text}`in all-does not hold` fail; {glue:text}`in all-cannot be decided` are {bdg-secondary}`open`.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -93,7 +93,8 @@ tests["tests"] = tests.sum(axis=1)
 say(tests.sum().to_frame("in all").T, "{:.0f}")
 
 # %% [markdown]
-# These claims fail somewhere, the last one by some choices. Below stands what we measured, in brackets the chapter:
+# These claims fail somewhere (one of them in two tests), the last one by some choices. Below stands what we measured, in
+# brackets the chapter:
 
 # %%
 results(claims, "fails", "depends")

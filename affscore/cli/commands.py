@@ -39,9 +39,8 @@ def signature(
     from affscore.network.signature import signature as measure
 
     result = measure(model, dataset, criteria=options.chosen_criteria(criteria), **chosen)
-    measured = result.metadata["criteria"]
-    # the scores of blocks mislead without it
-    shown = measured if criteria else [name for name in measured if name == "affine_fit"]
+    # the scores of blocks mislead without the affine fit
+    shown = [name for name in result.metadata["criteria"] if criteria or name == "affine_fit"]
     asked = [column.name for name in shown for column in CRITERIA[name].columns]
     typer.echo(brief(result.summary, asked).to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
     _deliver(result, out)
@@ -91,7 +90,8 @@ def survey(
     Results that are there are not measured again; a job that was interrupted is done from its start. The exit status
     is 0 when the results of all jobs are there.
     """
-    from affscore.survey.job import named_options, plan
+    from affscore.network.signature import named_options
+    from affscore.survey.job import plan
     from affscore.survey.survey import listing
     from affscore.survey.survey import survey as measure
 
@@ -135,9 +135,8 @@ def compare(
     """
     from affscore.comparison.compare import compare as measure
 
-    chosen["criteria"] = store is not None  # in a store: what a survey would measure, so that nothing is there twice
-    if store is not None:
-        chosen["command"] = _command_line()
+    # in a store: what a survey would measure, so that nothing is there twice
+    chosen |= {"criteria": False} if store is None else {"criteria": True, "command": _command_line()}
     with warnings.catch_warnings(action="ignore"):  # the result prints them
         found = measure(*models, data=datasets, names=name or None, store=store, **chosen)
     typer.echo(str(found))

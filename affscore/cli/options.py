@@ -22,9 +22,6 @@ DATASETS = (
     "digits:3, cifar10:cat, ... for one class; text:FILE@TOKENIZER"
 )
 
-# all others are text, which the library checks
-_KINDS: dict[str, Any] = {"int": int, "int | None": int | None}
-
 
 def split(values: list[str]) -> list[str]:
     """Names out of lists that are separated by commas.
@@ -82,7 +79,8 @@ def measuring(*omitted: str) -> Callable[[Callable[..., None]], Callable[..., No
         del parameters["chosen"]
         for field in (*fields(Options), *fields(Execution)):
             if "help" in field.metadata and field.name not in (*parameters, *omitted):
-                kind = _KINDS.get(str(field.type), str)
+                # all others are text, which the library checks
+                kind = int if str(field.type).startswith("int") else str
                 option = Option(field.default, help=field.metadata["help"])
                 parameters[field.name] = Parameter(field.name, Parameter.KEYWORD_ONLY, default=option, annotation=kind)
         command.__signature__ = inspect.Signature([*parameters.values()])  # type: ignore[attr-defined]

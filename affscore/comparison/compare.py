@@ -22,9 +22,8 @@ from affscore.models.naming import check_destination
 from affscore.network.notes import Note, give_warnings, lines
 from affscore.network.parquet import write_table
 from affscore.network.result import Signature, load_signature
-from affscore.network.signature import signature
+from affscore.network.signature import named_options, signature
 from affscore.options import Specification
-from affscore.survey.job import named_options
 from affscore.survey.survey import load_or_measure
 
 if TYPE_CHECKING:
@@ -174,15 +173,8 @@ def compare(
         raise AffscoreError(f"names must be {len(wanted)} different ones, got {list(names)}")
     # before hours are spent on measuring
     _check_alike([one.metadata if isinstance(one, Signature) else planned for one, _ in wanted])
-    results = list[Signature]()
     with warnings.catch_warnings(action="ignore", category=AffscoreWarning):  # given below, with the names
-        for model, dataset in wanted:
-            if isinstance(model, Signature):
-                results.append(model)
-            elif store is None:
-                results.append(signature(model, dataset, **options))
-            else:
-                results.append(load_or_measure([model], dataset, store, **options)[model])
+        results = [_result(model, dataset, store, options) for model, dataset in wanted]
     signatures = dict(zip(names or _labels(results), results, strict=True))
     notes = _notes(signatures)
     give_warnings(notes, stacklevel=2)
@@ -195,6 +187,15 @@ def _read(model: Any) -> Any:
     if isinstance(model, Path) or (isinstance(model, str) and model.endswith(".parquet")):
         return load_signature(model)
     return model
+
+
+def _result(model: Any, dataset: Any, store: str | Path | None, options: dict[str, Any]) -> Signature:
+    """A result that is there, or the one of a network, measured or out of a store."""
+    if isinstance(model, Signature):
+        return model
+    if store is None:
+        return signature(model, dataset, **options)
+    return load_or_measure([model], dataset, store, **options)[model]
 
 
 def _scores(signatures: Mapping[str, Signature]) -> dict[str, NDArray[np.float64]]:
@@ -225,12 +226,9 @@ def _check_alike(results: Sequence[Mapping[str, Any]]) -> None:
     """Refuse what does not compare: reduction and order alone move scores by 0.1 to 0.3; and blocks."""
     unsaid = {"bias": "none", "units": "activations"}  # by older versions
     for key in (*Specification._fields, "units"):
-        found = {str(metadata.get(key, unsaid.get(key))) for metadata in results}
+        found = sorted({str(metadata.get(key, unsaid.get(key))) for metadata in results})
         if len(found) > 1:
-            raise AffscoreError(
-                f"these signatures were, or would be, measured with different values of {key} "
-                f"({', '.join(sorted(found))}); measure them alike"
-            )
+            raise AffscoreError(f"the results have different values of {key} ({', '.join(found)}); measure them alike")
 
 
 def _notes(signatures: Mapping[str, Signature]) -> tuple[Note, ...]:
@@ -241,12 +239,10 @@ def _notes(signatures: Mapping[str, Signature]) -> tuple[Note, ...]:
     for about in (result.metadata for result in signatures.values()):
         if str(content := about.get("fingerprint_data")).startswith("crc32:"):  # older results have another one
             # of the images of one name, each network has its own preprocessing
-            further = ("images", "seed") if about.get("preprocessing") else ()
-            contents[repr([about.get(key) for key in ("dataset", "preprocessing", *further)])].add(str(content))
+            contents[repr([about.get(key) for key in ("dataset", "preprocessing", "images", "seed")])].add(str(content))
     notes = []
     if len(set(batches.values())) > 1:
-        ways = _listed(batches)
-        notes.append(f"the batches differ in their number of samples ({ways}), which alone may move scores a little")
+        notes.append(f"the batches differ in their number of samples ({_listed(batches)}): scores may move a little")
     if len(set(datasets.values())) > 1:
         notes.append(f"the data sets differ ({_listed(datasets)}): a score belongs to a network and its data")
     if any(len(several) > 1 for several in contents.values()):

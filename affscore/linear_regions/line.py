@@ -67,7 +67,7 @@ class Line:
         above = _above(units, zero[self.grid.segment], what)
         changes = above[1:] ^ above[:-1]
         changes[self.grid.seams] = False
-        interval, unit = places_of(changes)
+        interval, unit = changes.nonzero(as_tuple=True)
         left, right = units[interval, unit], units[interval + 1, unit]
         # else it is zero at one end of the interval, and does not cross inside
         crossing = torch.minimum(left, right) < -zero[self.grid.segment[interval]]
@@ -78,7 +78,7 @@ class Line:
             units[places[places >= 0], unit[places >= 0]] = 0
             above = _above(units, zero[self.grid.segment], what)
         active = above[1:] | above[:-1]  # in the intervals, at whose ends it may be zero
-        self.grid.units[places_of(active[1:] ^ active[:-1])[0] + 1] = True
+        self.grid.units[1:-1] |= (active[1:] ^ active[:-1]).any(1)
         self.grid.units[self.grid.ends] = False
         return what.bent(units).view(-1, *x.shape[1:])
 
@@ -123,18 +123,6 @@ def _above(units: Tensor, zero: Tensor, what: Activation) -> Tensor:
     """Whether units that bend are above zero, (points, units)."""
     above = units > zero[:, None]
     return above if what.linear is None else above & ~what.linear
-
-
-def places_of(states: Tensor) -> tuple[Tensor, ...]:
-    """Rows and columns of the true ones among states.
-
-    >>> places_of(torch.tensor([[False, False, True], [True, False, False]]))
-    (tensor([0, 1]), tensor([2, 0]))
-    """
-    if states.device.type != "cpu":
-        return states.nonzero(as_tuple=True)
-    place = torch.from_numpy(np.flatnonzero(states.numpy()))  # where few are true, several times as fast
-    return place // states.shape[1], place % states.shape[1]
 
 
 @torch.inference_mode()

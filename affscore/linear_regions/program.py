@@ -76,12 +76,12 @@ class MaxPool:
         name: max_pool1d, max_pool2d or max_pool3d.
         window: Size, stride, padding, dilation, ceil_mode, as PyTorch takes them.
         positions: The size of a channel, along the axes of the pooling.
-        table: For each window of a channel the positions in it, -1 for padding, (windows, entries).
+        table: For each window of a channel the positions in it, one of them again for padding, (windows, entries).
 
     >>> MaxPool.of("max_pool1d", (2, 2, 1, 1, False), torch.zeros(1, 1, 4)).table
-    tensor([[-1,  0],
-            [ 1,  2],
-            [ 3, -1]])
+    tensor([[0, 0],
+            [1, 2],
+            [3, 3]])
     """
 
     name: str
@@ -101,7 +101,8 @@ class MaxPool:
             reach = dilation * (size - 1) + 1
             padded = F.pad(table.movedim(axis, -1), (padding, stride + reach), value=-1)
             table = padded.unfold(-1, reach, stride)[..., : windows[axis], ::dilation].movedim(-2, axis)
-        return cls(name, window, positions, table.reshape(windows.numel(), -1))
+        table = table.reshape(windows.numel(), -1)
+        return cls(name, window, positions, table.where(table >= 0, table.amax(1, keepdim=True)))
 
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Largest entries, and their positions.
@@ -119,7 +120,7 @@ class MaxPool:
         return largest.reshape(*lead, *largest.shape[2:]), chosen.reshape(*lead, *chosen.shape[2:])
 
     def entries(self, x: Tensor, point: Tensor, window: Tensor) -> Tensor:
-        """The entries of some windows at some points, -inf for padding.
+        """The entries of some windows at some points.
 
         Args:
             x: Features (points, ..., *positions).
@@ -129,22 +130,19 @@ class MaxPool:
         Returns:
             Tensor (len(point), entries).
         """
-        inside = self.table[window % len(self.table)]
-        first = (window // len(self.table) * self.positions.numel())[:, None]
-        values = x.reshape(len(x), -1)[point[:, None], first + inside.clamp_min(0)]
-        return values.masked_fill(inside < 0, -torch.inf)
+        channel, places = window[:, None] // len(self.table), self.table[window % len(self.table)]
+        return x.reshape(len(x), -1, self.positions.numel())[point[:, None], channel, places]
 
     def all_entries(self, x: Tensor) -> Tensor:
-        """The entries of all windows, (points, windows, entries), -inf for padding."""
-        values = x.reshape(len(x), -1, self.positions.numel())[..., self.table.clamp_min(0)]
-        return values.masked_fill(self.table < 0, -torch.inf).flatten(1, 2)
+        """The entries of all windows, (points, windows, entries)."""
+        return x.reshape(len(x), -1, self.positions.numel())[..., self.table].flatten(1, 2)
 
 
 def largest_of_all(left: Tensor, right: Tensor, zero: Tensor) -> Tensor:
     """Which entries of windows are the largest all over an interval on which all are affine.
 
     Args:
-        left: Entries at its left end, (windows, entries), -inf for padding.
+        left: Entries at its left end, (windows, entries).
         right: At its right end.
         zero: Differences of no more than this are rounding, (windows, 1).
 
@@ -158,7 +156,7 @@ def takeovers(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
     """Where inside an interval another entry of a window becomes the largest: the bends of the upper envelope.
 
     Args:
-        left: Entries at the left end, (windows, entries), -inf for padding.
+        left: Entries at the left end, (windows, entries).
         right: At the right end.
 
     Returns:
@@ -169,8 +167,7 @@ def takeovers(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
     >>> takeovers(torch.tensor([[1.0, 0.0, 0.75]]), torch.tensor([[0.0, 1.0, 0.75]]))
     (tensor([0, 0]), tensor([0.2500, 0.7500]))
     """
-    rate = (right - left).nan_to_num(nan=-torch.inf)
-    windows = torch.arange(len(left), device=left.device)
+    rate, windows = right - left, torch.arange(len(left), device=left.device)
     # the largest at the left end; of several, the one that grows most
     leader = rate.masked_fill(left < left.amax(1, keepdim=True), -torch.inf).argmax(1, keepdim=True)
     found_windows, found = [windows[:0]], [left[:0, 0]]
@@ -217,9 +214,8 @@ class Program:
         self.output, self.widest = output, widest
         last = {number: step for step, one in enumerate(operations) for number in (*one.inputs, *one.outputs)}
         last.pop(output, None)
-        self.steps = [
-            (one, [number for number, at in last.items() if at == step]) for step, one in enumerate(operations)
-        ]
+        unused = [[number for number, at in last.items() if at == step] for step in range(len(operations))]
+        self.steps = list(zip(operations, unused, strict=True))
 
     def run(self, known: dict[int, Tensor], bends: Mapping[type, Callable[..., Tensor]]) -> Tensor:
         """What becomes of the input, step by step.

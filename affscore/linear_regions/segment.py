@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
-import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError
 from affscore.linear_regions.pieces import Floats, absolute_deviation, total_variation
-from affscore.linear_regions.traced_network import LEAST, TracedNetwork
-from affscore.options import check_integer, check_word
+from affscore.linear_regions.traced_network import TracedNetwork
+from affscore.options import check_word
+from affscore.transport.samples import as_tensor
 
 MethodName = Literal["line", "walk"]
 
@@ -195,7 +194,7 @@ def along_paths(
         AffscoreError: As for :func:`along_segments`, the segments of all paths counted one after the other; paths of
             fewer than two points.
 
-    >>> table = along_paths(nn.ReLU(), torch.tensor([[[-9.0], [9.0], [-9.0]]]), progress=False)
+    >>> table = along_paths(nn.ReLU(), [[[-9.0], [9.0], [-9.0]]], progress=False)
     >>> table[["path", "segment", "logit", "crossings", "length"]].to_numpy().tolist()
     [[0.0, 0.0, 0.0, 1.0, 18.0], [0.0, 1.0, 0.0, 1.0, 18.0]]
     """
@@ -214,17 +213,10 @@ def along_paths(
 
 
 def _each_segment(
-    model: nn.Module,
-    starts: Tensor,
-    ends: Tensor,
-    method: MethodName,
-    chunk: int | None,
-    device: str,
-    progress: bool | None,
+    model: nn.Module, starts: Tensor, ends: Tensor, method: str, chunk: int | None, device: str, progress: bool | None
 ) -> Iterator[Segment]:
     """The same one after the other, for more segments than fit into memory."""
     check_word("method", method, MethodName)
-    chunk = None if chunk is None else check_integer("chunk", chunk, LEAST)
     directions, lengths = directions_of(starts, ends)
     found = TracedNetwork(model, starts[0], chunk, device).look(starts, directions, method)
     bar = tqdm(found, method, len(starts), unit="segment", disable=None if progress is None else not progress)
@@ -235,13 +227,7 @@ def _each_segment(
 
 def points_of_one_shape(**values: Any) -> list[Tensor]:
     """Inputs of a network in double precision, on the CPU."""
-    points = []
-    for name, value in values.items():
-        fails = f"{name} must be an array of real numbers, got {type(value).__name__}"
-        found = value if isinstance(value, Tensor) else guarded(partial(np.array, value, dtype=float), fails)
-        if isinstance(value, Tensor) and value.is_complex():
-            raise AffscoreError(f"{name} must be an array of real numbers, got {value.dtype}")
-        points.append(torch.as_tensor(found).detach().cpu().double())
+    points = [as_tensor(value, name).cpu().double() for name, value in values.items()]
     if len({tensor.shape for tensor in points}) > 1:
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in points)
         raise AffscoreError(f"{' and '.join(values)} must have one shape, got {shapes}")

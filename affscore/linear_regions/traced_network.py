@@ -21,6 +21,7 @@ from affscore.linear_regions.pieces import Floats, Trace, bends
 from affscore.linear_regions.tracing import program_of
 from affscore.linear_regions.walk import DualPass, walk
 from affscore.models.card import check_has_weights
+from affscore.options import check_integer
 from affscore.recorder.calls import Functions
 from affscore.recorder.functions import CASTS, kind_of
 from affscore.recorder.model_state import choose_device, random_states_kept, to_evaluation, unwrapped
@@ -70,7 +71,7 @@ class TracedNetwork:
         with random_states_kept(self.device), torch.inference_mode():
             self.program, traced = program_of(self.network, start, run)
             room = (ROOM if self.device.type == "cpu" else ROOM_ON_A_GPU) // (8 * self.program.widest)
-            self.chunk = min(max(room, LEAST), 4096) if chunk is None else chunk
+            self.chunk = min(max(room, LEAST), 4096) if chunk is None else check_integer("chunk", chunk, LEAST)
             logits = self._returned(start)
             difference = float(np.abs(logits - traced.reshape(logits.shape).cpu().numpy()).max())
             if difference > AGAIN * np.abs(logits).max():
@@ -96,10 +97,8 @@ class TracedNetwork:
             yield from found
 
     def _look(self, starts: Tensor, directions: Tensor, method: str, first: int) -> list[tuple[Trace, Any]]:
-        if method == "walk":
-            traces = walk(self.program, starts, directions)
-        else:
-            traces = sweep(self.program, starts, directions, self.chunk)
+        given = self.program, starts, directions
+        traces = walk(*given) if method == "walk" else sweep(*given, self.chunk)
         largest = np.array([np.abs(trace.logits).max() for trace in traces])
         for number in np.flatnonzero(~np.isfinite(largest)).tolist():
             raise AffscoreError(f"logits are NaN or infinite on segment {first + number}")
@@ -146,10 +145,8 @@ class TracedNetwork:
             output = run(self.network, part)
             if not isinstance(output, Tensor) or output.shape[:1] != (len(part),) or not output.numel():
                 what = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
-                raise AffscoreError(
-                    f"the network maps a batch of {len(part)} to an output of shape {what}; it must keep the axis of "
-                    "samples, the first, and return at least one number for each"
-                )
+                need = "it must keep the axis of samples, the first, and return at least one number for each"
+                raise AffscoreError(f"the network maps a batch of {len(part)} to an output of shape {what}; {need}")
             found.append(output.reshape(len(part), -1))
         return torch.cat(found).double().cpu().numpy()
 

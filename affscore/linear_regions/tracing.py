@@ -114,9 +114,7 @@ class _Tracer(Following[int]):
 
     def before(self, event: Event) -> None:
         """See what is read, before it is overwritten."""
-        leaves = tree_leaves((event.args, event.kwargs))
-        read = [(leaf, number) for leaf in leaves if (number := self.of(leaf)) is not None]
-        self._read, self._numbers = [leaf for leaf, _ in read], tuple(number for _, number in read)
+        self._read = [leaf for leaf in tree_leaves((event.args, event.kwargs)) if self.of(leaf) is not None]
         try:
             self._meaning: Meaning = meaning_of(event, self._read)
             if self._meaning != "about":
@@ -131,15 +129,14 @@ class _Tracer(Following[int]):
         if self._meaning == "about" or not outputs:
             return
         name, what = kind_of(event.function), self._meaning
+        inputs, first = tuple(self._known[one][0] for one in self._read), len(self.shapes)
         for output in outputs:
             if output.dtype != torch.float64 and not (name in CASTS and output.is_floating_point()):
                 raise AffscoreError(f"{name} makes {output.dtype} of features; regions need double precision")
-        numbers = tuple(range(len(self.shapes), len(self.shapes) + len(outputs)))
+            self.note(output, len(self.shapes))
+            self.shapes.append(output.shape)
         known = Affine(name, for_points(name, event, self._read, outputs[0])) if what == "affine" else what
-        self.operations.append(Operation(known, self._numbers, numbers))
-        self.shapes += [output.shape for output in outputs]
-        for number, output in zip(numbers, outputs, strict=True):
-            self.note(output, number)
+        self.operations.append(Operation(known, inputs, tuple(range(first, len(self.shapes)))))
         if outputs[0] is self._read[0]:
             self._written = outputs[0]
 
@@ -168,10 +165,9 @@ def for_points(name: str, event: Event, features: Sequence[Tensor], output: Tens
     Returns:
         A function of features, (points, *shape) each, that returns features or a tuple of them.
     """
-    function, args, kwargs, x = event.function, tuple(event.args), dict(event.kwargs), features[0]
-    rest = args[1:]
+    function, args, kwargs, x = event.function, event.args, event.kwargs, features[0]
     if len(features) == 1 and args and args[0] is x and not writes_in_place(function):
-        shape = output.shape
+        shape, rest = output.shape, args[1:]
         if name in KEEPING:
             return lambda x: x.reshape(len(x), *shape)
         if name == "linear":
@@ -180,8 +176,7 @@ def for_points(name: str, event: Event, features: Sequence[Tensor], output: Tens
         if (name == "batch_norm" or name.endswith(f"{x.ndim - 2}d")) and len(x) == 1:
             most = 2**30
             if "conv" in name and x.device.type == "cpu":
-                weight = rest[0] if rest else kwargs["weight"]
-                most = max(1, UNFOLDED // (output[0, 0].numel() * weight[0].numel()))
+                most = max(1, UNFOLDED // (output[0, 0].numel() * event.argument("weight", 1)[0].numel()))
 
             def of_batch(x: Tensor) -> Tensor:
                 parts = [function(part, *rest, **kwargs) for part in x.flatten(0, 1).split(most)]
@@ -237,7 +232,6 @@ def meaning_of(event: Event, features: Sequence[Tensor]) -> Meaning:
     slopes = {"relu": 0.0, "leaky_relu": argument("negative_slope", 1, 0.01), "prelu": argument("weight", 1)}
     if called in slopes:
         return Activation.of(slopes[called], x.shape)
-    raise AffscoreError(
-        f"{called} is not affine as far as this library knows, and no ReLU, LeakyReLU, PReLU or max pooling; linear "
-        "regions are counted in networks of these and of affine operations only, where no number decides what runs"
-    )
+    need = "linear regions need these alone, and affine operations, where no number decides what runs"
+    found = "is not affine as far as this library knows, and no ReLU, LeakyReLU, PReLU or max pooling"
+    raise AffscoreError(f"{called} {found}; {need}")

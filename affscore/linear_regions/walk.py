@@ -62,8 +62,7 @@ class DualPass:
         """The choices of windows decide what becomes of both values."""
         entries = what.all_entries(x)
         here, ahead = entries.chunk(2)
-        rate = (ahead - here).nan_to_num(nan=-torch.inf)
-        largest = here.amax(2, keepdim=True)
+        rate, largest = ahead - here, here.amax(2, keepdim=True)
         zero = ZERO * largest.abs().amax(1, keepdim=True)
         level = largest - here <= zero
         leader = rate.masked_fill(~level, -torch.inf).argmax(2, keepdim=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from torch.utils._pytree import tree_leaves
 
 from affscore.errors import AffscoreError
-from affscore.models.preprocessing import IMAGENET, Expected, Preprocessing, TextPreprocessing
+from affscore.models.preprocessing import IMAGENET, Expected
 from affscore.transport.samples import kind_of
 
 Built = TypeVar("Built")
@@ -70,16 +69,10 @@ def check_has_weights(model: nn.Module, name: str) -> None:
 def stated_preprocessing(model: nn.Module) -> tuple[Expected, bool] | None:
     """What a network says of its input in an attribute ``preprocessing``, which is known then; None if it says nothing.
 
-    Raises:
-        AffscoreError: The attribute is neither such a statement nor a part of the network (a module, a method).
+    Networks of others may have an attribute of this name that is something else.
     """
     stated = getattr(model, "preprocessing", None)
-    if isinstance(stated, (Preprocessing, TextPreprocessing)):
-        return stated, True
-    if stated is not None and not isinstance(stated, nn.Module) and not inspect.isroutine(stated):
-        wanted = "an affscore.models.Preprocessing(...), or a TextPreprocessing(...) of token ids"
-        raise AffscoreError(f"the network's attribute preprocessing must be {wanted}, got {type(stated).__name__}")
-    return None
+    return (stated, True) if isinstance(stated, Expected) else None
 
 
 ONE_AT_A_TIME = threading.RLock()
@@ -102,9 +95,9 @@ def stated_classes(model: nn.Module) -> tuple[str, ...] | None:
     """
     by_number = getattr(getattr(model, "config", None), "id2label", None)
     stated = list(by_number.values()) if isinstance(by_number, dict) else getattr(model, "classes", None)
-    if not isinstance(stated, (list, tuple)) or not stated or not all(isinstance(name, str) for name in stated):
-        return None
-    return None if stated[0] == "LABEL_0" else tuple(stated)  # what transformers write where nobody named them
+    named = isinstance(stated, (list, tuple)) and all(isinstance(name, str) for name in stated)
+    # LABEL_0 is what transformers write where nobody named them
+    return tuple(stated) if named and stated and stated[0] != "LABEL_0" else None
 
 
 def fingerprint(model: nn.Module) -> str:

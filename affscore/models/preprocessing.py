@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,7 +14,6 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError, guarded
 from affscore.models.naming import needs, readable_file, user_path
-from affscore.options import check_integer
 from affscore.transport.samples import check_plain
 
 DEFAULT_LENGTH = 128
@@ -50,11 +49,10 @@ class Preprocessing:
     transform: Callable[[Image.Image], Tensor] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.channels not in (1, 3):
-            raise AffscoreError(f"images have 1 or 3 channels, got channels={self.channels}")
-        shapes = {np.shape(self.mean), np.shape(self.std)}
-        if shapes != {(self.channels,)} or not np.isfinite([self.mean, self.std]).all() or min(self.std) <= 0:
-            raise AffscoreError(f"mean and std must hold {self.channels} numbers, std above 0: {self.mean}, {self.std}")
+        fit = self.channels in (1, 3) and np.shape(self.mean) == np.shape(self.std) == (self.channels,)
+        if not fit or not np.isfinite([self.mean, self.std]).all() or min(self.std) <= 0:
+            wanted = f"mean and std must hold {self.channels} numbers, std above 0, for 1 or 3 channels"
+            raise AffscoreError(f"{wanted}, got channels={self.channels}, {self.mean}, {self.std}")
         resize = (256 if self.size == 224 else self.size) if self.resize is None else self.resize
         if not 0 < self.size <= resize:
             raise AffscoreError(f"size must be positive, and resize at least as large, got {self.size} and {resize}")
@@ -68,13 +66,11 @@ class Preprocessing:
         """
         from torchvision.transforms import functional as T  # takes seconds
 
-        if isinstance(image, Image.Image) and image.mode not in (*_DEEP, *_UNBOUNDED):
+        if isinstance(image, Image.Image) and image.mode[0] not in "IF":
             # resized as a picture, in steps of 1/255, as torchvision's own presets do
             image = image.convert("L" if self.channels == 1 else "RGB")
         else:
             image = image_tensor(image)
-            if len(image) not in (1, 3):
-                raise AffscoreError(f"an image must have 1 or 3 channels, got {len(image)}")
             image = image.expand(self.channels, -1, -1) if len(image) == 1 else image
             image = T.rgb_to_grayscale(image) if len(image) > self.channels else image
         if self.transform is not None:
@@ -86,11 +82,10 @@ class Preprocessing:
     def as_dict(self) -> dict[str, Any]:
         """The attributes, in the types that JSON knows; of a transform what it says of itself, and what it gives."""
         about = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
-        transform = about.pop("transform")
-        if transform is None:
-            return about
-        result = {name: about[name] for name in ("channels", "size", "mean", "std")}
-        return {**result, "transform": " ".join(repr(transform).split())}
+        if (transform := about.pop("transform")) is not None:
+            about = {name: about[name] for name in ("channels", "size", "mean", "std")}
+            about["transform"] = " ".join(repr(transform).split())
+        return about
 
     @classmethod
     def from_torchvision(cls, preset: Any) -> Preprocessing:
@@ -142,10 +137,6 @@ def assumed_preprocessing(size: int | None, asked: int | None = None) -> Preproc
     return IMAGENET if size is None else replace(IMAGENET, size=size, resize=size)
 
 
-_DEEP = ("I;16", "I;16L", "I;16B", "I;16N")  # grey values from 0 to 65535, which Pillow would cut at 255
-_UNBOUNDED = ("I", "F")
-
-
 def image_tensor(image: Image.Image | Tensor) -> Tensor:
     """A picture as it is: a tensor (C, H, W), float32, with values in [0, 1]; C is 1 or 3 for a picture.
 
@@ -156,15 +147,15 @@ def image_tensor(image: Image.Image | Tensor) -> Tensor:
     [1.0, 0.0, 0.0]
     """
     if isinstance(image, Image.Image):
-        if image.mode in _UNBOUNDED:
+        if image.mode in ("I", "F"):
             raise AffscoreError(f"a picture of mode {image.mode!r} does not say which value is white; use 8 or 16 bits")
-        if image.mode in _DEEP:
+        if image.mode.startswith("I;16"):  # grey values from 0 to 65535, which Pillow would cut at 255
             return torch.from_numpy(np.asarray(image).astype(np.float32))[None] / 65535
         array = np.array(image.convert("L" if image.mode in ("1", "L") else "RGB"))
         image = torch.from_numpy(array if array.ndim == 2 else array.transpose(2, 0, 1))
     tensor = image[None] if image.ndim == 2 else image
-    if tensor.ndim != 3:
-        raise AffscoreError(f"an image must have shape (C, H, W) or (H, W), got {tuple(tensor.shape)}")
+    if tensor.ndim != 3 or len(tensor) not in (1, 3):
+        raise AffscoreError(f"an image has shape (C, H, W) with 1 or 3 channels, or (H, W), got {tuple(tensor.shape)}")
     return tensor.float() / 255 if tensor.dtype == torch.uint8 else tensor.float()
 
 
@@ -191,15 +182,10 @@ class TextPreprocessing:
     vocabulary: int | None = None
     maximum: int | None = None
 
-    def __post_init__(self) -> None:
-        for name in ("length", "vocabulary", "maximum"):
-            if getattr(self, name) is not None:
-                check_integer(name, getattr(self, name), 1)
-
     @property
     def window(self) -> int:
         """Tokens in a window."""
-        return self.length if self.length is not None else min(DEFAULT_LENGTH, self.maximum or DEFAULT_LENGTH)
+        return self.length or min(DEFAULT_LENGTH, self.maximum or DEFAULT_LENGTH)
 
     def __call__(self, text: str) -> Tensor:
         """The ids of a whole text, tensor (tokens,) of type int64.
@@ -215,38 +201,38 @@ class TextPreprocessing:
 
     def as_dict(self) -> dict[str, Any]:
         """The attributes, in the types that JSON knows; a tokenizer by its name, without a path."""
-        tokenizer = None if self.tokenizer is None else _name_of(self.tokenizer)
-        return {"tokenizer": tokenizer, "length": self.window, "vocabulary": self.vocabulary, "maximum": self.maximum}
+        own = self.tokenizer
+        stated = getattr(own, "name_or_path", None) or getattr(own, "__name__", type(own).__name__)
+        name = None if own is None else Path(own if isinstance(own, (str, Path)) else str(stated)).name
+        return {"tokenizer": name, "length": self.window, "vocabulary": self.vocabulary, "maximum": self.maximum}
 
 
 Expected = Preprocessing | TextPreprocessing
 """What a network expects: images or token ids."""
 
-Kind = TypeVar("Kind", bound=Expected)
-"""One of the two."""
 
-
-def check_token_ids(ids: Tensor, expected: TextPreprocessing) -> None:
+def check_token_ids(ids: Tensor, expected: TextPreprocessing, what: str = "the network expects") -> None:
     """Whether a network can look these token ids up, before a GPU fails on one without saying which.
 
     Args:
         ids: Tensor (N, length).
         expected: What the network expects.
+        what: How the sentence begins that says what they must be.
 
     Raises:
-        AffscoreError: Not integers, another shape, windows that are too long, ids outside the vocabulary.
+        AffscoreError: Not integers, none, another shape, windows that are too long, ids outside the vocabulary.
 
     >>> check_token_ids(torch.tensor([[0, 4]]), TextPreprocessing(vocabulary=5))
     """
     check_plain(ids)
     whole = not (ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool)
-    if not whole or ids.ndim != 2 or ids.shape[1] == 0:
+    if not whole or ids.ndim != 2 or not ids.numel():
         given = f"{ids.dtype} of shape {tuple(ids.shape)}"
-        raise AffscoreError(f"the network expects token ids, integers of shape (N, length), got {given}")
+        raise AffscoreError(f"{what} token ids, integers (N, length), got {given}")
     if expected.maximum is not None and ids.shape[1] > expected.maximum:
         raise AffscoreError(f"the network takes at most {expected.maximum} tokens, these windows have {ids.shape[1]}")
     ids = ids.long()  # PyTorch knows few operations of unsigned numbers
-    low, high = (int(ids.min()), int(ids.max())) if ids.numel() else (0, 0)
+    low, high = int(ids.min()), int(ids.max())
     if low < 0 or (expected.vocabulary is not None and high >= expected.vocabulary):
         end = "" if expected.vocabulary is None else f" to {expected.vocabulary - 1}"
         why = "is it the tokenizer of this network, and are there no marks of padding?"
@@ -262,10 +248,9 @@ def _ids(tokenizer: Any, text: str) -> Any:
         tokenizers = needs("tokenizers", "reading a tokenizer", "transformers")
         what = f"the file {file.name!r} is not a tokenizer.json that can be read"
         tokenizer = guarded(lambda: tokenizers.Tokenizer.from_file(str(file)), what)
-    bases = {f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in type(tokenizer).__mro__}
-    if "transformers.PreTrainedTokenizerBase" in bases:
+    if hasattr(tokenizer, "all_special_ids"):  # of transformers
         return tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
-    if "tokenizers.Tokenizer" in bases:
+    if hasattr(tokenizer, "no_truncation"):  # of tokenizers
         tokenizer = type(tokenizer).from_str(tokenizer.to_str())  # the caller's keeps its truncation and padding
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -283,9 +268,3 @@ def tokenizer_file(path: str) -> Path:
     file = user_path(path)
     advice = "give a tokenizer.json, or the folder where tokenizer.save_pretrained(...) left one"
     return readable_file(file / "tokenizer.json" if file.is_dir() else file, advice)
-
-
-def _name_of(tokenizer: Any) -> str:
-    stated = getattr(tokenizer, "name_or_path", None) or getattr(tokenizer, "__name__", None)
-    stated = str(tokenizer) if isinstance(tokenizer, (str, Path)) else stated
-    return Path(stated).name if isinstance(stated, str) and stated else type(tokenizer).__name__

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -15,9 +14,9 @@ from affscore.network.collect import Collector
 from affscore.network.forward import forward, with_notes
 from affscore.network.inputs import Inputs
 from affscore.network.notes import Note
-from affscore.network.reduction import ScatteredError, other_activations
+from affscore.network.reduction import SAME_FOR_ALL, ScatteredError
 from affscore.network.scoring import Pair
-from affscore.recorder import ActivationCall, Listener, Recorder
+from affscore.recorder import Listener, Recorder
 from affscore.recorder.dataflow import tensors_in
 
 TOLERANCE = 1e-2
@@ -43,12 +42,11 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
     statistics over the samples, or puts something in front of the axis that counts them, would mix images in the
     reduced vectors, and no shape tells. The pass shows, too, which activations run below the functions that the
     recorder watches. Only where the numbers differ, a further pass says whether they do so each time. Where the
-    network refuses so many samples, or gives NaN or infinity (a standard deviation over the samples), two take their
-    place.
+    network refuses so many samples, two take their place.
 
     Args:
         network: The network, after :func:`forward` of these samples.
-        recorder: Its recorder.
+        recorder: Its recorder; its listener is another one afterwards.
         collector: What was collected of them; it is not changed.
         images: The samples.
         name: The network's name.
@@ -66,10 +64,7 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         """What the activations see of a few samples."""
         seen = Collector(collector.options, first=collector.first, places=places, experts=collector.experts)
         recorder.listener = seen
-        try:
-            forward(network, recorder, images[places], name)
-        finally:
-            recorder.listener = collector
+        forward(network, recorder, images[places], name)
         return seen.collected()[0]
 
     def compared(places: list[int]) -> list[str]:
@@ -78,11 +73,9 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         if len(alone) == len(among) and not _first_difference(alone, among, places, REPEATABLE):
             return notes
         again = few()
-        if not all(bool(lone.isfinite().all()) for _, lone, *_ in _of_a_few(alone, among, places)):
-            raise AffscoreError("it gives NaN or infinity")
         if len(alone) != len(among):
             counts = f"{len(among)} activations for {len(images)} samples and {len(alone)} for {size}"
-            raise other_activations(f"the network {name} runs {counts}")
+            raise ScatteredError(f"the network {name} runs {counts}: {SAME_FOR_ALL}")
         if len(again) != len(alone) or _first_difference(alone, again, [*range(size)], REPEATABLE):
             return [RANDOM, *notes]
         if where := _first_difference(alone, among, places, TOLERANCE, JUMP):
@@ -127,9 +120,9 @@ def _counted(samples: int) -> str:
 def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: str) -> bool:
     """Whether a network keeps samples apart whose tensors do not have them along one axis.
 
-    Its output for the first, a middle and the last sample must be the same alone as among the others: that of a sample
-    is found along any axis that is as long as there are samples, or parts of them. Where no output has such an axis,
-    what the activations see is compared so. Of a network that is random nobody can tell.
+    Its output for the first, a middle and the last sample must be the same alone as among the others, where its first
+    axis counts samples, or parts of them, or where it is a list of what each gives. Of a network that is random nobody
+    can tell.
 
     Args:
         network: The network.
@@ -138,83 +131,40 @@ def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: st
         name: The network's name.
     """
 
-    def seen(inside: bool, few: Inputs) -> tuple[list[Tensor], int]:
-        inputs = list[Tensor]()
-        recorder.listener = _Seen(inputs) if inside else Listener()
-        output = forward(network, recorder, few, name)
-        found = inputs if inside else tensors_in(output)
+    def output(few: Inputs) -> tuple[list[Tensor], int]:
+        found = tensors_in(forward(network, recorder, few, name))
         return [one for one in found if one.is_floating_point() and one.numel()], len(recorder.calls)
 
-    for inside in (False, True):
-        try:
-            count = len(images)
-            inside_out = (*range(count // 2, count), *range(count // 2))
-            middle = next((place for place in inside_out if math.gcd(place, 30) == 1), 0)
-            some = (images, images[-1:], images[middle : middle + 1], images[:1], images[:1])
-            runs = [seen(inside, few) for few in some]
-        except AffscoreError:
-            return False
-        (among, _), (last, _), (inner, _), (first, calls), (again, calls_again) = runs
-        both = zip(first, again, strict=False)
-        if not all(_close(one, two, REPEATABLE * _largest(one)) for one, two in both):
-            return calls == calls_again
-        places = ((first, 0), (inner, middle), (last, -1))
-        fits = [fit for alone, place in places for fit in _fitting(alone, among, place, count)]
-        if fits or count == 1:
-            return all(fits) and calls == calls_again
-    return False
-
-
-@dataclass(eq=False)
-class _Seen(Listener):
-    """Keeps what the activations see."""
-
-    inputs: list[Tensor]
-
-    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
-        self.inputs.append(x.clone())
+    recorder.listener, count = Listener(), len(images)
+    inside_out = (*range(count // 2, count), *range(count // 2))
+    middle = next((place for place in inside_out if math.gcd(place, 30) == 1), 0)
+    try:
+        some = (images, images[-1:], images[middle : middle + 1], images[:1], images[:1])
+        (among, _), (last, _), (inner, _), (first, calls), (again, calls_again) = map(output, some)
+    except AffscoreError:
+        return False
+    if calls != calls_again or not all(map(_close, first, again)):
+        return calls == calls_again
+    places = ((first, 0), (inner, middle), (last, count - 1))
+    fits = [fit for alone, place in places for fit in _fitting(alone, among, place, count)]
+    return all(fits) and (count == 1 or bool(fits))
 
 
 def _fitting(alone: list[Tensor], among: list[Tensor], place: int, count: int) -> Iterator[bool]:
     """Whether tensors of one sample alone are its parts of those of so many; nothing of those that do not tell."""
     if len(among) == count * len(alone) > len(alone):  # a list of what each sample gives
-        theirs = among[place % count * len(alone) :][: len(alone)]
-        yield all(_close(one, other, TOLERANCE * _largest(other)) for one, other in zip(alone, theirs, strict=True))
+        yield all(map(_close, alone, among[place * len(alone) :]))
     for lone, many in zip(alone, among, strict=True) if len(alone) == len(among) else ():
-        found = list[bool]()
-        for axis in range(many.ndim):
-            if many.shape[axis] % count == 0:
-                parts = many.float().unflatten(axis, (count, -1)).movedim(axis, 0)
-                squeezed = many.select(axis, 0).shape if many.shape[axis] == count else None
-                if lone.shape in (parts.shape[1:], squeezed):
-                    spread, size = _largest(parts - parts[:1]), _largest(parts)
-                    rounding = 16 * torch.finfo(many.dtype).eps * size
-                    one, other = lone.float().reshape(parts.shape[1:]), parts[place]
-                    if spread > rounding or not _close(one, other, rounding):  # what never varies tells nothing
-                        found.append(_close(one, other, max(TOLERANCE * spread, rounding)))
-        if found:
-            yield any(found)
+        if lone.ndim and many.shape == (count * len(lone), *lone.shape[1:]):
+            parts = many.unflatten(0, (count, -1))
+            yield _close(lone, parts[place], parts - parts[:1])
 
 
-def _largest(tensor: Tensor) -> float:
-    return float(tensor.nan_to_num(0, 0, 0).abs().max())
-
-
-def _close(one: Tensor, other: Tensor, most: float) -> bool:
-    """Whether no difference is larger; NaN and infinity must be in the same places."""
-    return one.shape == other.shape and torch.allclose(one, other, rtol=0, atol=most, equal_nan=True)
-
-
-def _of_a_few(alone: list[Pair], among: list[Pair], places: list[int]) -> Iterator[tuple[Pair, Tensor, Tensor, float]]:
-    """What each activation saw and returned for a few samples alone, and for these at their places among many.
-
-    Where the latter are finite; and the size of what was added up to it, of which terms that cancel leave rounding.
-    """
-    for one, pair in zip(alone, among, strict=False):
-        for lone, rows, size in zip((one.x, one.y), (pair.x, pair.y), pair.sizes, strict=True):
-            row = rows.unflatten(0, (-1, pair.points_a_sample))[places].flatten(0, 1)
-            if bool(row.isfinite().all()):
-                yield pair, lone, row, float(size.max())
+def _close(one: Tensor, other: Tensor, scale: Tensor | None = None) -> bool:
+    """Whether they are the same up to other kernels, for their scale; NaN and infinity must be in the same places."""
+    size = float((other if scale is None else scale).nan_to_num(0, 0, 0).abs().max())
+    rounding = 16 * torch.finfo(one.dtype).eps
+    return one.shape == other.shape and torch.allclose(one, other, rounding, TOLERANCE * size, equal_nan=True)
 
 
 def _first_difference(
@@ -222,14 +172,18 @@ def _first_difference(
 ) -> Pair | None:
     """The first activation that saw or returned something else for a few samples than at their places among many.
 
-    Differences up to ``jump`` times the largest before them do not count: they may have grown from these.
+    What is not finite among these tells nothing. A difference is one for the size of what was added up, of which terms
+    that cancel leave rounding. Up to ``jump`` times the largest before them do not count: they may have grown from it.
     """
     largest = 0.0
-    for pair, lone, row, terms in _of_a_few(alone, among, places):
-        if lone.shape != row.shape:
-            return pair
-        difference, size = float((lone - row).abs().max()), max(float(row.abs().max()), terms)
-        if not difference <= max(tolerance, jump * largest) * size:  # NaN is different, too
-            return pair
-        largest = max(largest, difference / size if difference else 0.0)
+    for one, pair in zip(alone, among, strict=False):
+        for lone, rows, terms in zip((one.x, one.y), (pair.x, pair.y), pair.sizes, strict=True):
+            row = rows.unflatten(0, (-1, pair.points_a_sample))[places].flatten(0, 1)
+            if lone.shape != row.shape:
+                return pair
+            if bool(row.isfinite().all()):
+                difference, size = float((lone - row).abs().max()), max(float(row.abs().max()), float(terms.max()))
+                if not difference <= max(tolerance, jump * largest) * size:  # NaN is different, too
+                    return pair
+                largest = max(largest, difference / size if difference else 0.0)
     return None

@@ -21,14 +21,14 @@ from affscore.models.sources import card_of, load_model
 from affscore.network.apart import audit, keeps_apart
 from affscore.network.collect import Collector
 from affscore.network.experts import Key, experts_told_apart
-from affscore.network.forward import Predictions, Right, count_right, forward, predictions
+from affscore.network.forward import Predictions, forward, predictions
 from affscore.network.images import ImageStream, image_stream
 from affscore.network.inputs import Feeding, Forward, Inputs, joined, on_backbone
 from affscore.network.notes import Note, on_refusals
 from affscore.network.reading import PADDING
 from affscore.network.reduction import ScatteredError
 from affscore.network.scoring import Pair
-from affscore.options import Execution, Options, checked, checked_execution
+from affscore.options import Execution, Options, checked, in_range
 from affscore.recorder import Recorder, recording
 from affscore.recorder.calls import ActivationCall
 from affscore.recorder.model_state import choose_device, prepared, random_states_kept, seed_generators, unwrapped
@@ -87,7 +87,7 @@ def subject_of(
     Raises:
         AffscoreError: As :func:`affscore.signature`.
     """
-    options, execution = checked(options), checked_execution(execution)
+    options, execution = checked(options), in_range(execution)
     network = unwrapped(load_model(model, options.seed) if isinstance(model, str) else model)
     check_has_weights(network, type(network).__name__)
     card = card_of(network)
@@ -129,12 +129,12 @@ class Batch:
     Attributes:
         passes: For each of the options' passes the pairs of all activations, in the order in which they ran.
         notes: What its forward passes showed, in sentences.
-        right: How many of its samples were classified rightly.
+        predicted: Which classes the network predicts for its samples.
     """
 
     passes: list[list[Pair]]
     notes: list[str]
-    right: Right
+    predicted: list[Predictions | None]
 
 
 def run_batch(
@@ -169,9 +169,10 @@ def run_batch(
             seed_generators(seed, subject.device)
             predicted.clear()
             experts = stack.enter_context(experts_told_apart(recorder, network)) if subject.one_by_one else None
-            recorder.listener = collector = Collector(options, room, number * options.n, subject.known, experts)
+            collector = Collector(options, room, number * options.n, subject.known, experts)
 
         def run(samples: Inputs, audited: bool = False) -> None:
+            recorder.listener = collector
             alone = ["a sample x alone is x[None]"] * (len(samples) <= FEW and samples.tensors[0].ndim < 4)
             advice = "; ".join([*on_backbone(network), *stream.assumptions(network), *alone])
             for part in (samples[i : i + 1] for i in range(len(samples))) if subject.one_by_one else (samples,):
@@ -232,11 +233,10 @@ def run_batch(
         notes.append(recorder.elsewhere)
     if not {"flatten", "published"} >= {several[0].reduction for several in options.passes}:
         notes += _assumed_channels([pair.call for pair in every[0]])
-    right = count_right(predicted, stream.classes, subject.card.classes)
     # an expert that a single sample reaches has no score
     every = [[pair for pair in pairs if len(pair.reached) != 1] for pairs in every]
     subject.known = [pair.key for pair in every[0]]
-    return Batch(every, [*notes, *right.notes, *on_refusals(every)], right)
+    return Batch(every, [*notes, *on_refusals(every)], predicted)
 
 
 def _on_one_by_one(subject: Subject, number: int, passes: int, samples: int, pairs: list[Pair]) -> Iterator[str]:
@@ -257,8 +257,7 @@ def _on_one_by_one(subject: Subject, number: int, passes: int, samples: int, pai
 def _assumed_channels(calls: list[ActivationCall]) -> Iterator[str]:
     """A note on the activations whose channels nothing in the network points at."""
     guessed = [call for call in calls if call.guessed and call.kind != "network"]  # whose input is taken as it is
-    shapes = [", ".join("N" if at == one.image_axis else str(n) for at, n in enumerate(one.shape)) for one in guessed]
-    found = [f"{one} (axis {one.channel_axis} of ({shape}))" for one, shape in zip(guessed, shapes, strict=True)]
+    found = [f"{call} (axis {call.channel_axis} of {len(call.shape)})" for call in guessed]
     if found:
         which = ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
         yield f"the axis of the channels is a guess for {which}: no layer in front says it, and 'flatten' needs none"

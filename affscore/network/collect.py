@@ -16,7 +16,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError, first_line
 from affscore.network.experts import TIMES, Experts, Key, common_order, first_difference
-from affscore.network.reduction import chosen_positions, images_first, marked, other_activations, reduced
+from affscore.network.reduction import SAME_FOR_ALL, ScatteredError, chosen_positions, images_first, marked, reduced
 from affscore.network.scoring import Pair
 from affscore.options import Options
 from affscore.recorder.axes import Place
@@ -84,20 +84,18 @@ class Collector(Listener):
         arriving, self._arriving = sorted(self._arriving.values(), key=lambda several: several[0].call.index), {}
         if not arriving:
             return
-        keys = [several[0].key for several in arriving]
+        times = Counter[tuple[str, int]]()
+        for pair, *others in arriving if self.experts is not None else ():
+            place = pair.call.layer, pair.weights
+            call = replace(pair.call, call=times[place] * TIMES + pair.weights)
+            times[place] += 1
+            for one in (pair, *others):
+                one.call, one.reached = call, [self.first - self._start]
+        keys = tuple(several[0].key for several in arriving)
         self.known = self.known or keys
-        if self.experts is None:
-            if difference := first_difference(self.known, keys):
-                raise other_activations(f"{difference} for these samples")
-        else:
-            times = Counter[tuple[str, int]]()
-            for call, weights, several in ((several[0].call, several[0].weights, several) for several in arriving):
-                number = times[call.layer, weights] * TIMES + weights
-                times[call.layer, weights] += 1
-                for pair in several:
-                    pair.call, pair.reached = replace(call, call=number), [self.first - self._start]
-            keys = [several[0].key for several in arriving]
-            self._orders[tuple(keys)] = None
+        if self.experts is None and (difference := first_difference(self.known, keys)):
+            raise ScatteredError(f"{difference} for these samples: {SAME_FOR_ALL}")
+        self._orders[keys] = None
         for key, several in zip(keys, arriving, strict=True):
             # copies in memory that is set aside now, while there are no feature maps
             known = self._pairs.setdefault(key, [Pair(new.call, new.dtype, new.function) for new in several])
@@ -123,43 +121,36 @@ class Collector(Listener):
 
     def _begun(self, call: ActivationCall, x: Tensor, apply: Any, weights: int, way: Options) -> Pair:
         points, size = self._reduce(way, call, x)
-        pair = Pair(call, x.dtype, apply, points, entries=x.numel(), weights=weights)
+        pair = Pair(call, x.dtype, apply, points, entries=x.numel(), weights=weights, sizes=(size, size))
         pair.points_a_sample = len(points) // self.images
-        pair.sizes = (size, size)  # of what is applied to the reduced vectors, too
         pair.terms = x.numel() // points.numel() if size.ndim else 1
         if "sparsity" in way.criteria:
             counted = self._counted(call, x)
-            pair.entries = counted.numel()
-            small, low = sparse_entries(counted)
-            pair.sparse = (small, low if _is_relu(call) else 0)
+            pair.entries, pair.sparse = counted.numel(), sparse_entries(counted)
         if way.order == "reduce-first":
-            try:
-                pair.y = _activated(pair)  # of a block an error, which says so
-            except AffscoreError as error:
-                if not self.options.multiverse:
-                    raise
-                pair.y, pair.refused = pair.x, str(error)
+            pair.y, pair.refused = _activated(pair)
+            if pair.refused and not self.options.multiverse:
+                raise AffscoreError(pair.refused)
         return pair
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output of an activation."""
         for pair, way in zip(self._arriving.get(id(call), ()), self._ways, strict=False):
-            if "sparsity" in way.criteria and not _is_relu(call):
+            # the output of a ReLU is next to zero exactly where the input is at most that, and need not be read
+            if "sparsity" in way.criteria and not (call.builtin and call.activation in ("relu", "relu6")):
                 pair.sparse = (pair.sparse[0], sparse_entries(self._counted(call, y, call.output))[0])
             if way.order == "activate-first":
                 pair.y, size = self._reduce(way, call, y, call.output)
                 pair.sizes = (pair.sizes[0], size)
-                self._match_positions(pair)
+                # a block may leave fewer positions than are drawn, or make more of them: as many on both sides
+                if len(pair.x) != len(pair.y) and not (len(pair.x) % self.images or len(pair.y) % self.images):
+                    each = pair.points_a_sample = min(len(pair.x), len(pair.y)) // self.images
+                    both = (z.unflatten(0, (self.images, -1))[:, :each].flatten(0, 1) for z in (pair.x, pair.y))
+                    pair.x, pair.y = both
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was a part of another one."""
         self._arriving.pop(id(call), None)
-
-    def _match_positions(self, pair: Pair) -> None:
-        """Of a block that leaves fewer positions than are drawn, or makes more of them, as many on both sides."""
-        if len(pair.x) != len(pair.y) and self.images and not (len(pair.x) % self.images or len(pair.y) % self.images):
-            each = pair.points_a_sample = min(len(pair.x), len(pair.y)) // self.images
-            pair.x, pair.y = (z.unflatten(0, (self.images, -1))[:, :each].flatten(0, 1) for z in (pair.x, pair.y))
 
     def _reduce(
         self, way: Options, call: ActivationCall, features: Tensor, output: Place | None = None
@@ -190,23 +181,19 @@ class Collector(Listener):
         return chosen_positions(uniform[list(places)], count)
 
 
-def _activated(pair: Pair) -> Tensor:
-    """The activation of the reduced input."""
+def _activated(pair: Pair) -> tuple[Tensor, str]:
+    """The activation of the reduced input; or that input, and why it cannot be applied to it."""
     problem = "it is a block and no elementwise function"
     if not pair.call.block:
         try:
             y = pair.function(pair.x.to(pair.dtype, copy=True)).to(pair.x.dtype)
             if y.shape == pair.x.shape:
-                return y
+                return y, ""
             problem = f"it returns shape {tuple(y.shape)} for {tuple(pair.x.shape)}"
         except Exception as error:  # noqa: BLE001  # whatever an activation of somebody else raises
             problem = f"{type(error).__name__}: {first_line(error)}"
-    raise AffscoreError(f"{pair.call} cannot be applied to vectors of channels ({problem}); use order='activate-first'")
-
-
-def _is_relu(call: ActivationCall) -> bool:
-    """Whether the output is next to zero exactly where the input is at most that, and need not be read."""
-    return call.builtin and call.activation in ("relu", "relu6")
+    why = f"{pair.call} cannot be applied to vectors of channels ({problem}); use order='activate-first'"
+    return pair.x, why
 
 
 def sparse_entries(features: Tensor) -> tuple[int, int]:
@@ -225,10 +212,8 @@ def sparse_entries(features: Tensor) -> tuple[int, int]:
     if values.device.type != "cpu":
         low = int(torch.count_nonzero(values <= SPARSE))
         return low - int(torch.count_nonzero(values < -SPARSE)), low
-    if values.ndim == 4 and values.is_contiguous(memory_format=torch.channels_last):
-        values = values.permute(0, 2, 3, 1)  # the order does not matter, and this one is that of the memory
     # block by block in the cache: ten times faster than one pass over new memory, and less time than the ReLU before it
-    array = values.contiguous().view(-1).numpy()
+    array = values.numpy().ravel("K")  # the order does not matter, and this one is that of the memory
     low = negative = 0
     for start in range(0, len(array), BLOCK):
         block = array[start : start + BLOCK]

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import pandas as pd
-from pandas.api import types
+from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype, is_string_dtype
 
 from affscore.errors import AffscoreError
 from affscore.options import CovarianceName, OrderName, ReductionName, UnitsName, usual_criteria
@@ -55,12 +55,7 @@ class Column(NamedTuple):
     required: bool = True
 
 
-_IS = {
-    "text": types.is_string_dtype,
-    "integer": types.is_integer_dtype,
-    "boolean": types.is_bool_dtype,
-    "number": types.is_float_dtype,
-}
+_IS = {"text": is_string_dtype, "integer": is_integer_dtype, "boolean": is_bool_dtype, "number": is_float_dtype}
 
 
 class ForeignError(Exception):
@@ -192,8 +187,6 @@ def choose_criteria(criteria: bool | str | Collection[str], units: UnitsName = "
     if isinstance(criteria, str):
         criteria = [name.strip() for name in criteria.split(",")]
     given = list(criteria) if isinstance(criteria, Collection) else [criteria]
-    if unknown := [name for name in given if name not in [*CRITERIA, "all"]]:
-        raise AffscoreError(
-            f"criteria must be True, False, all, or names among {', '.join(CRITERIA)}, got {unknown[0]!r}"
-        )
+    if bad := [name for name in given if name not in [*CRITERIA, "all"]]:
+        raise AffscoreError(f"criteria must be True, False, all, or names among {', '.join(CRITERIA)}, got {bad[0]!r}")
     return tuple(name for name in CRITERIA if name in given or "all" in given)

@@ -311,12 +311,9 @@ def effective_rank(y: Samples | CentredSample) -> float:
     lambda samples: (samples.pair.function, samples.pair.x.to(samples.pair.dtype)), missing=(*CONSTANT, ANYWHERE),
 )  # fmt: skip
 def _nlc(function: Callable[[Tensor], Tensor], x: Tensor) -> float:
-    from affscore.network.nlc import nonlinearity_coefficient
+    from affscore.network.nlc import nonlinearity_coefficient  # few ask for it
 
-    try:
-        return nonlinearity_coefficient(function, x)
-    except AffscoreError:  # it needs more than an elementwise function with a derivative
-        return math.nan
+    return nonlinearity_coefficient(function, x)
 
 
 @criterion(

@@ -113,20 +113,22 @@ def _numbered(key: Key) -> tuple[object, ...]:
     return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in key[0].split(".")], key[1:]
 
 
-def numbered(rows: Iterable[Mapping[str, Any]], orders: Iterable[Sequence[Key]]) -> list[dict[str, Any]]:
-    """Rows of activations in their common order (``index``), with the numbers of their calls within their layers.
+def numbered(batches: Sequence[Iterable[Mapping[Any, Any]]]) -> list[list[dict[Any, Any]]]:
+    """The rows of several batches in their common order (``index``), with the numbers of calls within their layers.
 
     Of experts that are slices of one parameter these are the numbers of the slices, also where no sample reaches some.
     """
+    orders = [list(dict.fromkeys(map(key_of, rows))) for rows in batches]
     places, calls = {key: place for place, key in enumerate(common_order(orders))}, defaultdict[str, list[int]](list)
     for layer, call, _ in places:
         calls[layer].append(call)
-    found = list[dict[str, Any]]()
-    for row in rows:
+
+    def renumbered(row: Mapping[Any, Any]) -> dict[Any, Any]:
         among, call = calls[row["layer"]], row["call"]
         of_one = len({other // SLICES for other in among}) == 1
-        found.append({**row, "index": places[key_of(row)], "call": call % SLICES if of_one else among.index(call)})
-    return sorted(found, key=lambda row: (row.get("specification", 0), row["index"]))
+        return {**row, "index": places[key_of(row)], "call": call % SLICES if of_one else among.index(call)}
+
+    return [sorted(map(renumbered, rows), key=itemgetter("specification", "index")) for rows in batches]
 
 
 def key_of(row: Mapping[str, Any]) -> Key:

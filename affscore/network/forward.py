@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import re
-import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, Result, guarded
+from affscore.network.images import ImageStream
 from affscore.network.inputs import Inputs
 from affscore.recorder import Recorder
 from affscore.recorder.uncounted import BelowPython, Uncounted
-
-NO_LABELS = 2**31
-"""Stands for the outputs beyond the largest label where there is no label."""
 
 Predictions = tuple[Tensor, Tensor, int]
 """The outputs that are largest for some samples (-1 among NaN), their labels, and how many outputs there are."""
@@ -44,19 +40,11 @@ def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str, a
     # integers are tokens; and a network that begins in place must not overwrite the caller's images
     given = images.each(lambda tensor: tensor.to(dtype if tensor.is_floating_point() else None, copy=True))
 
-    def beside(*_: Any) -> None:
-        # Python's profiling hook of a thread that begins meanwhile: it takes itself away
-        recorder.in_other_threads.add("code of the network")
-        sys.setprofile(None)
-
     recorder.listener.start(len(images), images.text)
     recorder.start(given.tensors)
-    profile = threading.getprofile()
-    threading.setprofile(beside)
     try:
         output = guarded(lambda: given.through(network), f"the network {name} fails on {given}", advice)
     finally:
-        threading.setprofile(profile)
         recorder.stop()
     if not recorder.calls:
         raise AffscoreError(_why_none(network, recorder, images[:1], name))
@@ -72,11 +60,9 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
     """Why no activation was seen: none is there, or they ran where the recorder cannot see them."""
     elsewhere, independent, notes = recorder.elsewhere, recorder.independent_of_input, list[str]()
     hidden = f"; those inside {', '.join(sorted(recorder.unseen))} cannot be seen" if recorder.unseen else ""
-    if independent:
-        elsewhere = elsewhere or (
-            f"{independent} ran, on what does not depend on the samples as far as torch functions show; what comes "
-            "before is TorchScript, torch.ops, NumPy or a custom kernel"
-        )
+    if independent and not elsewhere:
+        before = "what comes before is TorchScript, torch.ops, NumPy or a custom kernel"
+        elsewhere = f"{independent} ran, on what does not depend on the samples as far as torch shows; {before}"
     if elsewhere:
         return f"the activations of {name} cannot be seen: {elsewhere}"
     recorder.start(image.tensors)
@@ -119,46 +105,37 @@ def predictions(output: Any, labels: Tensor | None) -> Predictions | None:
     return largest, labels.long(), scores.shape[1]  # which waits for no GPU
 
 
-class Right(NamedTuple):
-    """How many samples of a batch are classified rightly.
-
-    Attributes:
-        number: How many; None where labels and output do not match.
-        unused: How many outputs lie beyond the largest label, where classes have no names: 0 if these match.
-        notes: Why there is no accuracy though there are labels, or that some outputs are NaN.
-    """
-
-    number: int | None = None
-    unused: int = NO_LABELS
-    notes: tuple[str, ...] = ()
-
-
-def count_right(
-    parts: Sequence[Predictions | None], data: Sequence[str] | None, network: Sequence[str] | None
-) -> Right:
-    """How many samples of a batch are classified rightly.
+def accuracy_of(
+    parts: Sequence[Predictions | None], stream: ImageStream, network: Sequence[str] | None
+) -> tuple[float | None, list[str]]:
+    """The share of samples that are classified rightly; None where labels and output do not match. And notes on it.
 
     Args:
-        parts: What :func:`predictions` found of all its samples.
-        data: The names of the classes of the data, in the order of its labels; None where these are numbers only.
+        parts: What :func:`predictions` found of all samples.
+        stream: The data; its classes are in the order of the labels, and None where these are numbers only.
         network: The names of the network's outputs, in their order; None where they are not known.
-
-    >>> count_right([predictions(torch.eye(3), torch.tensor([0, 1, 1]))], None, None)
-    Right(number=2, unused=1, notes=())
     """
     known = [part for part in parts if part is not None]
     if not known or len(known) < len(parts):
-        return Right()
+        return None, []
     answers, given, (count, *_) = zip(*known, strict=True)
-    found, labels = torch.cat(answers).cpu(), torch.cat(given).cpu()
-    outputs = outputs_of_classes(data, network, count) or []
+    found, labels, classes = torch.cat(answers).cpu(), torch.cat(given).cpu(), stream.classes
+    outputs = outputs_of_classes(classes, network, count) or []
     least, largest = (int(end) for end in labels.aminmax())
     if least < 0 or largest >= len(outputs):
         note = f"there is no accuracy: some labels are not from 0 to {count - 1}, the numbers of the outputs"
-        return Right(notes=(note,) if data is None else ())
-    nan = "some outputs of the network are NaN: these samples count as classified wrongly"
-    right = int((found == torch.tensor(outputs)[labels]).sum())
-    return Right(right, 0 if data else count - 1 - largest, (nan,) if bool((found < 0).any()) else ())
+        return None, [note] if classes is None else []
+    if classes is None and (unused := count - 1 - largest):
+        beyond = f"{unused} of the outputs of the network lie beyond the largest label"
+        return None, [f"there is no accuracy: {beyond}; use more samples, with one of the last class among them"]
+    notes = []
+    if bool((found < 0).any()):
+        notes.append("some outputs of the network are NaN: these samples count as classified wrongly")
+    if stream.name.startswith("folder:") and network is None and not are_wordnet_ids(classes or ()):
+        notes.append(
+            "the accuracy takes the folders, in sorted order, for the classes of the network (attribute classes)"
+        )
+    return int((found == torch.tensor(outputs)[labels]).sum()) / len(labels), notes
 
 
 def outputs_of_classes(data: Sequence[str] | None, network: Sequence[str] | None, outputs: int) -> list[int] | None:
@@ -178,12 +155,10 @@ def outputs_of_classes(data: Sequence[str] | None, network: Sequence[str] | None
     >>> outputs_of_classes(["b", "a"], ["a", "b", "c"], 3), outputs_of_classes(["a", "d"], ["a", "b", "c"], 3)
     ([1, 0], None)
     """
-    if data is None:
-        return list(range(outputs))
     names = list(network or ())
-    if len(names) == outputs and all(names.count(name) == 1 for name in data):
+    if data is not None and len(names) == outputs and all(names.count(name) == 1 for name in data):
         return [names.index(name) for name in data]
-    in_order = len(data) == outputs and (network is None or are_wordnet_ids(data))
+    in_order = data is None or (len(data) == outputs and (network is None or are_wordnet_ids(data)))
     return list(range(outputs)) if in_order else None
 
 
@@ -194,30 +169,3 @@ def are_wordnet_ids(classes: Sequence[str]) -> bool:
     True
     """
     return all(re.fullmatch(r"n\d{8}", name) for name in classes)
-
-
-def accuracy_of(batches: Sequence[Right], samples: int) -> float | None:
-    """The share of so many samples that were classified rightly; None where that is not known of all of them."""
-    right = [batch.number for batch in batches if batch.number is not None]
-    if len(right) < len(batches) or min(batch.unused for batch in batches) > 0:
-        return None
-    return sum(right) / samples
-
-
-def on_accuracy(
-    accuracy: float | None, batches: Sequence[Right], data: str, classes: Sequence[str], named: bool
-) -> Iterator[str]:
-    """Which classes were taken for those of a network that does not name its own; or that there are more outputs.
-
-    Args:
-        accuracy: What :func:`accuracy_of` found.
-        batches: Of these.
-        data: The name of the data.
-        classes: The names of its classes.
-        named: Whether the network names its own.
-    """
-    if accuracy is None and 0 < (unused := min(batch.unused for batch in batches)) < NO_LABELS:
-        beyond = f"{unused} of the outputs of the network lie beyond the largest label"
-        yield f"there is no accuracy: {beyond}; use more samples, with one of the last class among them"
-    if accuracy is not None and data.startswith("folder:") and not named and not are_wordnet_ids(classes):
-        yield "the accuracy takes the folders, in sorted order, for the classes of the network (attribute classes)"

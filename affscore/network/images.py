@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import itemgetter, length_hint
@@ -17,11 +18,11 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset
+from torch.utils.data import DataLoader, IterableDataset, Subset
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError, guarded
-from affscore.models.card import ModelCard
+from affscore.models.card import ModelCard, stated_classes
 from affscore.models.data import ImageSet, NamedData, UnreadableImageError, load_data
 from affscore.models.preprocessing import IMAGENET, Expected, Preprocessing, TextPreprocessing, assumed_preprocessing
 from affscore.network.inputs import Feeding, Inputs
@@ -50,7 +51,6 @@ class ImageStream:
         notes: Notes for the reader; complete when the chunks have been read.
         assumed: Whether that was assumed, since the network does not say it.
         classes: The names of the classes that labels stand for; None where these are numbers only.
-        most: After how many no more are read, of data that does not say how long it is.
         seen: How many samples went into the network.
         items: What a sample is called, once the first ones have been read.
         hash: A hash of the samples so far, of hashlib.
@@ -64,7 +64,6 @@ class ImageStream:
     notes: list[str] = field(default_factory=list)
     assumed: bool = False
     classes: Sequence[str] | None = None
-    most: float = math.inf
     seen: int = field(default=0, init=False)
     items: str = field(default="", init=False)
     hash: Any = field(default_factory=hashlib.sha256, init=False)
@@ -99,7 +98,7 @@ class ImageStream:
                 self.items = chunk.items
                 self.hash.update(chunk.form.encode())
                 if not self.preprocessing:
-                    self.notes += on_values(chunk.tensors, self.card.preprocessing, self.card.preprocessing_known)
+                    self.notes += on_values(chunk.tensors, self.card.preprocessing)
             self._sums.append(_checksums(chunk))
             self.hash.update(self._sums[-1][:, 0].tobytes())
             self.seen += len(chunk)
@@ -112,9 +111,8 @@ class ImageStream:
 
     def repeats(self, samples: int) -> Iterator[str]:
         """How many of the first samples are the same as an earlier one, to the last bit."""
-        repeats = samples - len(np.unique(np.concatenate(self._sums)[:samples], axis=0))
         why = "an IterableDataset gives every worker of a DataLoader the same samples, unless it uses get_worker_info"
-        if repeats:
+        if repeats := samples - len(np.unique(np.concatenate(self._sums)[:samples], axis=0)):
             yield f"{repeats} of {samples} {self.items} ({repeats / samples:.1%}) are repeats of earlier ones ({why})"
 
     def assumptions(self, network: nn.Module) -> list[Note]:
@@ -124,13 +122,11 @@ class ImageStream:
         """
         if not self.assumed or not isinstance(self.preprocessing, Preprocessing):
             return []
-        size = f"{self.preprocessing.size} x {self.preprocessing.size} pixels"
-        says = "the network does not say what it expects of images"
-        advice = "give it an attribute preprocessing = affscore.models.Preprocessing(...)"
-        if self.preprocessing != IMAGENET:
-            return [Note(f"{says}: they went in with {size}, normalised as for ImageNet; {advice}")]
-        note = f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on it; {advice}, or size=..."
-        return [Note(note, "note" if type(network).__module__.startswith("torchvision.") else "warning")]
+        says = "the network does not say what it expects of images: they went in normalised as for ImageNet"
+        size = f"with {self.preprocessing.size} x {self.preprocessing.size} pixels, and scores depend on it"
+        advice = "give it an attribute preprocessing = affscore.models.Preprocessing(...), or size=..."
+        usual = self.preprocessing != IMAGENET or type(network).__module__.startswith("torchvision.")
+        return [Note(f"{says}, {size}; {advice}", "note" if usual else "warning")]
 
 
 def _checksums(inputs: Inputs) -> NDArray[np.uint32]:
@@ -183,10 +179,8 @@ def image_stream(
     while isinstance(inner, (DataLoader, Subset)):
         inner = inner.dataset
     if isinstance(inner, NamedData) and inner.preprocessing is None:
-        raise AffscoreError(
-            f"the data set {inner.name!r} is wrapped in a {type(data).__name__} and would not be prepared for the "
-            "network; give load_data(...) itself, or load_data(SPEC, preprocessing)"
-        )
+        advice = "give load_data(...) itself, or load_data(SPEC, preprocessing)"
+        raise AffscoreError(f"{inner.name!r} in a {type(data).__name__} would not be prepared; {advice}")
     if table:
         tensors = as_tensors(data)
         if is_table(data) and not isinstance(preprocessing, TextPreprocessing):
@@ -196,28 +190,39 @@ def image_stream(
         parts = (inputs[start : min(start + batch_size, total)] for start in range(0, total, batch_size))
         return ImageStream(type(data).__name__.lower(), card, parts, total, notes=feeding.notes)
     pictures = Pictures(preprocessing, card.preprocessing_known, options.size)
-    loader, source, size = data, data.dataset if isinstance(data, DataLoader) else data, None
-    if isinstance(data, (DataLoader, IterableDataset)):
-        if isinstance(source, Sized) and not getattr(data, "drop_last", False):
-            size = _length(source)
-        if not isinstance(data, DataLoader):
-            loader = DataLoader(data, batch_size=batch_size, collate_fn=pictures)
-    elif isinstance(data, Dataset) or (hasattr(data, "__getitem__") and hasattr(data, "__len__")):
-        size = _enough(_length(data), images)
-        loader = DataLoader(Subset(data, range(size)), batch_size=batch_size, collate_fn=pictures)
-    else:
-        raise AffscoreError(
-            "data must be the name of a data set, a tensor or array (N, ...), a tuple or dictionary of these, a table, "
-            f"a Dataset or a DataLoader, got {type(data).__name__} (a folder of images is the text 'folder:PATH')"
-        )
-    classes = getattr(inner, "classes", None)  # as the data sets of torchvision name them
-    named = classes if isinstance(classes, (list, tuple)) and all(isinstance(name, str) for name in classes) else ()
+    source = data.dataset if isinstance(data, DataLoader) else data
+    size = None if getattr(data, "drop_last", False) else _length(source)
+    if not isinstance(data, (DataLoader, IterableDataset)):
+        if size is None or not hasattr(data, "__getitem__"):
+            raise AffscoreError(
+                "data must be the name of a data set, a tensor or array (N, ...), a tuple or dictionary of these, a "
+                f"table, a sized Dataset or a DataLoader, got {type(data).__name__} (a folder is 'folder:PATH')"
+            )
+        data = Subset(data, range(_enough(size, images)))
+    loader = data if isinstance(data, DataLoader) else DataLoader(data, batch_size=batch_size, collate_fn=pictures)
     name = source.name if isinstance(source, NamedData) else type(source).__name__
     known = min((number for number in (size, images) if number is not None), default=None)
-    stream = ImageStream(name, card, (), known, notes=feeding.notes, classes=list(named) or None)
-    if images is None and guarded(lambda: length_hint(loader, -1), "the data does not say how long it is") < 0:
-        stream.most = MOST_BATCHES * options.n
-    stream.chunks = _limited(stream, inputs_of(loader, preprocessing, feeding, options.mask), images, pictures)
+    notes = feeding.notes
+    stream = ImageStream(name, card, (), known, notes=notes, classes=stated_classes(inner))
+    most = MOST_BATCHES * options.n if images is None and _length(loader) is None else math.inf
+    chunks = at_most(inputs_of(loader, preprocessing, feeding, options.mask), images or sys.maxsize)
+
+    def limited() -> Iterator[Inputs]:
+        """The chunks; the stream says as soon as it is known whether pictures were prepared."""
+        read = 0
+        for chunk in chunks:
+            if read >= most:
+                notes.append(f"the data has no length, and more than these {read} samples; images= says how many")
+                break
+            if pictures.sizes:
+                stream.preprocessing, stream.assumed = pictures.expected, not pictures.known
+            read += len(chunk)
+            yield chunk
+        _enough(read, images)
+        if stream.assumed and len(pictures.sizes) > 1:
+            notes.append("the pictures have several sizes, and the first one decided to which all were brought")
+
+    stream.chunks = limited()
     return stream
 
 
@@ -229,11 +234,34 @@ def _named(data: NamedData, card: ModelCard, options: Options, batch_size: int, 
         size = data.common_size(chosen) if isinstance(data, ImageSet) and not options.size else None
         preprocessing = assumed_preprocessing(size, options.size)
     prepared = data.prepared_for(data.preprocessing or preprocessing)
-    candidates = prepared.order(None, options.seed, default=len(chosen))  # begins with the chosen ones
-    stream = ImageStream(data.name, card, (), len(chosen), prepared.preprocessing, list(prepared.notes), assumed)
-    used: list[int] = []
-    read = _readable(prepared, candidates, len(chosen), batch_size, stream.notes, used)
-    stream.chunks = chunks = inputs_of(read, preprocessing, feeding, options.mask)
+    candidates, wanted = prepared.order(None, options.seed, default=len(chosen)), len(chosen)  # which come first
+    stream = ImageStream(data.name, card, (), wanted, prepared.preprocessing, list(prepared.notes), assumed)
+    used: list[int] = []  # those of the last chunk
+    unreadable: list[UnreadableImageError] = []
+
+    def read() -> Iterator[tuple[int, Tensor]]:
+        for index in candidates:
+            try:
+                yield index, prepared[index]
+            except UnreadableImageError as error:
+                unreadable.append(error)
+
+    def batches() -> Iterator[Tensor]:
+        """The first images that can be read, as many as are wanted."""
+        images, left = islice(read(), wanted), wanted
+        while batch := list(islice(images, batch_size)):
+            used[:], tensors = zip(*batch, strict=True)
+            yield torch.stack(tensors)
+            left -= len(tensors)
+        if unreadable and left == wanted:
+            raise AffscoreError(f"none of the {len(unreadable)} images of {data.name} can be read; {unreadable[0]}")
+        if unreadable:
+            count, named = len(unreadable), ", ".join(error.file for error in unreadable[:NAMED_AT_MOST])
+            named += f" and {count - NAMED_AT_MOST} more" if count > NAMED_AT_MOST else ""
+            rest = f"{wanted - left} images are left of the {wanted}" if left else "the next ones took their places"
+            stream.notes.append(f"{count} image{'s' * (count > 1)} of {data.name} could not be read: {named}; {rest}")
+
+    stream.chunks = chunks = inputs_of(batches(), preprocessing, feeding, options.mask)
     if data.labels is not None:
         numbers = {name: number for number, name in enumerate(data.classes)}
         labels, stream.classes = torch.tensor([numbers[label] for label in data.labels]), data.classes
@@ -241,54 +269,19 @@ def _named(data: NamedData, card: ModelCard, options: Options, batch_size: int, 
     return stream
 
 
-def _readable(
-    data: NamedData, candidates: Sequence[int], wanted: int, batch_size: int, notes: list[str], used: list[int]
-) -> Iterator[Tensor]:
-    """The first images of these that can be read, as many as are wanted; ``used`` are those of the last chunk."""
-    unreadable: list[UnreadableImageError] = []
-
-    def read() -> Iterator[tuple[int, Tensor]]:
-        for index in candidates:
-            try:
-                yield index, data[index]
-            except UnreadableImageError as error:
-                unreadable.append(error)
-
-    images, left = islice(read(), wanted), wanted
-    while batch := list(islice(images, batch_size)):
-        left -= len(batch)
-        used[:] = [index for index, _ in batch]
-        yield torch.stack([image for _, image in batch])
-    if unreadable and left == wanted:
-        raise AffscoreError(f"none of the {len(unreadable)} images of {data.name} can be read; {unreadable[0]}")
-    if unreadable:
-        count, named = len(unreadable), ", ".join(error.file for error in unreadable[:NAMED_AT_MOST])
-        named += f" and {count - NAMED_AT_MOST} more" if count > NAMED_AT_MOST else ""
-        rest = f"{wanted - left} images are left of the {wanted}" if left else "the next ones took their places"
-        notes.append(f"{count} image{'s' * (count > 1)} of {data.name} could not be read: {named}; {rest}")
-
-
-def _limited(stream: ImageStream, chunks: Iterable[Inputs], images: int | None, pictures: Pictures) -> Iterator[Inputs]:
-    """The chunks of so many images; the stream says as soon as it is known whether pictures were prepared."""
-    read = 0
+def at_most(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:
+    """The first n samples."""
     for chunk in chunks:
-        if read >= stream.most:
-            stream.notes.append(f"the data has no length, and more than these {read} samples; images= says how many")
-            break
-        if pictures.sizes:
-            stream.preprocessing, stream.assumed = pictures.expected, not pictures.known
-        part = chunk if images is None else chunk[: images - read]
-        read += len(part)
-        yield part
-        if read == images:
-            break
-    _enough(read, images)
-    if stream.assumed and len(pictures.sizes) > 1:
-        stream.notes.append("the pictures have several sizes, and the first one decided to which all were brought")
+        yield (part := chunk[:n])
+        n -= len(part)
+        if not n:
+            return
 
 
-def _length(data: Any) -> int:
-    return guarded(lambda: len(data), "the data does not say how long it is")
+def _length(data: Any) -> int | None:
+    """How many samples data has; None where it does not say that."""
+    length = guarded(lambda: length_hint(data, -1), "the data does not say how long it is")
+    return None if length < 0 else length
 
 
 def _enough(available: int, images: int | None) -> int:

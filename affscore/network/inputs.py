@@ -16,8 +16,8 @@ from affscore.recorder.dataflow import mapped, tensors_in
 
 Forward = Callable[[nn.Module, Any], Any]
 
-KNOWN_INPUTS = ("pixel_values", "input_ids")
-"""What transformers call the tensor that goes into a network."""
+KNOWN_INPUTS = ("pixel_values", "input_ids", "one tensor")
+"""What transformers call the tensor that goes into a network; and what a batch is called that is one."""
 
 FOR_A_LOSS = ("label", "labels")
 """Parameters from which networks compute a loss: an entry of this name is fed only where it is required."""
@@ -133,10 +133,7 @@ class Feeding:
         self.forward = forward
         self.notes: list[str] = []
         self._main = getattr(network, "main_input_name", None)  # of networks of transformers
-        try:
-            parameters = list(inspect.signature(network.forward).parameters.values())
-        except (TypeError, ValueError):  # a function of C
-            parameters = [inspect.Parameter("input", inspect.Parameter.POSITIONAL_ONLY)]
+        parameters = list(inspect.signature(network.forward).parameters.values())
         written = ", ".join(str(parameter.replace(annotation=parameter.empty)) for parameter in parameters)
         self._written = f"{type(network).__name__}.forward({written})"
         named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
@@ -158,11 +155,6 @@ class Feeding:
         if not tensors_in(batch) or not isinstance(batch, (Tensor, tuple, list, Mapping)):
             raise AffscoreError(f"the data must give tensors, got a {type(batch).__name__} without any")
         if self.forward is not None:
-            parts = () if isinstance(batch, Tensor) else batch
-            entries = parts.items() if isinstance(parts, Mapping) else enumerate(parts)
-            lost = [repr(name) for name, value in entries if not tensors_in(value)]
-            if lost and not self.notes:
-                self.notes.append(f"forward gets None for what holds no tensor: {', '.join(lost)}")
             return Inputs(mapped(batch, lambda tensor: tensor), self.forward)
         arguments, named, rest = self._choose(batch)
         inputs = Inputs((arguments, named))
@@ -174,22 +166,7 @@ class Feeding:
         return inputs
 
     def _choose(self, batch: Any) -> Chosen:
-        if isinstance(batch, Mapping):
-            return self._by_name(batch)
-        if isinstance(batch, (tuple, list)):
-            return self._by_position(batch)
-        return self._alone(batch, {"one tensor": batch})
-
-    def _alone(self, tensor: Any, batch: Mapping[str, Any] | Sequence[Any]) -> Chosen:
-        """The network's only input."""
-        if isinstance(tensor, Tensor) and isinstance(self._main, str):
-            return (), {self._main: tensor}, {}
-        if isinstance(tensor, Tensor) and len(self._required) <= 1:
-            if self._most:
-                return (tensor,), {}, {}
-            if len(names := self._required or self._known) == 1:
-                return (), {next(iter(names)): tensor}, {}
-        raise self._unclear(batch)
+        return self._by_position(batch) if isinstance(batch, (tuple, list)) else self._by_name(_by_names(batch))
 
     def _by_position(self, values: Sequence[Any]) -> Chosen:
         """Inputs in the order of the parameters, and then what is no input."""
@@ -198,16 +175,16 @@ class Feeding:
         count = len(values)
         while count > least and _is_no_input(values[count - 1], taken=count <= most):
             count -= 1
-        given, rest = tuple(values[:count]), {f"entry {number}": values[number] for number in range(count, len(values))}
+        given, rest = tuple(values[:count]), dict(list(_by_names(values).items())[count:])
         if count == 1:
             arguments, named, inner = self._choose(values[0])
             return arguments, named, inner | rest
         if given and count == self._least == len(self._required) and all(isinstance(value, Tensor) for value in given):
             return given, {}, rest
-        raise self._unclear(values)
+        raise self._unclear(_by_names(values))
 
     def _by_name(self, entries: Mapping[str, Any]) -> Chosen:
-        """Inputs under the names of the parameters; or the only entry that can be one."""
+        """Inputs under the names of the parameters; or the only entry that can be one, as the network's only input."""
         taken = [name for name in self._known if name in self._required or name not in FOR_A_LOSS]
         fed = [name for name, value in entries.items() if name in taken and isinstance(value, Tensor)]
         rest = {name: value for name, value in entries.items() if name not in fed}
@@ -215,21 +192,34 @@ class Feeding:
             return (), {name: entries[name] for name in fed}, rest
         usual = [name for name in KNOWN_INPUTS if isinstance(entries.get(name), Tensor)][:1]
         possible = usual or [name for name, value in rest.items() if not _is_no_input(value, taken=True)]
-        if fed or len(possible) != 1:
+        if fed or len(possible) != 1 or not isinstance(entries[possible[0]], Tensor):
             raise self._unclear(entries)
-        arguments, named, _ = self._alone(rest.pop(possible[0]), entries)
-        return arguments, named, rest
+        tensor, names = rest.pop(possible[0]), self._required or self._known
+        if isinstance(self._main, str):
+            return (), {self._main: tensor}, rest
+        if self._most and len(self._required) <= 1:
+            return (tensor,), {}, rest
+        if len(names) == 1:
+            return (), {next(iter(names)): tensor}, rest
+        raise self._unclear(entries)
 
-    def _unclear(self, batch: Mapping[str, Any] | Sequence[Any]) -> AffscoreError:
-        entries = batch.items() if isinstance(batch, Mapping) else ((f"entry {i}", one) for i, one in enumerate(batch))
-        shown = ", ".join(f"{name} ({_described(value)})" for name, value in entries)
-        missing = sorted(self._required - {*batch}) if isinstance(batch, Mapping) and "one tensor" not in batch else []
+    def _unclear(self, entries: Mapping[str, Any]) -> AffscoreError:
+        shown = ", ".join(f"{name} ({_described(value)})" for name, value in entries.items())
+        missing = [] if {"one tensor", "entry 0"} & {*entries} else sorted(self._required - {*entries})
         lacks = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing, and " if missing else ""
         return AffscoreError(
             f"it is not clear which entries of the data go where in {self._written}: {lacks}the data holds {shown}; "
             "give a dictionary with the names of the parameters, or say it: forward=lambda network, batch: network(...)"
             + "".join(f"; {advice}" for advice in self._advice)
         )
+
+
+def _by_names(batch: Any) -> Mapping[str, Any]:
+    """The entries of a batch, under their names or places."""
+    if isinstance(batch, Mapping):
+        return batch
+    several = isinstance(batch, (tuple, list))
+    return {f"entry {place}": one for place, one in enumerate(batch)} if several else {"one tensor": batch}
 
 
 def _is_no_input(value: Any, taken: bool) -> bool:

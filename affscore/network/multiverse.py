@@ -18,7 +18,7 @@ from affscore.network.inputs import Forward
 from affscore.network.notes import Note, give_warnings, lines
 from affscore.network.parquet import alike, read_description, read_parquet, write_parquet
 from affscore.network.result import METADATA, Signature, check_rows, load_signature
-from affscore.network.signature import signatures
+from affscore.network.signature import named_options, signatures
 from affscore.options import DEFAULT, MASK, BiasName, Execution, Options, ReductionName, Specification, check_reductions
 
 if TYPE_CHECKING:
@@ -87,12 +87,8 @@ def multiverse(  # the others are those of signature
     >>> bool((found.scores.iloc[:, 0] == alone.scores).all())
     True
     """
-    options = Options(
-        n=n, images=images, seed=seed, positions=positions, multiverse=check_reductions(reductions), bias=bias,
-        size=size, mask=mask,
-    )  # fmt: skip
-    how = Execution(device, batch_size, progress)
-    subject = subject_of(model, data, options, how, activations, forward, data_name)
+    options = named_options({**locals(), "multiverse": check_reductions(reductions)})
+    subject = subject_of(model, data, options, Execution(device, batch_size, progress), activations, forward, data_name)
     give_warnings(early := subject.stream.assumptions(subject.network), stacklevel=2)
     result = Multiverse.of(signatures(subject), subject.options)
     give_warnings([note for note in result.notes if note not in early], stacklevel=2)
@@ -126,23 +122,16 @@ class Multiverse:
         It has the notes of all of them, and of the expected errors of their scores the largest. Each specification
         keeps its own (:meth:`signature`).
         """
-        first = signatures[0]
-        left_out = (*_MEASURED, "coupling", "positions")
-        metadata = {name: value for name, value in first.metadata.items() if name not in left_out}
+        left_out = (*_MEASURED, "coupling")
+        metadata = {name: value for name, value in signatures[0].metadata.items() if name not in left_out}
         notes = {_way(one.metadata): [note.stored() for note in one.notes] for one in signatures}
         metadata |= {"multiverse": list(options.multiverse), "bias": options.bias, "notes": notes}
-        if "positions" in options.multiverse:
-            metadata["positions"] = options.positions
         return cls(pd.concat([one.table for one in signatures], ignore_index=True), metadata, notes_of_all(notes))
 
     def narrowed(self, reductions: Sequence[str]) -> Multiverse:
         """The multiverse of some of its reductions, in their order."""
-        if list(reductions) == self.metadata["multiverse"]:
-            return self
         parts = [self.rows[self.rows["reduction"] == name] for name in reductions]
         metadata, notes = {**self.metadata, "multiverse": list(reductions)}, self.notes
-        if "positions" not in reductions:
-            metadata.pop("positions", None)
         if "notes" in metadata:
             kept = {way: own for way, own in metadata["notes"].items() if way.split(", ")[0] in reductions}
             metadata["notes"], notes = kept, notes_of_all(kept)
@@ -198,15 +187,13 @@ class Multiverse:
         (:func:`rank_correlation`).
         """
         scores = self._scores
-        first = scores.iloc[:, 0]
-        numbers = pd.DataFrame({
+        return pd.DataFrame({
             "activations": scores.count(),
             "mean": scores.mean(),
             "spread": scores.max() - scores.min(),
             "minimum": scores.min(),
-            "rank_correlation": scores.apply(rank_correlation, args=(first,)),
-        })  # fmt: skip
-        return numbers.reset_index()
+            "rank_correlation": scores.apply(rank_correlation, args=(scores.iloc[:, 0],)),
+        }).reset_index()  # fmt: skip
 
     def signature(
         self,
@@ -234,18 +221,16 @@ class Multiverse:
             known = "; ".join(map(", ".join, self.choices))
             raise AffscoreError(f"{', '.join(asked)} was not measured; there are: {known}")
         column = _COLUMNS[asked.coupling, asked.bias]
-        wanted = self.rows[_MEASURED].eq([reduction, order, covariance]).all(axis=1)
+        wanted = self.rows[_MEASURED].eq([*asked[:3]]).all(axis=1)
         rows = self.rows[wanted].reset_index(drop=True)
         table = rows.drop(columns=["extrapolated", "paired_extrapolated"], errors="ignore")
         if column != "score":
-            table = table.assign(score=rows[column], raw=rows[column], coupling=coupling, decided_by="")
+            table = table.assign(score=rows[column], raw=rows[column], coupling=asked.coupling, decided_by="")
             table["pairing_optimal"] = pd.Series(None, table.index, dtype="boolean")
-            extrapolated = rows.get("paired_extrapolated", rows["paired"])
-            table["paired"] = (rows["paired"] if bias == "none" else extrapolated).clip(upper=table["score"])
+            table["paired"] = rows[_COLUMNS["paired", asked.bias]].clip(upper=table["score"])
         metadata = {**self.metadata, **asked._asdict(), "criteria": []}
-        for name in {"multiverse", "positions", "notes"} - {reduction}:
-            metadata.pop(name, None)
-        own = self.metadata.get("notes", {}).get(_way(asked._asdict()), self.notes)
+        del metadata["multiverse"]
+        own = metadata.pop("notes", {}).get(_way(asked._asdict()), self.notes)
         return Signature(table, metadata, list(map(Note.of, own)))
 
     def plot(self, title: str | None = None) -> Figure:

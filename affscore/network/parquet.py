@@ -126,9 +126,7 @@ def alike(one: Any, other: Any, rows: str = "table") -> bool:
     return next(said) == next(said) and getattr(one, rows).equals(getattr(other, rows))
 
 
-def read_parquet(
-    path: str | Path, what: str = "table", check: Callable[[pd.DataFrame, dict[str, Any]], None] | None = None
-) -> Contents:
+def read_parquet(path: str | Path, what: str, check: Callable[[pd.DataFrame, dict[str, Any]], None]) -> Contents:
     """Table, metadata and notes of a file that :func:`write_parquet` wrote.
 
     Args:
@@ -156,8 +154,7 @@ def read_parquet(
         kind = next((kind for entry, kind in _KINDS.items() if entry in metadata), what)
         if kind != what and what in _KINDS.values():
             raise ForeignError(f"it holds a {kind} (affscore.load_{kind})")
-        if check is not None:
-            check(rows, metadata)
+        check(rows, metadata)
         return rows, metadata, [Note.of(stored) for stored in about["notes"]]
     except Exception as error:  # pyarrow's own or Python's: a damaged or foreign file can hold anything in any place
         if isinstance(error, PermissionError):

@@ -114,9 +114,8 @@ class Watched:
 
     def remove(self) -> None:
         """The network has its own forward again."""
-        if self.own is None:
-            del self.model.forward
-        else:
+        del self.model.forward
+        if self.own is not None:
             self.model.forward = self.own
 
     def __reduce__(self) -> tuple[Any, ...]:

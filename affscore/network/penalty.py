@@ -147,10 +147,9 @@ class AffinityPenalty:
             )
         scores, target = self._scores(passes)
         self.scores = scores.detach()
-        if target.ndim == 0:
-            scores = scores.mean()
+        distances = (scores if target.ndim else scores.mean()) - target
         pair = next(pair for pair in passes[0].pairs if len(pair.x))
-        return (weight * (scores - target).square().mean()).to(pair.x.dtype)
+        return (weight * distances.square().mean()).to(pair.x.dtype)
 
     def reset(self) -> None:
         """Forget the passes since the last call."""

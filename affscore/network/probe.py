@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader
 from affscore.models.weight_files import tensors_of, without_wrappers
 from affscore.network.batch import Subject
 from affscore.network.experts import Key, key_of
-from affscore.network.images import image_stream
+from affscore.network.images import at_most, image_stream
 from affscore.network.inputs import Feeding, Inputs
 from affscore.recorder.model_state import random_states_kept, seed_generators
 
@@ -29,11 +29,12 @@ def keep_samples(subject: Subject, data: Any) -> str:
     """
     options, total = subject.options, subject.stream.total
     chosen = options if total is None or total <= options.n else replace(options, images=options.n)
-    with random_states_kept(subject.device), _apart(data) as apart:
+    reading = _apart(data) if isinstance(data, DataLoader) else nullcontext(data)
+    with random_states_kept(subject.device), reading as apart:
         seed_generators(options.seed, subject.device)
         feeding = Feeding(subject.network, subject.forward)
         subject.stream = stream = image_stream(apart, subject.card, chosen, subject.execution.batch_size, feeding)
-        stream.chunks = chunks = [_copied(part) for part in stream.counted(_at_most(stream.chunks, options.n))]
+        stream.chunks = chunks = [_copied(part) for part in stream.counted(at_most(stream.chunks, options.n))]
     identity = hashlib.sha256(stream.hash.digest())
     for chunk in chunks:
         identity.update(b"" if chunk.labels is None else chunk.labels.cpu().numpy().tobytes())
@@ -58,27 +59,13 @@ def keys_of(rows: Iterable[dict[str, Any]]) -> list[Key]:
     return [(without_wrappers(layer), call, name) for layer, call, name in map(key_of, rows)]
 
 
-def _at_most(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:
-    """The first n samples."""
-    for chunk in chunks:
-        yield (part := chunk[:n])
-        n -= len(part)
-        if not n:
-            return
-
-
 def _copied(inputs: Inputs) -> Inputs:
-    copied = inputs.each(Tensor.clone)
-    copied.labels, copied.text = (None if one is None else one.clone() for one in (inputs.labels, inputs.text))
-    return copied
+    return replace(inputs.each(Tensor.clone), labels=None if inputs.labels is None else inputs.labels.clone())
 
 
 @contextmanager
-def _apart(data: Any) -> Iterator[Any]:
-    """The data, to be read once; a loader of the training has its workers and generators as before, afterwards."""
-    if not isinstance(data, DataLoader):
-        yield data
-        return
+def _apart(data: DataLoader[Any]) -> Iterator[Any]:
+    """A loader of the training, to be read once: afterwards it has its workers and generators as before."""
     owners = (data, data.sampler, data.batch_sampler, getattr(data.batch_sampler, "sampler", None))
     generators = [getattr(owner, "generator", None) for owner in owners]
     states = [(one, one.get_state()) for one in generators if isinstance(one, torch.Generator)]

@@ -234,13 +234,11 @@ def unread_masks(entries: Any, name: str | None = MASK) -> str:
     names = [name for name, value in masks.items() if known is None or not torch.equal(value, known)]
     if not names:
         return ""
-    return (
-        f"the padding that {', '.join(names)} may mark counts in scores and criteria: mask={names[0]!r} leaves it out"
-    )
+    may_mark = f"the padding that {', '.join(names)} may mark"
+    return f"{may_mark} counts in scores and criteria: mask={names[0]!r} leaves it out"
 
 
 def _marks(value: Any) -> bool:
-    if not isinstance(value, Tensor) or value.ndim < 2 or value.is_complex():
-        return False
-    ones = value == 1
-    return bool((ones | (value == 0)).all()) and bool(ones.any()) and not bool(ones.all())
+    """Whether these are zeros and ones, some of each."""
+    two_axes = isinstance(value, Tensor) and value.ndim > 1
+    return two_axes and torch.equal(value * value, value) and bool(value.any()) and not bool(value.all())

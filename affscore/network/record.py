@@ -75,8 +75,8 @@ class TrainingRecord:
         """
         from affscore.plots.signature import scores_over_steps  # upwards, as Signature.plot
 
-        about = self.metadata
-        name = f"{about.get('model')} on {about.get('dataset')}"  # process 1 has neither, and is refused
+        # process 1 has neither, and is refused
+        name = f"{self.metadata.get('model')} on {self.metadata.get('dataset')}"
         return scores_over_steps(self.table, name if title is None else title)
 
     def save(self, file: str | Path) -> Path:

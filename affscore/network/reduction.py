@@ -21,18 +21,16 @@ if TYPE_CHECKING:
     from affscore.recorder.calls import ActivationCall
 
 
+SAME_FOR_ALL = "the network must run the same activations for every sample"
+"""What a ScatteredError says where it runs others."""
+
+
 class ScatteredError(AffscoreError):
     """The samples do not stand along one axis; ``why`` says of what."""
 
-    def __init__(self, message: str, why: str) -> None:
+    def __init__(self, message: str, why: str = "it runs other activations for other samples") -> None:
         super().__init__(message)
         self.why = why
-
-
-def other_activations(what: str) -> ScatteredError:
-    """The error where a network runs other activations for other samples."""
-    sentence = f"{what}: the network must run the same activations for every sample"
-    return ScatteredError(sentence, "it runs other activations for other samples")
 
 
 def unsaid(count: Any) -> Tensor:
@@ -98,8 +96,7 @@ def reduce(
     [[3.0, 7.0, 11.0], [0.0, 4.0, 8.0]]
     """
     check_word("reduction", reduction, ReductionName)
-    if not _counts(features, images):
-        raise AffscoreError(_NOT_COUNTED.format(images, tuple(features.shape)))
+    _check_counted(features, images)
     if features.is_complex():
         raise AffscoreError(
             "its numbers are complex, and a score has no imaginary part; declare a module around it: activations=[...]"
@@ -146,10 +143,13 @@ def marked(tokens: Tensor, text: Tensor) -> Tensor:
     return text.to(tokens.device)
 
 
-_NOT_COUNTED = (
-    "the first axis of a feature map must count the {} samples, or parts of them, got shape {} (a sample x alone is "
-    "x[None])"
-)
+def _check_counted(features: Tensor, images: int, call: ActivationCall | None = None) -> None:
+    """Raise a ScatteredError unless the first axis counts so many images, or parts of them."""
+    if not features.ndim or not len(features) or len(features) % images:
+        shape, where = tuple(features.shape), "" if call is None else f"{call}: "
+        message = f"{where}the first axis of a feature map must count the {images} samples, or parts of them"
+        why = f"they cannot be followed to {call}, which sees shape {shape}"
+        raise ScatteredError(f"{message}, got shape {shape} (a sample x alone is x[None])", why)
 
 
 def reduced(
@@ -184,21 +184,13 @@ def reduced(
     if call.kind == "network":
         reduction = "flatten"
     first, channel_axis = images_first(output or call, features, published=reduction == "published")
-    if not _counts(first, images):
-        shape = tuple(features.shape)
-        why = f"they cannot be followed to {call}, which sees shape {shape}"
-        raise ScatteredError(f"{call}: {_NOT_COUNTED.format(images, shape)}", why)
+    _check_counted(first, images, call)
     with naming(call):
         found = reduce(first, images, channel_axis, reduction, positions, text)
     if reduction not in ("mean", "sum", "published"):
         return found, found.new_zeros(())
     magnitude, text = first[: len(first) // images].detach().abs(), None if text is None else text[:1]
     return found, reduce(magnitude, 1, channel_axis, reduction, text=text)[0].double()
-
-
-def _counts(features: Tensor, images: int) -> bool:
-    """Whether the first axis counts so many images, or parts of them."""
-    return features.ndim > 0 and len(features) > 0 and len(features) % images == 0
 
 
 def images_first(place: Place, features: Tensor, published: bool = False) -> tuple[Tensor, int]:

@@ -49,7 +49,7 @@ class Signature:
             "warning" (:class:`affscore.network.Note`) say that a number is likely wrong; :func:`signature` gives them
             as warnings, too.
         sample_costs: For each row of the table what each sample contributed to its score
-            (:class:`affscore.AffinityScore`); empty for a signature that was read from a file.
+            (:class:`affscore.AffinityScore`), zeros without a score; empty for a signature that was read from a file.
 
     >>> from affscore import signature
     >>> measured = signature("mini:digitsnet", "digits", n=512, criteria=False)
@@ -62,12 +62,7 @@ class Signature:
     table: pd.DataFrame
     metadata: dict[str, Any]
     notes: list[Note] = field(default_factory=list)
-    sample_costs: list[NDArray[np.float64] | None] = field(default_factory=list, repr=False)
-
-    @property
-    def rows(self) -> pd.DataFrame:
-        """What a file holds, the table."""
-        return self.table
+    sample_costs: list[NDArray[np.float64]] = field(default_factory=list, repr=False)
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -75,19 +70,12 @@ class Signature:
 
         The standard deviation (n - 1 in the denominator) is missing for a single batch.
         """
-        groups = self.table.groupby("index", sort=True)
         numbers = [c.name for c in SCHEMA if c.kind == "number" and c.name in {*self.table} - {"score", "seconds"}]
         shares = ["pairing_optimal", "bound_exceeded"]  # of the batches; missing where not looked at
-        return pd.concat(
-            [
-                groups[_ACTIVATION].first(),
-                groups["score"].agg(score="mean", score_std="std"),
-                groups[numbers].mean(),
-                self.table[shares].astype("Float64").groupby(self.table["index"]).mean().astype(float),
-                groups["flag"].max(),
-            ],
-            axis=1,
-        )
+        groups = self.table.astype(dict.fromkeys(shares, "Float64")).groupby("index")
+        score = groups["score"].agg(score="mean", score_std="std")
+        means = groups[[*numbers, *shares]].mean().astype(dict.fromkeys(shares, float))
+        return pd.concat([groups[_ACTIVATION].first(), score, means, groups["flag"].max()], axis=1)
 
     @property
     def scores(self) -> NDArray[np.float64]:
@@ -134,9 +122,8 @@ class Signature:
         """
         if not 0 < level < 1:
             raise AffscoreError(f"level must be in (0, 1), got {level}")
-        means = self.resampled_means(resamples, seed)
         tail = (1 - level) / 2
-        low, high = np.quantile(means, [tail, 1 - tail])
+        low, high = np.quantile(self.resampled_means(resamples, seed), [tail, 1 - tail])
         return max(float(low - self.worst_bias), 0.0), float(high)
 
     @property
@@ -162,19 +149,17 @@ class Signature:
         """
         if resamples < 1:
             raise AffscoreError(f"resamples must be at least 1, got {resamples}")
-        if not any(costs is not None for costs in self.sample_costs):
+        if not any(costs.any() for costs in self.sample_costs):
             model = self.metadata["model"]
             raise AffscoreError(f"files do not hold the costs of samples: measure {model} again to get an interval")
         generator = np.random.default_rng(seed)
         means = []
-        costs_of = pd.Series(self.sample_costs, self.table.index, dtype=object)
-        for _, rows in self.table.assign(costs=costs_of).dropna(subset="score").groupby("batch"):
-            n = next((len(kept) for kept in rows["costs"] if kept is not None), int(rows["n"].iloc[0]))
-            costs = np.stack([np.zeros((n, 2)) if kept is None else kept for kept in rows["costs"]], axis=2)
+        for _, rows in self.table.reset_index(drop=True).dropna(subset="score").groupby("batch"):
+            costs = np.stack([self.sample_costs[place] for place in rows.index], axis=2)
+            n = len(costs)
             weights = generator.multinomial(n, np.full(n, 1 / n), size=resamples)
             spent, spread = weights @ costs[:, 0], weights @ costs[:, 1]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                scores = 1 - np.sqrt(np.where(spread > 0, spent / (2 * spread), 0.0))
+            scores = 1 - np.sqrt(spent / np.where(spread > 0, 2 * spread, np.inf))
             means.append(scores.clip(0, 1).mean(axis=1))
         return np.mean(means, axis=0)
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import itemgetter
 from typing import Any
 
 import torch
@@ -20,9 +19,12 @@ from affscore.network.criteria import CRITERIA
 from affscore.network.experts import Key
 from affscore.options import BiasName, Options
 from affscore.recorder.calls import ActivationCall, inner_first
-from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score
+from affscore.transport.affinity import AffinityScore, affinity_score
 from affscore.transport.bias import extrapolated_affinity_scores
 from affscore.transport.samples import CentredSample, centre, eps_of, rounding_of
+
+Score = Callable[..., dict[str, Any]]
+"""Gives the row of a pair, options and bias, as :func:`score_pair`."""
 
 LARGEST = 2**13
 """At most so many rows are set aside before it is known that they come."""
@@ -172,7 +174,7 @@ def naming(call: ActivationCall) -> Iterator[None]:
         raise AffscoreError(f"{call} (call {call.call}): {error}") from error
 
 
-def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, Any]]:
+def score_batch(passes: list[list[Pair]], options: Options, score: Score) -> list[dict[str, Any]]:
     """The rows of a batch: of each activation and specification (``specification``: its place in ``options.passes``).
 
     Where several reductions give the same samples, these are scored once.
@@ -180,11 +182,12 @@ def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, An
     Args:
         passes: The pairs of each of the options' passes.
         options: What is measured.
+        score: What scores a pair: :func:`score_pair`, or likewise.
 
     Raises:
         AffscoreError: As :func:`score_pair`.
     """
-    rows = list[dict[str, Any]]()
+    rows = dict[tuple[int, int], dict[str, Any]]()
     # what is inside a block before the block: an error names the innermost layer
     for place in inner_first([pair.call for pair in passes[0]]):
         scored, number = list[tuple[Pair, str, list[dict[str, Any]]]](), 0
@@ -192,11 +195,12 @@ def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, An
             pair, coupling = pairs[place], several[0].coupling
             if not pair.refused:
                 same = (found for one, way, found in scored if way == coupling and _same_samples(one, pair))
-                found = next(same, None) or [score_pair(pair, one, options.bias) for one in several]
+                found = next(same, None) or [score(pair, one, options.bias) for one in several]
                 scored.append((pair, coupling, found))
-                rows += [{**row, "specification": number + way} for way, row in enumerate(found)]
+                for way, row in enumerate(found, number):
+                    rows[way, place] = {**row, "specification": way}
             number += len(several)
-    return sorted(rows, key=itemgetter("specification", "index"))
+    return [rows[where] for where in sorted(rows)]
 
 
 def _same_samples(one: Pair, other: Pair) -> bool:
@@ -237,24 +241,20 @@ def score_pair(pair: Pair, options: Options, bias: BiasName = "none") -> dict[st
             row |= zip(("extrapolated", "paired_extrapolated"), corrected, strict=True)
         for name in options.criteria:
             row |= CRITERIA[name].numbers(flag, samples)
-    if (costs := found.sample_costs) is not None:  # of each sample, whose points lie one after the other
-        costs = costs.view(-1, each, 2).mean(dim=1)
-        if pair.samples:  # a sample that does not come here contributes nothing
-            costs = costs.new_zeros(pair.samples, 2).index_put_((torch.tensor(pair.reached),), costs)
-        row["sample_costs"] = costs
-    return row | {"seconds": time.perf_counter() - start}
+    costs = samples.x.new_zeros(n, 2) if found.sample_costs is None else found.sample_costs
+    costs = costs.view(-1, each, 2).mean(dim=1)  # of each sample, whose points lie one after the other
+    if pair.samples:  # a sample that does not come here contributes nothing
+        costs = costs.new_zeros(pair.samples, 2).index_put_((torch.tensor(pair.reached),), costs)
+    return row | {"sample_costs": costs, "seconds": time.perf_counter() - start}
 
 
 def _score_and_flag(samples: BatchSamples, options: Options) -> tuple[AffinityScore, str]:
     """The score, or that there is none; of a block whose output has another width only that of a constant."""
-    if samples.x.shape[1] != samples.y.shape[1]:
-        if samples.target.constant:
-            return _CONSTANT, "constant output"
-        return _NO_SCORE, "constant input" if samples.source.constant else OTHER_WIDTH
-    try:
-        found = affinity_score(samples.source, samples.target, options.covariance, coupling=options.coupling)
-    except ConstantInputError:
+    if samples.source.constant and not samples.target.constant:
         return _NO_SCORE, "constant input"
+    if samples.x.shape[1] != samples.y.shape[1]:
+        return (_CONSTANT, "constant output") if samples.target.constant else (_NO_SCORE, OTHER_WIDTH)
+    found = affinity_score(samples.source, samples.target, options.covariance, coupling=options.coupling)
     return found, "constant output" if found.constant_output else "degenerate input" if found.degenerate_input else ""
 
 
@@ -264,6 +264,6 @@ def columns_of_call(call: ActivationCall) -> dict[str, Any]:
 
 
 _OF_CALL = ("index", "layer", "call", "activation", "kind", "depth")
-_OF_SCORE = ("raw", "paired", "effective_width", "pairing_optimal", "bound_exceeded", "sample_costs")
+_OF_SCORE = ("raw", "paired", "effective_width", "pairing_optimal", "bound_exceeded")
 _CONSTANT = AffinityScore(1.0, 1.0, 0.0, None, False, "empirical", True, (0.0, 0.0), 0, 0, paired=1.0)
 _NO_SCORE = AffinityScore(math.nan, math.nan, math.nan, None, False, "empirical", False, (0.0, 0.0), 0, 0)

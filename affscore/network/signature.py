@@ -6,6 +6,7 @@ import itertools
 import math
 import platform
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -20,20 +21,20 @@ from affscore.models.card import fingerprint
 from affscore.network.batch import Batch, Subject, recorded, run_batch, subject_of
 from affscore.network.columns import choose_criteria
 from affscore.network.criteria import COLUMNS
-from affscore.network.experts import key_of, numbered
-from affscore.network.forward import accuracy_of, on_accuracy
+from affscore.network.experts import numbered
+from affscore.network.forward import accuracy_of
 from affscore.network.inputs import Forward
 from affscore.network.notes import FEWEST, Note, give_warnings, on_positions, on_rows, too_few
 from affscore.network.result import Signature
-from affscore.network.scoring import score_batch
-from affscore.options import MASK, CovarianceName, Execution, Options, OrderName, ReductionName, UnitsName
+from affscore.network.scoring import score_batch, score_pair
+from affscore.options import MASK, CovarianceName, Execution, Options, OrderName, ReductionName, UnitsName, checked
 from affscore.recorder import Recorder
 from affscore.transport.bias import points_needed
 
 WARNED_OF, NOTED = 0.02, 0.01
 """Biases of a score that are worth a warning, or a note."""
 
-Rows = list[dict[str, Any]]
+Rows = list[dict[Any, Any]]
 """The rows of a batch, without its number."""
 
 
@@ -153,16 +154,26 @@ def signature(
     >>> signature(network, data, n=64, forward=lambda network, batch: network(**batch).relu()).scores.shape
     (1,)
     """
-    options = Options(
-        n=n, images=images, reduction=reduction, order=order, covariance=covariance,
-        criteria=choose_criteria(criteria, units), seed=seed, positions=positions, units=units, size=size, mask=mask,
-    )  # fmt: skip
-    how = Execution(device, batch_size, progress)
+    options, how = named_options(locals()), Execution(device, batch_size, progress)
     subject = subject_of(model, data, options, how, activations, forward, data_name)
     give_warnings(early := subject.stream.assumptions(subject.network), stacklevel=2)
     (result,) = signatures(subject)
     give_warnings([note for note in result.notes if note not in early], stacklevel=2)
     return result
+
+
+def named_options(keywords: Mapping[str, Any]) -> Options:
+    """The options among keywords, or among the arguments of a function, as :func:`affscore.signature` takes them.
+
+    Raises:
+        AffscoreError: They are not possible.
+
+    >>> named_options({"n": 64, "criteria": "r2", "device": "cpu"}).criteria
+    ('r2',)
+    """
+    given = {one.name: keywords[one.name] for one in fields(Options) if one.name in keywords}
+    given["criteria"] = choose_criteria(keywords.get("criteria", True), keywords.get("units", "activations"))
+    return checked(Options(**given))
 
 
 def signatures(subject: Subject) -> list[Signature]:
@@ -181,7 +192,7 @@ def signatures(subject: Subject) -> list[Signature]:
         for number, chunks in stream.batches(options.n, subject.execution.progress):
             if (batch := run_batch(subject, recorder, number, chunks)) is None:
                 break
-            rows.append(score_batch(batch.passes, options))
+            rows.append(score_batch(batch.passes, options, score_pair))
             batch.passes.clear()  # the next one needs their memory
             batches.append(batch)
             data = stream.fingerprint
@@ -205,43 +216,37 @@ def assemble(
     Raises:
         AffscoreError: There is no batch, since the data holds no sample.
     """
-    if not batches:
+    if not subject.stream.seen:
         raise AffscoreError("the data holds no sample; give at least 2")
-    if subject.one_by_one:  # not every batch reaches all activations
-        orders = [list(dict.fromkeys(map(key_of, some))) for some in rows]
-        rows = [numbered(some, orders) for some in rows]
-    found = []
+    rows, found = numbered(rows) if subject.one_by_one else rows, []  # else each batch reaches all activations
+    every = pd.DataFrame([{**row, "batch": number} for number, some in enumerate(rows) for row in some])
     for number, options in enumerate(itertools.chain.from_iterable(subject.options.passes)):
-        own = [[row for row in some if row["specification"] == number] for some in rows]
+        own = every[every["specification"] == number]
         if subject.options.multiverse:
-            everywhere = set.intersection(*({row["index"] for row in some} for some in own))
-            own = [[row for row in some if row["index"] in everywhere] for some in own]
-        if any(own):
-            found.append(_signature(subject, recorder, batches, own, fingerprints, options))
+            own = own[own.groupby("index")["batch"].transform("nunique") == len(batches)]
+        if len(own):
+            found.append(_signature(subject, recorder, batches, own.reset_index(drop=True), fingerprints, options))
     return found
 
 
 def _signature(
-    subject: Subject, recorder: Recorder, batches: Sequence[Batch], rows: Sequence[Rows],
+    subject: Subject, recorder: Recorder, batches: Sequence[Batch], table: pd.DataFrame,
     fingerprints: dict[str, str], options: Options,
 ) -> Signature:  # fmt: skip
     stream, card, items = subject.stream, subject.card, subject.stream.items
     choices = {"model": card.name, "weights": card.weights, "dataset": subject.dataset, **options.as_columns()}
-    numbered_rows = [{**row, "batch": number} for number, some in enumerate(rows) for row in some]
-    costs = [row.pop("sample_costs") for row in numbered_rows]
-    table = pd.DataFrame(numbered_rows).assign(**choices).astype({"pairing_optimal": "boolean"})
+    costs = [cost.cpu().numpy() for cost in table["sample_costs"]]
+    table = table.assign(**choices).astype({"pairing_optimal": "boolean"})
     table = table[[name for name in COLUMNS if name in table]]
     dropped = stream.seen % options.n if stream.seen > options.n else 0
     samples, declared = stream.seen - dropped, recorder.chosen.names
-    right = [batch.right for batch in batches]
-    accuracy = accuracy_of(right, samples)
+    accuracy, on_it = accuracy_of([part for batch in batches for part in batch.predicted], stream, card.classes)
     notes = stream.assumptions(subject.network)
     if card.weights == "as built":
         notes.append(Note(f"the weights are as {card.name} builds them: untrained, unless it loads them itself "
                           "(NAME@FILE does)"))  # fmt: skip
     notes += map(Note.of, [
-        *on_accuracy(accuracy, right, stream.name, stream.classes or (), card.classes is not None),
-        *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes,
+        *on_it, *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes,
         *on_positions(options), *on_rows(table, options.units), *stream.repeats(samples),
     ])  # fmt: skip
     if silent := [name for name in declared if name not in recorder.ran]:
@@ -252,24 +257,22 @@ def _signature(
     forward, parameter = subject.forward, next(subject.network.parameters(), None)
     metadata = {
         **choices, "n": options.n, "images": samples, "seed": options.seed,
-        "criteria": list(options.criteria), "depth": int(table["depth"].max()), "items": items,
+        "criteria": list(options.criteria), "positions": options.positions, "units": options.units,
+        "depth": int(table["depth"].max()), "items": items,
         "batch_size": subject.execution.batch_size, "device": subject.device.type, "threads": torch.get_num_threads(),
         "dtype": str(torch.get_default_dtype() if parameter is None else parameter.dtype), "activations": declared,
         "forward": None if forward is None else getattr(forward, "__name__", type(forward).__name__),
         "accuracy": accuracy, "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
         **fingerprints, **provenance(),
     }  # fmt: skip
-    metadata |= {"positions": options.positions} if options.reduction == "positions" else {}
-    metadata |= {"units": options.units} if options.units == "blocks" else {}
-    result = Signature(table, metadata, notes, [None if cost is None else cost.cpu().numpy() for cost in costs])
+    result = Signature(table, metadata, notes, costs)
     result.notes.extend(on_n(result))
     return result
 
 
 def on_n(result: Signature) -> Iterator[Note]:
     """What n does to the scores: there were fewer samples, or so few that the scores are expected to be too high."""
-    units = result.metadata.get("units", "activations")
-    asked, items = result.metadata["n"], result.metadata["items"]
+    asked, items, units = (result.metadata[name] for name in ("n", "items", "units"))
     used = result.metadata["images"] // result.table["batch"].nunique()
     if used < asked:
         yield Note(f"n is {used}: no more {items} were used ({asked} make a batch)")

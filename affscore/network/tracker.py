@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -19,7 +18,6 @@ from affscore.errors import AffscoreError, AffscoreWarning, first_line, guarded
 from affscore.models.card import fingerprint
 from affscore.models.data import load_data
 from affscore.network.batch import Batch, Subject, recorded, run_batch, subject_of
-from affscore.network.columns import choose_criteria
 from affscore.network.experts import Key, first_difference, numbered
 from affscore.network.forward import accuracy_of
 from affscore.network.inputs import Forward
@@ -27,27 +25,22 @@ from affscore.network.notes import Note, give_warnings
 from affscore.network.probe import keep_samples, keys_of, structure_of
 from affscore.network.record import NOT_FINITE, TrainingRecord, check_record, table_of_record
 from affscore.network.scoring import NotFiniteError, Pair, columns_of_call, score_batch, score_pair
-from affscore.network.signature import assemble
+from affscore.network.signature import Rows, assemble, named_options
 from affscore.options import (
     MASK,
     CouplingName,
     CovarianceName,
     Execution,
-    Options,
     OrderName,
     ReductionName,
     UnitsName,
     check_integer,
-    checked,
 )
 from affscore.recorder import Recorder
 from affscore.recorder.model_state import check_whole, device_of, in_training, unwrapped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Rows = list[dict[Any, Any]]
-"""Those of the table of a record."""
 
 
 def track(  # the others are those of signature
@@ -116,11 +109,8 @@ def track(  # the others are those of signature
     """
     every, start, network = check_integer("every", every, 1), check_integer("start", start, 0), unwrapped(model)
     check_whole(network)
-    options = checked(Options(
-        n=n, reduction=reduction, order=order, covariance=covariance, coupling=coupling,
-        criteria=choose_criteria(criteria, units), seed=seed, units=units, size=size, mask=mask,
-    ))  # fmt: skip
-    tracker, distributed = Tracker(options, every, start), torch.distributed
+    options = named_options(locals())
+    tracker, distributed = Tracker(every, start), torch.distributed
     if not (distributed.is_available() and distributed.is_initialized()) or distributed.get_rank() == 0:
         probe = load_data(probe, seed=options.seed) if isinstance(probe, str) else probe
         how = Execution(str(device_of(network)), batch_size, progress=False)
@@ -143,8 +133,8 @@ class Tracker:
         identity: A hash of these samples.
     """
 
-    def __init__(self, options: Options, every: int, start: int = 0) -> None:
-        self.every, self.steps, self._options, self._start = every, start, options, start
+    def __init__(self, every: int, start: int = 0) -> None:
+        self.every, self.steps, self._start = every, start, start
         self.subject: Subject | None = None
         self.identity: str | None = None
         self._keys = list[Key]()  # layer, call and name of each activation, once they are known
@@ -180,74 +170,53 @@ class Tracker:
             self._begin(self.subject)
             return True
         try:
-            rows = guarded(partial(self._again, self.subject), "the measurement failed")
+            *_, rows = guarded(partial(self._run, self.subject), "the measurement failed")
         except AffscoreError as error:
             sentence = str(error)
             if sentence not in [before for _, before in self._failed]:
                 warnings.warn(f"step {self.steps} was not measured: {sentence}", AffscoreWarning, stacklevel=3)
             self._failed.append([self.steps, sentence])
             return False
-        known = list(self._on_infinity())
-        self._rows += rows
-        if not known:
-            give_warnings(self._on_infinity(), stacklevel=3)
+        before, now = ({row["flag"] for row in some} for some in (self._rows, rows))
+        self._rows += table_of_record(rows).to_dict("records")
+        if NOT_FINITE in now - before:
+            says = f"activations hold NaN or infinity at step {self.steps} or later, and have no score there"
+            self._notes.append(Note(f"{says} (flag {NOT_FINITE!r}): the training has diverged", "warning"))
+            give_warnings(self._notes[-1:], stacklevel=3)
         return True
 
     def _begin(self, subject: Subject) -> None:
         """The first measurement, with all that the samples and the structure of the network have to say."""
-        if not subject.stream.seen:
-            raise AffscoreError("the probe holds no sample; give at least 2, and better hundreds")
-        recorder, batch = self._run(subject)
-        rows = score_batch(batch.passes, subject.options)
-        self._keys = keys_of(rows)
+        recorder, batch, rows = self._run(subject)
         about = {"fingerprint_weights": fingerprint(subject.network), "fingerprint_data": subject.stream.fingerprint}
         (signature,) = assemble(subject, recorder, [batch], [rows], about)
-        self._rows = self._recorded(rows, batch, subject.stream.seen)
+        self._rows += table_of_record(rows).to_dict("records")
+        self._keys, self._notes = keys_of(rows), signature.notes
         self._metadata = {**signature.metadata, "probe": self.identity, "every": self.every, "start": self._start}
         del self._metadata["accuracy"]
-        self._notes = list(signature.notes)
         if self._start:
             self._notes.append(Note(f"the record begins at step {self._start}: the network had been trained before"))
         give_warnings(self._notes, stacklevel=4)
 
-    def _again(self, subject: Subject) -> Rows:
-        """The rows of the network as it is now; NaN or infinity in an activation leave it without a score."""
-        _, batch = self._run(subject, checked=True)
-        if difference := first_difference(self._keys, keys_of(columns_of_call(pair.call) for pair in batch.passes[0])):
+    def _run(self, subject: Subject) -> tuple[Recorder, Batch, Rows]:
+        """Measure the network as it is now; later NaN or infinity in an activation leave it without a score."""
+        subject.device = device_of(subject.network)  # it may have moved since
+        with recorded(subject, in_training) as recorder:
+            batch = cast("Batch", run_batch(subject, recorder, 0, subject.stream.chunks, bool(self._keys)))
+        rows = score_batch(batch.passes, subject.options, _score_or_flag if self._keys else score_pair)
+        rows = numbered([rows])[0] if subject.one_by_one else rows
+        if self._keys and (difference := first_difference(self._keys, keys_of(rows))):
             raise AffscoreError(
                 f"the network has another structure than in the first measurement: {difference}; begin a new record"
             )
-        return self._recorded([self._row(pair) for pair in batch.passes[0]], batch, subject.stream.seen)
-
-    def _recorded(self, rows: list[dict[str, Any]], batch: Batch, samples: int) -> Rows:
-        """The rows of this step, with the columns of a record."""
-        accuracy = accuracy_of([batch.right], samples)
+        accuracy, _ = accuracy_of(batch.predicted, subject.stream, subject.card.classes)
         about = {"step": self.steps, "accuracy": math.nan if accuracy is None else accuracy}
-        return table_of_record([{**row, **about} for row in rows]).to_dict("records")
-
-    def _row(self, pair: Pair) -> dict[str, Any]:
-        try:
-            return score_pair(pair, self._options)
-        except NotFiniteError:
-            n, width = pair.x.shape
-            return columns_of_call(pair.call) | {"n": n, "width": width, "bound_exceeded": False, "flag": NOT_FINITE}
-
-    def _run(self, subject: Subject, checked: bool = False) -> tuple[Recorder, Batch]:
-        subject.device = device_of(subject.network)  # it may have moved since
-        with recorded(subject, in_training) as recorder:
-            batch = cast("Batch", run_batch(subject, recorder, 0, subject.stream.chunks, checked))
-        if subject.one_by_one:
-            pairs = batch.passes[0]
-            rows = numbered([columns_of_call(pair.call) for pair in pairs], [[pair.key for pair in pairs]])
-            for pair, row in zip(pairs, rows, strict=True):
-                pair.call = replace(pair.call, index=row["index"], call=row["call"])
-        return recorder, batch
+        return recorder, batch, [{**row, **about} for row in rows]
 
     @property
     def record(self) -> TrainingRecord:
         """What has been measured up to now, frozen."""
-        metadata = {**self._metadata, "steps": self.steps}
-        notes = [*self._notes, *self._on_infinity()]
+        metadata, notes = {**self._metadata, "steps": self.steps}, [*self._notes]
         for sentence in dict.fromkeys(sentence for _, sentence in self._failed):
             steps = ", ".join(str(step) for step, other in self._failed if other == sentence)
             notes.append(Note(f"not measured at step {steps}: {sentence}", "warning"))
@@ -271,12 +240,13 @@ class Tracker:
 
         ``torch.load(..., weights_only=True)`` reads it, and JSON keeps it.
         """
-        options = self._options
-        asked = {  # what decides the numbers of the record, beside the numbers in the network
-            "n": options.n, **options.as_columns(), "seed": options.seed, "every": self.every,
-            "criteria": list(options.criteria), "probe": self.identity,
-            "network": None if self.subject is None else structure_of(self.subject.network),
-        }  # fmt: skip
+        subject, asked = self.subject, dict[str, Any]()
+        if subject is not None:  # what decides the numbers of the record, beside the numbers in the network
+            options = subject.options
+            asked = {
+                "n": options.n, **options.as_columns(), "seed": options.seed, "every": self.every,
+                "criteria": list(options.criteria), "probe": self.identity, "network": structure_of(subject.network),
+            }  # fmt: skip
         return {
             "steps": self.steps,
             "start": self._start,
@@ -284,7 +254,7 @@ class Tracker:
             "table": self.table.to_dict("list"),
             "metadata": json.loads(json.dumps(self._metadata)),
             "notes": [note.stored() for note in self._notes],
-            "one_by_one": "" if self.subject is None else self.subject.one_by_one,
+            "one_by_one": "" if subject is None else subject.one_by_one,
             "failed": [list(one) for one in self._failed],
         }
 
@@ -338,8 +308,10 @@ class Tracker:
     def __repr__(self) -> str:
         return f"Tracker at step {self.steps}, measuring every {self.every}\n{self.record!r}"
 
-    def _on_infinity(self) -> Iterator[Note]:
-        """A warning on activations that hold NaN or infinity, if one does."""
-        if steps := [row["step"] for row in self._rows if row["flag"] == NOT_FINITE]:
-            says = f"activations hold NaN or infinity at step {min(steps)} or later, and have no score there"
-            yield Note(f"{says} (flag {NOT_FINITE!r}): the training has diverged", "warning")
+
+def _score_or_flag(pair: Pair, *options: Any) -> dict[str, Any]:
+    try:
+        return score_pair(pair, *options)
+    except NotFiniteError:
+        n, width = pair.x.shape
+        return columns_of_call(pair.call) | {"n": n, "width": width, "bound_exceeded": False, "flag": NOT_FINITE}

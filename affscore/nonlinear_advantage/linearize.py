@@ -14,18 +14,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError
 from affscore.models.data import load_data
 from affscore.models.sources import card_of, load_model
 from affscore.network.batch import recorded, run_batch, subject_of
-from affscore.network.forward import NO_LABELS, accuracy_of, on_accuracy
-from affscore.network.images import ImageStream, image_stream
+from affscore.network.forward import accuracy_of
+from affscore.network.images import image_stream
 from affscore.network.inputs import Feeding
 from affscore.network.notes import Note, give_warnings
 from affscore.network.scoring import Pair
 from affscore.nonlinear_advantage.prelu import sloped_copy, slopes
 from affscore.nonlinear_advantage.surgery import units_in
-from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU
+from affscore.nonlinear_advantage.units import ChannelGELU
 from affscore.options import Execution, Options, check_word, checked, is_number
 from affscore.recorder.model_state import device_of, random_states_kept, unwrapped
 from affscore.transport.samples import centred
@@ -136,12 +136,12 @@ def linearize(
     if kept.sum() < most:
         notes.append(f"only {kept.sum()} of {len(kept)} channels were non-linear before, fewer than the {most} to keep")
     if by == "affinity" and (unknown := table["value"].isna()).any():
-        notes.append(
-            f"{unknown.sum()} of {len(kept)} channels have no score (constant input or output), "
-            f"{(unknown & ~kept & ~linear).sum()} of them were made linear"
-        )
+        without = f"{unknown.sum()} of {len(kept)} channels have no score (constant input or output)"
+        notes.append(f"{without}, {(unknown & ~kept & ~linear).sum()} of them were made linear")
     table.insert(3, "kept", kept)
-    _make_linear(list(units.values()), ~kept)
+    masks = torch.from_numpy(~kept).split([unit.num_parameters for unit in units.values()])
+    for unit, mask in zip(units.values(), masks, strict=True):
+        unit.freeze(mask)
     accuracy_after, _ = _run(sloped, data, options, execution, model, notes)
     said = list(map(Note.of, dict.fromkeys(notes)))
     give_warnings(said, stacklevel=2)
@@ -150,35 +150,28 @@ def linearize(
 
 def _with_slopes(model: nn.Module, data: Any, by: str, options: Options) -> tuple[nn.Module, list[str]]:
     """A copy of the network that has slopes, and notes on how it was made."""
-    found = slopes(unwrapped(model)).values()
+    network = unwrapped(model)
+    found = slopes(network).values()
     if by == "slope" and not any(bool((unit.slope != 0).any()) for unit in found):
-        raise AffscoreError(
-            f'by="slope" needs a network with trained slopes, and {"all are 0" if found else "this one has none"}: '
-            "make them by affscore.nonlinear_advantage.to_prelu, and train with a SlopePenalty added to the loss; or "
-            'choose by="affinity", which needs no training'
-        )
-    if found:
-        return guarded(lambda: copy.deepcopy(unwrapped(model)), "the network cannot be copied"), []
-    example, stream = _first_samples(unwrapped(model), data, options)
-    try:
-        made, notes = sloped_copy(model, example)
-    except AffscoreError as error:
-        raise AffscoreError("; ".join([str(error), *stream.assumptions(unwrapped(model))])) from error.__cause__
-    if not slopes(made):
-        raise AffscoreError("the network calls no ReLU or GELU, and no other activation can be made linear here")
-    return made, [Note(sentence, "warning") for sentence in notes]
-
-
-def _first_samples(model: nn.Module, data: Any, options: Options) -> tuple[Any, ImageStream]:
-    """An example of what goes into the network, and the stream that it is from."""
-    with random_states_kept(device_of(model)):
-        stream = image_stream(data, card_of(model), options, 2, Feeding(model))
+        lacks = "all are 0" if found else "this one has none"
+        advice = 'make them by to_prelu and train with a SlopePenalty, or choose by="affinity", which needs no training'
+        raise AffscoreError(f'by="slope" needs a network with trained slopes, and {lacks}: {advice}')
+    with random_states_kept(device_of(network)):
+        stream = image_stream(data, card_of(network), options, 2, Feeding(network))
         first = next(iter(stream.chunks), None)
     if first is None:
         raise AffscoreError("the data holds no sample; give at least 2")
-    dtype = next((one.dtype for one in model.parameters() if one.is_floating_point()), None)
+    if found:
+        return copy.deepcopy(network), []
+    dtype = next((one.dtype for one in network.parameters() if one.is_floating_point()), None)
     arguments, named = first[:2].each(lambda one: one.to(dtype) if one.is_floating_point() else one).batch
-    return named or arguments, stream
+    try:
+        made, notes = sloped_copy(network, named or arguments)
+    except AffscoreError as error:
+        raise AffscoreError("; ".join([str(error), *stream.assumptions(network)])) from error.__cause__
+    if not slopes(made):
+        raise AffscoreError("the network calls no ReLU or GELU, and no other activation can be made linear here")
+    return made, [Note(sentence, "warning") for sentence in notes]
 
 
 def _run(
@@ -190,27 +183,12 @@ def _run(
     stream = subject.stream
     with recorded(subject) as recorder:
         batches = [run_batch(subject, recorder, *one) for one in stream.batches(sys.maxsize, execution.progress)]
-    batch = next(filter(None, batches), None)  # of all samples
-    if batch is None:
-        raise AffscoreError("the data holds no sample; give at least 2")
-    accuracy = accuracy_of([batch.right], stream.seen)
-    notes += [*stream.assumptions(subject.network), *batch.notes]
-    notes += on_accuracy(accuracy, [batch.right], stream.name, stream.classes or (), subject.card.classes is not None)
-    notes += stream.notes
-    if batch.right.unused == NO_LABELS:
-        notes.append(
-            "there is no accuracy: the data has no labels that fit the outputs; give (inputs, labels), with an "
-            "integer from 0 on for each sample"
-        )
+    batch = next(filter(None, batches))  # of all samples
+    accuracy, on_it = accuracy_of(batch.predicted, stream, subject.card.classes)
+    notes += [*stream.assumptions(subject.network), *batch.notes, *on_it, *stream.notes]
+    if accuracy is None and not on_it:
+        notes.append("there is no accuracy: no labels fit the outputs; give (inputs, labels), with integers from 0 on")
     return math.nan if accuracy is None else accuracy, batch.passes[0]
-
-
-@torch.no_grad()
-def _make_linear(units: list[ChannelPReLU], which: NDArray[np.bool_]) -> None:
-    masks = torch.from_numpy(which).split([unit.num_parameters for unit in units])
-    for unit, mask in zip(units, masks, strict=True):
-        unit.frozen |= mask.to(unit.frozen.device)
-        unit.weight.masked_fill_(unit.frozen, 1.0)
 
 
 def table_of_channels(model: nn.Module, pairs: list[Pair], by: CriterionName, seed: int) -> pd.DataFrame:

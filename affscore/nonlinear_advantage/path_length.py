@@ -71,17 +71,13 @@ def average_path_length(model: nn.Module, example_input: Any = None, normalized:
     check_has_weights(model, type(model).__name__)
     outputs = run_on_example(model, example_input, lambda example: counts_of_outputs(model, example))
     if len(outputs) != 1:
-        raise AffscoreError(
-            f"the network must return one tensor for its paths to end in, got {len(outputs)}; wrap it in a module that "
-            "returns the one that counts"
-        )
+        advice = "wrap it in a module that returns the one that counts"
+        raise AffscoreError(f"the network must return one tensor for its paths to end in, got {len(outputs)}; {advice}")
     counts = outputs[0]
     if counts is None or not bool((counts.paths > -torch.inf).any()):
         raise AffscoreError("no path leads from the input to the output, as far as functions of PyTorch show")
     if counts.lost:
-        raise AffscoreError(
-            f"the paths through this network cannot be followed: {counts.lost}; give a network without it"
-        )
+        raise AffscoreError(f"the paths through this network cannot be followed: {counts.lost}")
     if normalized:
         return float(counts.expected[counts.paths > -torch.inf].mean())
     return float((torch.softmax(counts.paths.flatten(), 0) * counts.length.flatten()).sum())

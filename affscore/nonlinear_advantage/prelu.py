@@ -107,7 +107,7 @@ def sloped_copy(model: nn.Module, example_input: Any = None) -> tuple[nn.Module,
         calls = f"{len(left)} call{'s' * (len(left) > 1)}"
         notes.append(f"{calls} of ReLU or GELU stayed, as part of a formula that counts as one activation: {where}")
     if not slopes(made):
-        others = ", ".join(dict.fromkeys(one.call.activation for one in seen)) or "no activation"
+        others = ", ".join(dict.fromkeys(call.activation for call, _ in seen)) or "no activation"
         notes.append(f"nothing was replaced, and the network has no slopes: it calls {others}, and no ReLU or GELU")
     return made, ["; ".join(notes)] if notes else []
 
@@ -267,7 +267,6 @@ class SlopePenalty:
         return self.omega * powers.sum()
 
 
-@torch.no_grad()
 def freeze(model: nn.Module) -> int:
     r"""Make the channels linear for good whose slope is near 1 or beyond it: :math:`\alpha_c > 0.99`.
 
@@ -293,13 +292,10 @@ def freeze(model: nn.Module) -> int:
     frozen = 0
     for (layer, _), unit in existing_slopes(model).items():
         if not bool(torch.isfinite(unit.weight).all()):
-            raise AffscoreError(
-                f"slopes of the layer {layer!r} are NaN or infinite: train with a smaller rate or omega"
-            )
+            raise AffscoreError(f"slopes of layer {layer!r} are NaN or infinite: train with a smaller rate or omega")
         new = ~unit.frozen & (unit.weight > 1 - SNAP)
-        unit.frozen |= new
+        unit.freeze(new)
         frozen += int(new.sum())
-        unit.weight.masked_fill_(unit.frozen, 1.0)
     return frozen
 
 

@@ -32,8 +32,8 @@ from affscore.recorder.functions import (
     set_of,
 )
 
-NUMBERS = {"paths": -torch.inf, "length": 0.0, "expected": 0.0}
-"""What is counted, and what it is where no path leads."""
+NUMBERS = ("paths", "length", "expected")
+"""What is counted."""
 
 FILLS = {"setitem": (2,), "pad": (3,), "constant_pad_nd": (2,), "masked_fill": (2,), "where": (1, 2)}
 """Where these have a constant that stands where no entry is."""
@@ -163,11 +163,8 @@ def result_of(call: Call) -> Counts | list[Counts] | None:
         return _activation(call, activation)
     if name in MOVES:
         return _moved(call)
-    if name in SUMS | PRODUCTS | {"addcmul"} and len(call.given) == 1:
-        return call.given[0].expand(shape)
-    if name in SUMS | PRODUCTS:
-        both = Counts.merged if name in SUMS else _product
-        return both(*call.given).expand(shape)
+    if name in SUMS | PRODUCTS or (name == "addcmul" and len(call.given) == 1):
+        return reduce(Counts.merged if name in SUMS else _product, call.given).expand(shape)
     if name == "copy":
         return call.given[-1].expand(shape) if call.counts("src", 1) else None
     if name in MATRICES:
@@ -272,19 +269,15 @@ def _moved(call: Call) -> Counts | list[Counts]:
     args = [0.0 if place in fills and not isinstance(one, Tensor) else one for place, one in enumerate(call.args)]
     kwargs = {name: 0.0 if name == "value" else one for name, one in call.kwargs.items()}
     args, kwargs = tree_map(without_numbers, (args, kwargs))
-    columns = [
-        torch.cat([call.given[0].paths.new_full((1,), nowhere), *(getattr(one, name).flatten() for one in call.given)])
-        for name, nowhere in NUMBERS.items()
-    ]
-    parts = torch.arange(len(columns[0])).to(columns[0])[1:].split([one.paths.numel() for one in call.given])
+    zero = call.given[0].paths.new_zeros(1)
+    given = [Counts(zero - torch.inf, zero, zero), *(one.each(torch.flatten) for one in call.given)]
+    columns = {name: torch.cat([getattr(one, name) for one in given]) for name in NUMBERS}
+    lost = next((one.lost for one in call.given if one.lost), "")
+    whole = Counts(**columns, weights=all(one.weights for one in call.given), lost=lost)
+    parts = torch.arange(len(whole.paths)).to(whole.paths)[1:].split([one.paths.numel() for one in call.given])
     numbers = (part.view(one.shape) for part, one in zip(parts, call.given, strict=True))
-    weights, lost = all(one.weights for one in call.given), next((one.lost for one in call.given if one.lost), "")
     moved = as_function(call.function, args, kwargs, lambda value: id(value) in call.known)(*numbers)
-    found = []
-    for places in tensors_in(moved):
-        paths, length, expected = (column[places.long()] for column in columns)
-        found.append(Counts(paths, length, expected, weights, lost))
-    return found[0] if isinstance(moved, Tensor) else found
+    return tree_map(lambda places: whole.each(lambda one: one[places.long()]), moved)
 
 
 def _convolution(x: Counts, shape: Sequence[int], axes: int, groups: int) -> Counts:

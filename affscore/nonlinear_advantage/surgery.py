@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +25,9 @@ from affscore.recorder.functions import library_class_name
 from affscore.recorder.model_state import device_of, in_training, random_states_kept
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+Seen = tuple[ActivationCall, Tensor]
+"""A call of an activation, and a tensor without entries that is like what it was fed."""
 
 UNITS: dict[str, type[ChannelPReLU]] = {"relu": ChannelPReLU, "gelu": ChannelGELU}
 ROOT = "(root)"
@@ -55,14 +58,6 @@ def units_in(model: nn.Module) -> dict[str, ChannelPReLU]:
     return {path or ROOT: part for path, part in model.named_modules() if isinstance(part, ChannelPReLU)}
 
 
-class Seen(NamedTuple):
-    """A call of an activation, and what it was fed."""
-
-    call: ActivationCall
-    device: torch.device
-    dtype: torch.dtype
-
-
 class _Listener(Listener):
     def __init__(self) -> None:
         self.seen: list[Seen] = []
@@ -74,10 +69,10 @@ class _Listener(Listener):
             parts = (part for part in self._parts if part.activation in UNITS)
             self.left += [f"{part} in {call.activation}" for part in parts]
         self._parts.clear()
-        self.seen.append(Seen(call, x.device, x.dtype))
+        self.seen.append((call, x.new_empty(0)))
 
     def forget(self, call: ActivationCall) -> None:
-        self._parts.append(self.seen.pop().call)
+        self._parts.append(self.seen.pop()[0])
 
 
 def calls_in(model: nn.Module, arguments: Arguments) -> tuple[list[Seen], list[str]]:
@@ -104,20 +99,18 @@ def exchange(model: nn.Module, seen: Sequence[Seen]) -> nn.Module:
             has hooks.
     """
     layers: dict[str, list[Seen]] = defaultdict(list)
-    for one in seen:
-        if one.call.activation in UNITS:
-            layers[one.call.layer].append(one)
+    for call, like in seen:
+        if call.activation in UNITS:
+            layers[call.layer].append((call, like))
     for layer, calls in layers.items():
         module = model if layer == ROOT else model.get_submodule(layer)
         whole = _is_activation(module)
-        units = [_unit(one, module if whole else None).train(module.training) for one in calls]
+        units = [_unit(*one, module if whole else None).train(module.training) for one in calls]
         several = PerCall(units).train(module.training)
         if not whole:
-            if not all(one.call.builtin for one in calls):
-                raise AffscoreError(
-                    f"layer {layer!r} computes {calls[0].call.activation} by a formula, which cannot be replaced: use "
-                    "the function or the module of PyTorch"
-                )
+            if not all(call.builtin for call, _ in calls):
+                why = "by a formula, which cannot be replaced: use the function or the module of PyTorch"
+                raise AffscoreError(f"layer {layer!r} computes {calls[0][0].activation} {why}")
             module.add_module(UNITS_OF_CALLS, several)
             module.__class__ = redirecting(type(module))  # type: ignore[arg-type]  # which mypy takes for its instances
         else:
@@ -125,7 +118,11 @@ def exchange(model: nn.Module, seen: Sequence[Seen]) -> nn.Module:
                 raise AffscoreError(f"the activation {layer!r} has hooks, which would be lost: remove them first")
             model = put(model, module, units[0] if len(units) == 1 else several)
         if not whole or len(units) > 1:
-            several.counted_in(model.get_submodule(_scope(calls)))
+            # turns begin and end with each run of the innermost module in whose one run all the calls are
+            within = zip(*(call.within for call, _ in calls), strict=False)
+            scope = model.get_submodule([frames[0][0] for frames in within if len(set(frames)) == 1][-1])
+            scope.register_forward_pre_hook(several.begin)
+            scope.register_forward_hook(several.end)
     for part in model.modules():
         own = {name: vars(part)[name] for name in UNFUSED.keys() & vars(part)}
         if isinstance(part, (nn.TransformerEncoder, nn.TransformerEncoderLayer)) and units_in(part):
@@ -170,12 +167,10 @@ def check_complete(model: nn.Module, seen: Sequence[Seen]) -> None:
         AffscoreError: It is not so.
     """
     units = Counter(units_in(model).keys())
-    runs = Counter(one.call.layer for one in seen if one.call.activation in UNITS or one.call.layer in units)
+    runs = Counter(call.layer for call, _ in seen if call.activation in UNITS or call.layer in units)
     for layer in (runs - units) + (units - runs):
-        raise AffscoreError(
-            f"the activation of layer {layer!r} cannot be replaced: something outside the modules refers to it, or "
-            "two runs differ; make it a torch.nn.ReLU of its own"
-        )
+        why = "something outside the modules refers to it, or two runs differ; make it a torch.nn.ReLU of its own"
+        raise AffscoreError(f"the activation of layer {layer!r} cannot be replaced: {why}")
 
 
 def _is_activation(module: nn.Module) -> bool:
@@ -183,16 +178,9 @@ def _is_activation(module: nn.Module) -> bool:
     return plain or library_class_name(module) in UNITS
 
 
-def _unit(seen: Seen, original: nn.Module | None) -> ChannelPReLU:
-    call, axes = seen.call, len(seen.call.shape)
+def _unit(call: ActivationCall, like: Tensor, original: nn.Module | None) -> ChannelPReLU:
+    axes = len(call.shape)
     if axes < 2:
         raise AffscoreError(f"{call} gets features of shape {call.shape}, without an axis of channels")
     axis = call.channel_axis - axes
-    return UNITS[call.activation](call.shape[axis], axis, call.call, original, device=seen.device, dtype=seen.dtype)
-
-
-def _scope(calls: Sequence[Seen]) -> str:
-    """The path of the innermost module in whose one run all these calls are."""
-    within = [one.call.within for one in calls]
-    together = [frames[0] for frames in zip(*within, strict=False) if len(set(frames)) == 1]
-    return together[-1][0]
+    return UNITS[call.activation](call.shape[axis], axis, call.call, original, device=like.device, dtype=like.dtype)

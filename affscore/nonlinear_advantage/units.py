@@ -62,6 +62,16 @@ class ChannelPReLU(nn.PReLU):
         """The slopes as they act, exactly 1 where a channel is frozen."""
         return self.weight.masked_fill(self.frozen, 1.0)
 
+    @torch.no_grad()
+    def freeze(self, which: Tensor) -> None:
+        """Make channels linear for good.
+
+        Args:
+            which: Booleans (channels,).
+        """
+        self.frozen |= which.to(self.frozen.device)
+        self.weight.masked_fill_(self.frozen, 1.0)
+
     def forward(self, input: Tensor) -> Tensor:
         """The activation of features whose channels are where they were."""
         return overwritten(input, self._bent) if self.inplace else self._bent(input)
@@ -74,10 +84,8 @@ class ChannelPReLU(nn.PReLU):
 
     def _check(self, x: Tensor) -> None:
         if -self.axis > x.ndim or x.shape[self.axis] != self.num_parameters:
-            raise AffscoreError(
-                f"an activation with {self.num_parameters} slopes got features of shape {tuple(x.shape)} (axis "
-                f"{self.axis}); give to_prelu an example_input as the network gets it"
-            )
+            got = f"{self.num_parameters} slopes got features of shape {tuple(x.shape)} (axis {self.axis})"
+            raise AffscoreError(f"an activation with {got}; give to_prelu an example_input as the network gets it")
 
     def extra_repr(self) -> str:
         """What the module prints of itself."""
@@ -138,9 +146,9 @@ within_unit = _Within()
 
 
 class _Turn(threading.local):
-    """Which unit is next, in each thread: networks may run in several at once."""
+    """The units that are still to come, in each thread: networks may run in several at once."""
 
-    next: int | None = None
+    units: list[Any] | None = None
 
     def __reduce__(self) -> Any:
         return _Turn, ()  # a copy begins anew
@@ -157,14 +165,9 @@ class PerCall(nn.ModuleList):
         super().__init__(units)
         self.turn = _Turn()
 
-    def counted_in(self, module: nn.Module) -> None:
-        """Turns begin and end with each run of a module, that in whose one run all the calls are."""
-        module.register_forward_pre_hook(self.begin)
-        module.register_forward_hook(self.end)
-
     def begin(self, module: nn.Module, args: Any) -> None:
         """A forward pre-hook: the first call comes next."""
-        self.turn.next = 0
+        self.turn.units = list(self)
 
     def end(self, module: nn.Module, args: Any, output: Any) -> None:
         """A forward hook.
@@ -172,12 +175,10 @@ class PerCall(nn.ModuleList):
         Raises:
             AffscoreError: There were fewer calls than on the example, so that nobody knows which slopes they needed.
         """
-        calls, self.turn.next = self.turn.next or 0, None
-        if 0 < calls < len(self):
-            raise AffscoreError(
-                f"an activation is called {calls} times, and {len(self)} times on the example input; give each that "
-                "may be left out its own module"
-            )
+        left, self.turn.units = len(self.turn.units or ()), None
+        if 0 < left < len(self):
+            times = f"{len(self) - left} times, and {len(self)} times on the example input"
+            raise AffscoreError(f"an activation is called {times}; give each that may be left out its own module")
 
     def next(self) -> ChannelPReLU:
         """The unit of this call.
@@ -185,21 +186,13 @@ class PerCall(nn.ModuleList):
         Raises:
             AffscoreError: There are more calls than there were, or nobody counts them.
         """
-        turn = self.turn.next
-        if turn is None:
-            raise AffscoreError(
-                "an activation belongs to several parts of the network, and its calls are counted over the whole: run "
-                "(or checkpoint) what holds all of them, or give each part its own activation"
-            )
-        if turn >= len(self):
-            raise AffscoreError(
-                f"an activation is called more often than on the example input ({len(self)} times), in training, in a "
-                "formula, or on weights; give to_prelu an example_input as the network gets it, or make each a module"
-            )
-        self.turn.next = turn + 1
-        unit = self[turn]
-        assert isinstance(unit, ChannelPReLU)
-        return unit
+        if self.turn.units is None:
+            advice = "run (or checkpoint) what holds all of them, or give each its own"
+            raise AffscoreError(f"parts of the network share an activation, counted over the whole: {advice}")
+        if not self.turn.units:
+            why = "in training, in a formula, or on weights; make each a module, or give to_prelu a fitting example"
+            raise AffscoreError(f"an activation is called more often than on the example input ({len(self)}), {why}")
+        return self.turn.units.pop(0)
 
     def forward(self, input: Tensor) -> Tensor:
         """The activation of this call."""

@@ -50,8 +50,6 @@ _NAMED = {
     "published code": (Specification("published"), "purple", "^"),
 }
 
-_LINES = ("-", "--", ":", "-.")
-
 FEW = 12
 """Up to so many measurements of a training are marked by dots, too."""
 
@@ -83,14 +81,10 @@ def raw_signature(results: Signature | Sequence[Signature], *, titles: Sequence[
     ('depth (activations on the longest path from the input)', 'affinity score (axis from 0.65)')
     """
     panels: list[Any] = [results] if hasattr(results, "summary") else list(results)
-    # how it was measured is the same for most figures, and then not worth a line in every title
-    usual = ["mean", "activate-first"]
-    choices = any((panel.table[["reduction", "order"]] != usual).any(axis=None) for panel in panels)
-    titles = [_about(panel.table.iloc[0], choices) for panel in panels] if titles is None else titles
+    titles = [_about(panel.table.iloc[0]) for panel in panels] if titles is None else titles
     columns = min(2, len(panels))
     depth = "depth" if columns > 1 else "depth (activations on the longest path from the input)"
-    labels = {"xlabel": depth, "ylabel": "affinity score"}
-    figure, grid = page(len(panels), 0.7, each=2.6, columns=columns, sharey=True, **labels)
+    figure, grid = page(len(panels), 0.7, each=2.6, columns=columns, sharey=True, xlabel=depth, ylabel="affinity score")
     summaries = [panel.summary for panel in panels]
     for axes, title, summary in zip(grid, titles, summaries, strict=True):
         draw_signature(axes, summary)
@@ -143,10 +137,10 @@ def in_words(activation: str, kind: str) -> str:
     return names if kind == "hidden" else names + joint.format(place_in_words(kind))
 
 
-def _about(row: pd.Series, choices: bool) -> str:
-    """Network, weights and data of a result, and how it was measured."""
-    about = literal(f"{row['model']} ({row['weights']}) on {row['dataset']}")
-    return f"{about}, {row['reduction']}, {row['order']}" if choices else about
+def _about(row: pd.Series) -> str:
+    """Network, weights and data of a result, and how it was measured where that is not as usual."""
+    about, way = f"{row['model']} ({row['weights']}) on {row['dataset']}", f", {row['reduction']}, {row['order']}"
+    return literal(about + way.removesuffix(", mean, activate-first"))
 
 
 @house_style()
@@ -170,8 +164,7 @@ def compared_signatures(signatures: Mapping[str, ArrayLike], distances: pd.DataF
     """
     figure, (curves, matrix) = page(2, max(3.2, 1.6 + 0.42 * len(signatures)), width_ratios=(3, 2))
     for number, (name, values) in enumerate(signatures.items()):
-        line: Any = {"linestyle": _LINES[number // 7 % len(_LINES)], "linewidth": 1, "markersize": 4}
-        curves.plot(relative_positions(values), values, label=literal(name), **line, **series_style(number))
+        curves.plot(relative_positions(values), values, label=literal(name), linewidth=1, **series_style(number))
     curves.set(xlabel="relative position of the activation (0 first, 1 last)", ylabel="affinity score")
     score_axis(curves, np.concatenate([np.ravel(values) for values in signatures.values()]))
     numbers, ends = range(1, len(signatures) + 1), (0.5, len(signatures) + 0.5)
@@ -188,8 +181,7 @@ def compared_signatures(signatures: Mapping[str, ArrayLike], distances: pd.DataF
 
 def relative_positions(scores: ArrayLike) -> NDArray[np.float64]:
     """From the first activation (0) to the last (1)."""
-    count = np.size(scores)
-    return np.linspace(0, 1, count) if count > 1 else np.array([0.5])
+    return np.linspace(0, 1, np.size(scores)) if np.size(scores) > 1 else np.array([0.5])
 
 
 @house_style()
@@ -225,11 +217,10 @@ def scores_over_steps(table: pd.DataFrame, title: str = "") -> Figure:
     colours = ScalarMappable(Normalize(depths.min(), max(depths.max(), depths.min() + 1)), mpl.colormaps["viridis"])
     dot = "o" if len(scores) <= FEW else ""
     for index, depth in depths.items():
-        look = {"color": colours.to_rgba(depth), "linestyle": "-", "linewidth": 1.0, "alpha": 0.85}
-        top.plot(scores.index, scores[index], marker=dot, markersize=2.5, **look)
-    mean: Any = {"color": PALETTE["black"], "linestyle": "--", "linewidth": 2.0}
+        colour = colours.to_rgba(depth)
+        top.plot(scores.index, scores[index], f"-{dot}", color=colour, markersize=2.5, linewidth=1, alpha=0.85)
     means = scores.dropna(axis=1, how="all").mean(axis=1, skipna=False)
-    top.plot(scores.index, means, label="mean of the activations", **mean)
+    top.plot(scores.index, means, "--", color=PALETTE["black"], linewidth=2, label="mean of the activations")
     top.set_title(literal(title))
     score_axis(top, table["score"])
     label = "depth (activations on the longest path)"
@@ -290,8 +281,7 @@ def specification_curve(
     for label, (chosen, colour, marker) in _NAMED.items():
         here = np.all([rows[name] == word for name, word in chosen._asdict().items() if name in rows], axis=0)
         if here.any():
-            look: Any = {"color": PALETTE[colour], "marker": marker, "markersize": 8, "linestyle": ""}
-            curve.plot(places[here], rows.loc[here, value], label=label, zorder=3, **look)
+            curve.plot(places[here], rows.loc[here, value], marker, color=PALETTE[colour], markersize=8, label=label)
             for place in places[here]:
                 dots.axvspan(place - 0.4, place + 0.4, color=PALETTE[colour], alpha=0.15, linewidth=0)
     curve.set(ylabel=ylabel, title=literal(title))

@@ -7,13 +7,12 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from affscore.errors import AffscoreError
 from affscore.models.data import identity_of_data
 from affscore.models.sources import identity_of_model
-from affscore.network.columns import choose_criteria
 from affscore.network.criteria import CRITERIA
 from affscore.options import Options, checked, usual_criteria
 
@@ -70,20 +69,6 @@ class Job:
         name = "-".join(re.sub(r"[^A-Za-z0-9.+-]+", "_", word).strip("_.-")[:48] or "_" for word in words)
         asked = {"model": self.model, "dataset": self.dataset, "options": changed(options)}
         return f"{name}-{key_of(asked)}"
-
-
-def named_options(keywords: Mapping[str, Any]) -> Options:
-    """The options among keywords, as :func:`affscore.signature` takes them.
-
-    Raises:
-        AffscoreError: They are not possible.
-
-    >>> named_options({"n": 64, "criteria": "r2", "device": "cpu"}).criteria
-    ('r2',)
-    """
-    given = {one.name: keywords[one.name] for one in fields(Options) if one.name in keywords}
-    given["criteria"] = choose_criteria(keywords.get("criteria", True), keywords.get("units", "activations"))
-    return checked(Options(**given))
 
 
 def plan(

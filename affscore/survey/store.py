@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,14 +10,14 @@ import pandas as pd
 from affscore.errors import AffscoreError, os_errors
 from affscore.network.criteria import COLUMNS
 from affscore.network.multiverse import Multiverse, load_result
-from affscore.network.parquet import read_description, write_parquet
+from affscore.network.parquet import read_description
 from affscore.network.result import Signature
 
 Result = TypeVar("Result", bound=Signature | Multiverse)
 
 
 class Store:
-    """A folder of tables: signatures, or anything else that has a key.
+    """A folder of tables: signatures, or anything else that has a description.
 
     Args:
         folder: The folder.
@@ -50,22 +49,6 @@ class Store:
         """The metadata of every table; no row is read. What is damaged or not ours is left out."""
         return {path: metadata for path in self.files() if (metadata := read_description(path))}
 
-    def add(self, name: str, table: pd.DataFrame, metadata: dict[str, Any], notes: Sequence[str]) -> Path:
-        """Add a table, in the place of one with its name.
-
-        It is written under another name first. Where two processes add the same one, that of the last is there.
-
-        Args:
-            name: The name of the file, without its ending.
-            table: The table.
-            metadata: Its description, in the types that JSON knows.
-            notes: Sentences.
-
-        Raises:
-            AffscoreError: It cannot be written.
-        """
-        return write_parquet(table, metadata, notes, self.folder / f"{name}.parquet")
-
 
 def load_results(path: str | Path) -> pd.DataFrame:
     """All rows of all signatures in a store (of multiverses there are :func:`stored_multiverses`).
@@ -85,7 +68,7 @@ def load_results(path: str | Path) -> pd.DataFrame:
     if not found:
         raise AffscoreError(f"there is no signature in {str(path)!r}; make some: affscore survey ... --store {path}")
     units = {key: one.metadata.get("units", "activations") for key, one in found.items()}  # old files say none
-    table = pd.concat([one.rows.assign(units=units[key], job=key) for key, one in found.items()], ignore_index=True)
+    table = pd.concat([one.table.assign(units=units[key], job=key) for key, one in found.items()], ignore_index=True)
     known = [name for name in COLUMNS if name in table and name != "seconds"]
     others = [name for name in table.columns if name not in {*known, "seconds", "job"}]
     return table[[*known, *others, "seconds", "job"]]

@@ -21,8 +21,9 @@ from affscore.models.data import identity_of_data, registered_data
 from affscore.models.sources import identity_of_model, registered
 from affscore.network.multiverse import load_result
 from affscore.network.notes import Note
-from affscore.options import BiasName, Execution, UnitsName, check_integer, checked_execution
-from affscore.survey.job import Identity, Job, describe, is_of_job, named_options, plan
+from affscore.network.signature import named_options
+from affscore.options import BiasName, Execution, UnitsName, check_integer, in_range
+from affscore.survey.job import Identity, Job, describe, is_of_job, plan
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, measure, outcome_of_error, outcomes_of
 from affscore.transport.covariances import CovarianceName
@@ -144,11 +145,8 @@ def survey(
     ...     print(report)
     1 job: 1 measured
     """
-    options = named_options({
-        "n": n, "images": images, "covariance": covariance, "criteria": criteria, "seed": seed, "positions": positions,
-        "multiverse": multiverse, "bias": bias, "units": units, "size": size,
-    })  # fmt: skip
-    execution = checked_execution(Execution(device, batch_size, False, threads))
+    options = named_options(locals())
+    execution = in_range(Execution(device, batch_size, False, threads))
     asked = dict(enumerate(plan(models, datasets, options, reductions, orders)))
     jobs = check_integer("jobs", jobs, 1)
     if only is not None:
@@ -250,7 +248,6 @@ def load_or_measure(
     >>> len(first["mini:digitsnet"]), len(several["mini:digitsnet"].choices)
     (9, 12)
     """
-    models = list(models)
     if unknown := options.keys() - inspect.signature(survey).parameters.keys() - {"reduction", "order"}:
         raise AffscoreError(f"results in a store go by names and what files say: omit {min(unknown)}, or give no store")
     chosen = named_options({**options, "multiverse": multiverse})
@@ -268,4 +265,4 @@ def load_or_measure(
     if failures:
         raise AffscoreError(failures[0])
     found: dict[str, Any] = {job.model: seen[number].result for number, job in asked.items()}
-    return {model: found[model].narrowed(chosen.multiverse) if multiverse else found[model] for model in models}
+    return {model: one.narrowed(chosen.multiverse) if multiverse else one for model, one in found.items()}

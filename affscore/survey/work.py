@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,7 +27,6 @@ from affscore.network.result import Signature
 from affscore.network.signature import signatures
 from affscore.options import Execution
 from affscore.survey.job import Job, describe
-from affscore.survey.store import Store
 
 State = Literal["measured", "there", "failed", "to do"]
 
@@ -78,7 +77,7 @@ def measure(
                 raise AffscoreError("its files were changed after the survey had begun; run it again")
         about = {**result.metadata, "job": job.description, "key": job.key}
         about |= {"command": command} if command else {}
-        Store(store).add(job.file_name, result.rows, about, result.notes)
+        replace(result, metadata=about).save(store / f"{job.file_name}.parquet")
     except (Exception, SystemExit) as error:  # noqa: BLE001  # a job that fails must not stop the others
         return outcome_of_error(number, error)
     return Outcome(number, "measured", notes=tuple(result.notes))

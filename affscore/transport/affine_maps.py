@@ -127,8 +127,13 @@ def linear_part(source: Covariance, target: Covariance) -> Tensor:
         matrix = _of_uneven_coordinates(source.matrix, target.matrix)
         if matrix is not None:
             return matrix
-    vectors_x, root_x, factor, left, _, right = _polar_parts(source, target)
-    return factor.T @ (left @ right) @ (vectors_x / root_x).T
+    vectors_x, root_x = source.root()
+    factor = target.factor()
+    product = factor @ vectors_x * root_x
+    left, singular, right = torch.linalg.svd(product, full_matrices=False)
+    # where these are rounding, directions of S_X and S_Y have nothing to do with each other; a constant cloud has none
+    keep = singular > singular[:1] * max(product.shape) * torch.finfo(product.dtype).eps
+    return factor.T @ (left[:, keep] @ right[keep]) @ (vectors_x / root_x).T
 
 
 def transport(points: Tensor, source: Covariance, target: Covariance) -> Tensor:
@@ -163,34 +168,16 @@ def _half(source: Covariance, target: Covariance) -> Tensor:
 
     In the k coordinates of S_Y; where S_X has fewer, s, the factor L is that of S_X and the root of its floor.
     """
-    s, k = len(source.scatter), len(target.scatter)
-    factor = torch.linalg.cholesky(source.matrix)
-    matrix, level = target.matrix, source.floor**0.5
-    if s == k:
-        return torch.linalg.solve_triangular(factor.T, quarter_root(_congruence(factor, matrix)), upper=True)
-    product = torch.empty_like(matrix)
-    product[:s, :s] = _congruence(factor, matrix[:s, :s])
-    product[s:, :s] = level * matrix[s:, :s] @ factor
-    product[:s, s:] = product[s:, :s].T
-    product[s:, s:] = level**2 * matrix[s:, s:]
-    half = quarter_root(product)
-    return torch.cat([torch.linalg.solve_triangular(factor.T, half[:s], upper=True), half[s:] / level])
-
-
-def _congruence(factor: Tensor, matrix: Tensor) -> Tensor:
-    r"""The product :math:`L^\top S L` of a lower triangular L and a symmetric S, in blocks.
-
-    The zeros of L and the symmetry of the result save seven sixteenths of the products.
-    """
-    h = len(factor) // 2
-    corner, below, rest = factor[:h, :h], factor[h:, :h], factor[h:, h:]
-    left = (matrix[:, :h] @ corner).addmm_(matrix[:, h:], below)
-    product = torch.empty_like(matrix)
-    product[:h, :h] = (corner.T @ left[:h]).addmm_(below.T, left[h:])
-    product[h:, :h] = rest.T @ left[h:]
-    product[:h, h:] = product[h:, :h].T
-    product[h:, h:] = rest.T @ (matrix[h:, h:] @ rest)
-    return product
+    s, level = len(source.scatter), source.floor**0.5
+    factor, half = torch.linalg.cholesky(source.matrix), target.matrix
+    half[s:] *= level
+    half[:, s:] *= level
+    half[:, :s] = half[:, :s] @ factor
+    half[:s] = factor.T @ half[:s]
+    half = quarter_root(half)
+    half[:s] = torch.linalg.solve_triangular(factor.T, half[:s], upper=True)
+    half[s:] /= level
+    return half
 
 
 def _of_uneven_coordinates(source: Tensor, target: Tensor) -> Tensor | None:
@@ -240,7 +227,7 @@ def gaussian_wasserstein(source: Covariance, target: Covariance, shift: float = 
     .. math:: W_2^2 = \|\mu_X - \mu_Y\|^2 + \operatorname{tr} S_X + \operatorname{tr} S_Y
        - 2 \operatorname{tr} \bigl(S_Y^{1/2} S_X S_Y^{1/2}\bigr)^{1/2},
 
-    the last trace being the sum of the singular values of :math:`S_Y^{1/2} S_X^{1/2}`.
+    the last trace being the sum of the singular values of :math:`S_Y^{1/2} S_X^{1/2}`, or of other factors.
 
     Args:
         source: S_X, in a basis that spans the whole space (k = d).
@@ -256,20 +243,5 @@ def gaussian_wasserstein(source: Covariance, target: Covariance, shift: float = 
     >>> round(gaussian_wasserstein(estimate(x, "empirical"), estimate(4 * x, "empirical")), 6)
     3.0
     """
-    *_, singular, _ = _polar_parts(source, target)
-    return max(shift**2 + source.trace + target.trace - 2.0 * float(singular.sum()), 0.0) ** 0.5
-
-
-def _polar_parts(source: Covariance, target: Covariance) -> tuple[Tensor, ...]:
-    """The root of S_X, a factor of S_Y, and the singular value decomposition of their product.
-
-    The decomposition is cut where singular values are rounding: the directions of S_X and S_Y beyond
-    have nothing to do with each other, and any pairing of them would be made up.
-    """
-    vectors_x, root_x = source.root()
-    factor = target.factor()
-    product = factor @ vectors_x * root_x
-    left, singular, right = torch.linalg.svd(product, full_matrices=False)
-    # of a constant cloud there are none
-    keep = singular > singular[:1] * max(product.shape) * torch.finfo(product.dtype).eps
-    return vectors_x, root_x, factor, left[:, keep], singular[keep], right[keep]
+    fidelity = float(torch.linalg.matrix_norm(target.factor() @ source.factor().T, "nuc"))
+    return max(shift**2 + source.trace + target.trace - 2.0 * fidelity, 0.0) ** 0.5

@@ -12,7 +12,7 @@ from affscore.errors import AffscoreError
 from affscore.options import CouplingName, CovarianceName, check_word
 from affscore.transport.affine_maps import transport
 from affscore.transport.assignment import DecidedBy, optimal_coupling
-from affscore.transport.covariances import Covariance, estimate
+from affscore.transport.covariances import estimate
 from affscore.transport.decompositions import joint_span, resolved
 from affscore.transport.samples import CentredSample, Samples, centred_pair
 
@@ -55,9 +55,8 @@ class AffinityScore:
         sample_costs: Tensor (n, 2), where the samples were at hand: for each i the squared distance of
             T x_i to its partner, and of the partner to the mean of Y, both in the same unit. The raw score
             is 1 - sqrt(sum of the first / (2 * sum of the second)), up to a ridge.
-        decided_by: How the optimal coupling was found: "float32" or "float64", the arithmetic in which the
-            coupling i -> i could be proved optimal, or "assignment"; None where it was not looked for. The
-            score itself is always computed in float64.
+        decided_by: How the optimal coupling was found: "float64", the arithmetic in which the coupling i -> i could
+            be proved optimal, or "assignment"; None where it was not looked for.
     """
 
     value: float
@@ -157,9 +156,8 @@ def affinity_score(
     moved = float(transported.square().sum()) / n
     costs = torch.stack([(transported - partners).square().sum(dim=1), partners.square().sum(dim=1)], dim=1)
     cost = float(costs[:, 0].mean())
-    raw = _raw(cost, covariance_y)
-    # of a coupling that is not cheaper, however the two sums are rounded
-    paired = _raw(max(cost, pairing_cost), covariance_y)
+    # the pairing is not cheaper, however the two sums are rounded
+    raw, paired = (1.0 - one**0.5 / (2.0 * covariance_y.trace) ** 0.5 for one in (cost, max(cost, pairing_cost)))
     return AffinityScore(
         value=max(raw, 0.0),
         raw=raw,
@@ -177,11 +175,6 @@ def affinity_score(
         sample_costs=costs,
         decided_by=decided_by,
     )
-
-
-def _raw(cost: float, y: Covariance) -> float:
-    """The score before it is cut at 0, of a coupling with this mean squared distance."""
-    return 1.0 - cost**0.5 / (2.0 * y.trace) ** 0.5
 
 
 DIRECTIONS = 4.0

@@ -24,7 +24,6 @@ class Covariance:
     choose a route that is accurate for this S.
 
     Attributes:
-        name: "ledoit-wolf" or "empirical".
         scatter: C, tensor (k, k), float64, in the coordinates of any orthonormal basis of k <= d vectors
             whose span contains the centred samples. Outside of it S is the floor times the identity.
         dimension: d, the number of coordinates of the space that the samples live in.
@@ -33,7 +32,6 @@ class Covariance:
         centred: The centred samples, tensor (n, k).
     """
 
-    name: CovarianceName
     scatter: Tensor
     dimension: int
     intensity: float
@@ -143,7 +141,7 @@ def estimate(
     scatter = (second_moments(centred) if second is None else second) / len(centred)
     level = float(scatter.trace()) / dimension
     intensity = float(shrinkage(centred, scatter, dimension, 0.0)) if name == "ledoit-wolf" else 0.0
-    return Covariance(name, scatter, dimension, intensity, (intensity + ridge) * level, centred)
+    return Covariance(scatter, dimension, intensity, (intensity + ridge) * level, centred)
 
 
 def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None) -> float:
@@ -153,8 +151,7 @@ def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None) -> floa
        \beta = \frac1n \Bigl(\frac1n \sum_i \|x_i\|^4 - \|C\|_F^2\Bigr),\qquad
        \delta = \|C\|_F^2 - \frac{(\operatorname{tr} C)^2}{d},
 
-    with C the empirical covariance. All three sums are those of the Gram matrix too, so the smaller of
-    the two products is formed, and the samples may be given in any orthonormal basis that spans them.
+    with C the empirical covariance. The samples may be given in any orthonormal basis that spans them.
 
     Args:
         centred: Tensor (n, k), centred.
@@ -168,15 +165,12 @@ def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None) -> floa
     >>> ledoit_wolf_intensity(torch.tensor([[-1.0], [1.0]], dtype=torch.float64))
     0.0
     """
-    n, k = centred.shape
-    # so that no fourth power over- or underflows
-    centred = centred / power_of_two_above(float(centred.abs().max()))
-    scatter = (centred.T @ centred if k <= n else centred @ centred.T) / n
-    return float(shrinkage(centred, scatter, dimension or k, 0.0))
+    unit = power_of_two_above(float(centred.abs().max()))  # so that no fourth power over- or underflows
+    return estimate(centred / unit, "ledoit-wolf", dimension=dimension).intensity
 
 
 def shrinkage(centred: Tensor, scatter: Tensor, dimension: int, of_multiples: float) -> Tensor:
-    """The intensity, with a derivative, given the covariance (or the Gram matrix) C.
+    """The intensity, with a derivative, given the covariance C.
 
     ``of_multiples`` is that of a multiple of the identity, which any intensity leaves as it is.
     """

@@ -114,8 +114,7 @@ class DiagonalStream:
     def __init__(self) -> None:
         self.samples = 0
         self._rounding = 0.0
-        self._shift = self._largest = torch.zeros(0)
-        self._sums: tuple[Tensor, ...] = ()
+        self._shift = self._largest = self._sums = torch.zeros(0)
 
     def update(self, x: Samples, y: Samples) -> None:
         """Add paired samples.
@@ -138,14 +137,14 @@ class DiagonalStream:
             raise AffscoreError(f"x and y must have {len(self._largest) // 2} coordinates, as before, got {width // 2}")
         if not self.samples:
             self._shift, self._largest = points.mean(dim=0), largest
-            self._sums = tuple(points.new_zeros(GROUPS, columns) for columns in (1, width, width, width // 2))
+            self._sums = points.new_zeros(GROUPS, 1 + 2 * width + width // 2)
         self._largest = torch.maximum(largest, self._largest)
         self._rounding = max(self._rounding, rounding)
         points -= self._shift
         of_x, of_y = points.chunk(2, dim=1)
         group = torch.arange(self.samples, self.samples + n, device=points.device) % GROUPS
-        for sums, terms in zip(self._sums, (points.new_ones(n, 1), points, points.square(), of_x * of_y), strict=True):
-            sums.index_add_(0, group, terms)
+        terms = torch.cat([points.new_ones(n, 1), points, points.square(), of_x * of_y], dim=1)
+        self._sums.index_add_(0, group, terms)
         self.samples += n
 
     @property
@@ -192,8 +191,8 @@ class DiagonalStream:
     def _moments(self, groups: range | list[int]) -> tuple[Tensor, Tensor, Tensor]:
         """The variances of X and of Y and the covariances of their channels, (d,) each, over some groups."""
         # about the mean of the first batch, so that little cancels
-        count, *sums = (part[groups].sum(dim=0) for part in self._sums)
-        mean, squares, products = (part / count for part in sums)
+        sums, width = self._sums[groups].sum(dim=0), len(self._largest)
+        mean, squares, products = (sums[1:] / sums[0]).split([width, width, width // 2])
         variances = (squares - mean.square()).clamp(min=0.0)
         # what varies by no more than rounding is constant, as in the score
         varies = variances.sqrt() > CONSTANT_TOLERANCE * self._rounding * self._largest

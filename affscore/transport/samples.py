@@ -124,7 +124,7 @@ def as_samples(x: Samples, name: str = "x", least: int = 2) -> tuple[Tensor, flo
     >>> tuple(points.shape), points.dtype, rounding == 2.0**-52
     ((3, 2), torch.float64, True)
     """
-    tensor = _as_tensor(x, name)
+    tensor = as_tensor(x, name)
     if tensor.ndim != 2 or len(tensor) < least or tensor.shape[1] < 1:
         wanted = f"(n samples, d coordinates) with n >= {least} and d >= 1"
         advice = "; reduce or flatten it first" if tensor.ndim != 2 else ""
@@ -200,7 +200,7 @@ def centred(
     """
     if isinstance(x, CentredSample):
         return x
-    tensor = _as_tensor(x, name)
+    tensor = as_tensor(x, name)
     points, own = as_samples(tensor, name)
     units = (own, 0.0, eps_of(tensor.dtype)) if rounding is None else (rounding,)
     return centre(points.to(device or points.device), *units)
@@ -271,7 +271,15 @@ def power_of_two_above(number: float) -> float:
     return 2.0 ** min(exponent, 1023)
 
 
-def _as_tensor(x: Any, name: str) -> Tensor:
+def as_tensor(x: Any, name: str) -> Tensor:
+    """Numbers as a tensor of their own type, without a gradient.
+
+    Raises:
+        AffscoreError: They are not plain real numbers.
+
+    >>> as_tensor([1, 2], "x")
+    tensor([1, 2])
+    """
     check_plain(x, name)
 
     def of_array() -> Tensor:

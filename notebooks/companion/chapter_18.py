@@ -36,7 +36,8 @@ _CAVEATS = {
 _MEASURED = {
     "relu-more-than-sigmoid": ("at a deviation of 8 Tanh scores {} less than ReLU", r"tanh at 8 -(\S+)"),
     "sigmoid-not-near-zero": ("its lowest score there is {}", r"Sigmoid (\S+)"),
-    "no-outliers": ("{} stand elsewhere", r"others (\d+ of \d+)"), "average-of-table-2": ("{} of 5 averages differ", r"^(\d+)"),
+    "no-outliers": ("{} stand elsewhere", r"others (\d+ of \d+)"),
+    "average-of-table-2": ("{} of 5 averages differ", r"^(\d+)"),
     "tanh-lower-than-sigmoid": ("its lowest is {} above half of Sigmoid's", r"(\S+) \["),
     "shrinkage-is-constant": ("that of one function moves by {}", r"functions (\S+)"),
     "pure-convnets-low-spread": ("they spread {} wider than those of ViTs", r"ViTs (\S+)"),

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.models.naming import names_a_file, split_spec, weights_label
+from affscore.models.naming import names_a_file, split_spec
 from affscore.models.sources import torchvision_networks
 
 ARCHITECTURES = Path(__file__).parent / "architectures.csv"
@@ -93,7 +93,7 @@ def characteristics(models: Iterable[str]) -> pd.DataFrame:
 
 
 def _stated(name: str, weights: str) -> dict[str, Any]:
-    row: dict[str, Any] = {"name": Path(name).name, "weights": weights_label(weights), "family": None, "year": None}
+    row: dict[str, Any] = {"name": Path(name).name, "weights": Path(weights).name, "family": None, "year": None}
     row |= dict.fromkeys(NUMBERS, math.nan)
     if name.startswith("mini:"):
         return row | _of_small_network(name.removeprefix("mini:"), weights)

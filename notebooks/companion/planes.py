@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError
 from affscore.linear_regions.pieces import Floats
 from affscore.linear_regions.segment import directions_of, points_of_one_shape
-from affscore.linear_regions.traced_network import LEAST, TracedNetwork
+from affscore.linear_regions.traced_network import TracedNetwork
 from affscore.linear_regions.walk import DualPass
 from affscore.options import check_integer
 from affscore.recorder.model_state import random_states_kept
@@ -124,7 +124,6 @@ def on_plane(
     [[0.0, 1.0], [0.0, 1.0]]
     """
     points = check_integer("points", points, 1)
-    chunk = None if chunk is None else check_integer("chunk", chunk, LEAST)
     corner, *ends = points_of_one_shape(origin=origin, right=right, up=up)
     along, lengths = directions_of(torch.stack([corner, corner]), torch.stack(ends))
     # how both directions are made of two that are at right angles and of length 1: along.flatten(1).T = Q R

@@ -10,9 +10,8 @@ import torch
 
 import affscore
 import companion
-from affscore import AffscoreError
+from affscore import AffscoreError, load_data
 from affscore.models import TextPreprocessing
-from affscore.models.data.images import Noise
 from affscore.nonlinear_advantage import ChannelGELU
 
 PACKAGE = Path(affscore.__file__).parent
@@ -34,7 +33,7 @@ def test_an_assert_does_no_more_than_to_say_a_type(test):
 
 def test_what_an_assert_guarded_is_an_error_of_its_own():
     with pytest.raises(AffscoreError, match="random token ids need the size of the vocabulary"):
-        Noise(0, TextPreprocessing())
+        load_data("random", TextPreprocessing())
     with pytest.raises(AffscoreError, match="a ChannelGELU needs the activation"):
         ChannelGELU(2, -1)(torch.zeros(1, 2))
     with pytest.raises(AffscoreError, match="need positions="):

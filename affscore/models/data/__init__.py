@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-from PIL import Image
 from torch import Tensor
 from torch.utils.data import Dataset
 
 from affscore.errors import AffscoreError
 from affscore.models.card import tensor_bytes
 from affscore.models.naming import file_hash, found_in, load_plugins, near
-from affscore.models.preprocessing import Expected, Kind, Preprocessing
+from affscore.models.preprocessing import IMAGENET, Expected, TextPreprocessing
 from affscore.options import check_integer
 
 PATHS = {"DIR": "a folder, as in {}:path/to/images", "FILE": "a file, as in {}:path/to/file"}
@@ -42,8 +40,10 @@ class UnreadableImageError(AffscoreError):
 
 
 @dataclass(eq=False, repr=False)
-class NamedData(Dataset[Tensor], ABC):
+class NamedData(Dataset[Tensor]):
     """A data set with a name. It knows how many items it has, and brings them to what a network expects.
+
+    Indexing gives one item, as the network expects it.
 
     Attributes:
         name: The name that results carry: no path in it.
@@ -54,10 +54,8 @@ class NamedData(Dataset[Tensor], ABC):
         notes: Notes on the data for the reader of a result, in sentences.
         files: The file of each item; None where they have none of their own.
         hashed: The files whose contents say what the items are; where there are none the items do.
+        items: What its items are called: "images", "samples", or "windows" of token ids.
     """
-
-    items: ClassVar[str] = "images"
-    """What its items are called."""
 
     name: str
     length: int | None
@@ -68,35 +66,28 @@ class NamedData(Dataset[Tensor], ABC):
     notes: Sequence[str] = ()
     files: Sequence[Path] | None = None
     hashed: Sequence[Path] = ()
+    items: str = "images"
 
     def __post_init__(self) -> None:
         self.classes = list(self.classes) or sorted(set(self.labels or ()))
 
     def __len__(self) -> int:
         if self.length is None:
-            raise AffscoreError(f"{self.name!r} has no end: say how many {self.items} you want")
+            raise AffscoreError(f"how many {self.items} {self.name!r} has depends on the network, or on what you ask")
         return self.length
 
-    @abstractmethod
-    def __getitem__(self, index: int) -> Tensor:
-        """One item, as the network expects it."""
-
-    @abstractmethod
-    def prepared_for(self, preprocessing: Expected) -> NamedData:
-        """The same data for a network that expects this.
+    def prepared_for(self, preprocessing: Any) -> NamedData:
+        """The same data for a network that expects this (:class:`affscore.models.Preprocessing`, or of token ids).
 
         Raises:
             AffscoreError: The network expects another kind of data.
         """
-
-    def fitting(self, preprocessing: Expected, kind: type[Kind]) -> Kind:
-        """What a network expects; an AffscoreError unless it is of the kind that fits these items."""
-        if not isinstance(preprocessing, kind):
-            ids = "token ids; give tokens:FILE, text:FILE or random"
+        ids = isinstance(preprocessing, TextPreprocessing)
+        if ids != (self.items == "windows"):
             images = "images; an attribute preprocessing = affscore.models.TextPreprocessing(...) says token ids"
-            expects = images if isinstance(preprocessing, Preprocessing) else ids
+            expects = "token ids; give tokens:FILE, text:FILE or random" if ids else images
             raise AffscoreError(f"{self.name!r} holds {self.items}, and the network expects {expects}")
-        return preprocessing
+        return replace(self, preprocessing=preprocessing)
 
     def order(self, images: int | None, seed: int, default: int) -> Sequence[int]:
         """Which items, in which order: fixed by the seed, and shuffled, since folders are sorted by class.
@@ -163,35 +154,26 @@ class ImageSet(NamedData):
     [0.0, 1.0]
     """
 
-    read: Callable[[int, Preprocessing | None], Tensor]
-    preprocessing: Preprocessing | None = field(default=None, kw_only=True)
+    read: Callable[[int, Any], Tensor]
 
     def __getitem__(self, index: int) -> Tensor:
         if not -len(self) <= index < len(self):
             raise IndexError(f"{self.name!r} has {self.length} images")  # which ends a loop over them
         return self.read(index, self.preprocessing)
 
-    def prepared_for(self, preprocessing: Expected) -> Self:
-        """The same images for a network that expects this preprocessing."""
-        return replace(self, preprocessing=self.fitting(preprocessing, Preprocessing))
-
     def common_size(self, indices: Iterable[int]) -> int | None:
-        """The height and width of these images in pixels, if all are square and of one size; else None.
+        """The height and width of these images in pixels, if all are square, of one size, and smaller than ImageNet's.
 
-        Of files only the beginning is read; those that cannot be read do not count.
+        Else None. Those that cannot be read do not count.
         """
-        sizes = set()
+        size = None
         for index in indices:
             with suppress(Exception):  # which is said when the image is read
-                if self.files is None:
-                    sizes.add(tuple(self.read(index, None).shape[1:]))
-                else:
-                    with Image.open(self.files[index]) as image:
-                        sizes.add(image.size)
-            if len(sizes) > 1:
-                return None
-        height, width = sizes.pop() if sizes else (0, 1)
-        return height if height == width else None
+                _, height, width = self.read(index, None).shape
+                if height != width or height >= IMAGENET.size or size not in (None, height):
+                    return None
+                size = height
+        return size
 
     def only(self, label: str) -> Self:
         """The images of one class, under the name ``NAME:CLASS`` (``folder:CLASS``).
@@ -266,9 +248,8 @@ def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -
         raise _unknown(spec)
     if source.takes in PATHS and not argument:
         raise AffscoreError(f"{name}: needs {PATHS[source.takes].format(name)}")
-    data = source.load(argument, seed)
+    data: Any = source.load(argument, seed)
     if source.takes == "CLASS" and colon:
-        assert isinstance(data, ImageSet)
         data = data.only(argument)
     return data if preprocessing is None else data.prepared_for(preprocessing)
 

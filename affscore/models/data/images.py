@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Literal
@@ -12,7 +14,7 @@ import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 
-from affscore.errors import AffscoreError, first_line, guarding
+from affscore.errors import AffscoreError, first_line, guarding, os_errors
 from affscore.models.data import DataSource, ImageSet, NamedData, UnreadableImageError
 from affscore.models.naming import user_path
 from affscore.models.preprocessing import Expected, Preprocessing, TextPreprocessing, image_tensor
@@ -43,12 +45,11 @@ def digits(part: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
     from sklearn.datasets import load_digits  # takes a second
     from sklearn.model_selection import train_test_split
 
-    bunch = load_digits()
-    images = torch.from_numpy(bunch.images).float()[:, None] / 16.0  # grey values are 0 ... 16
-    labels = torch.from_numpy(bunch.target).long()
-    train, test = train_test_split(range(len(labels)), test_size=TEST_IMAGES, stratify=bunch.target, random_state=0)
-    chosen = torch.tensor(train if part == "train" else test)
-    return images[chosen], labels[chosen]
+    images, labels = load_digits(return_X_y=True)
+    split = train_test_split(images, labels, test_size=TEST_IMAGES, stratify=labels, random_state=0)
+    # the images of both parts, then the labels of both; grey values are 0 ... 16
+    images, labels = split[::2] if part == "train" else split[1::2]
+    return torch.from_numpy(images).float().view(-1, 1, 8, 8) / 16.0, torch.from_numpy(labels).long()
 
 
 def image_set(name: str, images: Tensor, labels: Tensor) -> ImageSet:
@@ -57,22 +58,18 @@ def image_set(name: str, images: Tensor, labels: Tensor) -> ImageSet:
     return ImageSet(name, len(images), lambda index, p: (p or image_tensor)(images[index]), labels=names)
 
 
+@dataclass(eq=False, repr=False)
 class Noise(NamedData):
     """Standard normal images, or uniform token ids, as many as one asks for.
 
-    Args:
+    Attributes:
         seed: Fixes them, each by its index.
-        preprocessing: What the network expects; it says the size.
 
-    >>> Noise(0)[5].shape
+    >>> Noise("random", None, 0)[5].shape
     torch.Size([3, 224, 224])
     """
 
-    def __init__(self, seed: int, preprocessing: Expected | None = None) -> None:
-        if isinstance(preprocessing, TextPreprocessing) and preprocessing.vocabulary is None:
-            raise AffscoreError("random token ids need the size of the vocabulary: TextPreprocessing(vocabulary=...)")
-        super().__init__("random", None, preprocessing=preprocessing)
-        self.seed = seed
+    seed: int
 
     def __getitem__(self, index: int) -> Tensor:
         generator = np.random.default_rng([self.seed, index])
@@ -83,7 +80,9 @@ class Noise(NamedData):
 
     def prepared_for(self, preprocessing: Expected) -> Noise:
         """Noise of the size that this network expects."""
-        return Noise(self.seed, preprocessing)
+        if isinstance(preprocessing, TextPreprocessing) and preprocessing.vocabulary is None:
+            raise AffscoreError("random token ids need the size of the vocabulary: TextPreprocessing(vocabulary=...)")
+        return replace(self, preprocessing=preprocessing)
 
     def content(self, images: int, seed: int) -> None:
         """None: the seed makes it."""
@@ -119,19 +118,15 @@ def _below(kind: str, directory: str, seed: int) -> ImageSet:
         raise AffscoreError(f"there is no folder {directory!r}; {kind}:DIR takes the path of a folder of images")
     name = f"{kind}:{root.resolve().name or '/'}"
     if kind == "imagenet":
-        inside = [root / inner for inner in _VALIDATION if (root / inner).is_dir()]
-        if not inside and (root / "train").is_dir():
+        root = next((root / inner for inner in _VALIDATION if (root / inner).is_dir()), root)
+        if (root / "train").is_dir():
             raise AffscoreError(f"{directory!r} has no 'val'; for the training images write folder:{directory}/train")
-        root = inside[0] if inside else root
-    if not (files := _images_below(root)):
+    if not (files := list(_images_below(root, set()))):
         suffixes = ", ".join(sorted(IMAGE_SUFFIXES))
         raise AffscoreError(f"found no image ({suffixes}) in the folder {directory!r} or below it")
     labels = None if root in {file.parent for file in files} else [file.relative_to(root).parts[0] for file in files]
-
-    def read(index: int, p: Preprocessing | None) -> Tensor:
-        return read_picture(files[index], p, upright=kind == "folder")
-
-    return ImageSet(name, len(files), read, labels=labels, files=files)
+    upright = kind == "folder"
+    return ImageSet(name, len(files), lambda i, p: read_picture(files[i], p, upright), labels=labels, files=files)
 
 
 def read_picture(file: Path, preprocessing: Preprocessing | None, upright: bool) -> Tensor:
@@ -155,25 +150,18 @@ def read_picture(file: Path, preprocessing: Preprocessing | None, upright: bool)
         raise UnreadableImageError(f"{file.parent.name}/{file.name}", reason) from error
 
 
-def _images_below(root: Path) -> list[Path]:
+def _images_below(folder: Path, seen: set[Path]) -> Iterator[Path]:
     """The image files below a folder, sorted. A folder that is met twice through links is read once."""
-    found: list[Path] = []
-    seen: set[Path] = set()
-
-    def refuse(error: OSError) -> None:
-        name = Path(error.filename).name
-        raise AffscoreError(f"the folder {name!r} cannot be read ({error.strerror})") from error
-
-    for folder, below, names in os.walk(root, onerror=refuse, followlinks=True):
-        here = Path(folder)
-        if (real := here.resolve()) in seen:
-            below.clear()
-            continue
-        seen.add(real)
-        below[:] = sorted(name for name in below if not name.startswith("."))
-        shown = [here / name for name in names if not name.startswith(".")]
-        found += [file for file in shown if file.suffix.lower() in IMAGE_SUFFIXES]  # others are counted when read
-    return sorted(found)
+    if (real := folder.resolve()) in seen:
+        return
+    seen.add(real)
+    with os_errors(f"the folder {folder.name!r} cannot be read"), os.scandir(folder) as entries:
+        shown = sorted((entry.name, entry.is_dir()) for entry in entries if not entry.name.startswith("."))
+    for name, is_folder in shown:
+        if is_folder:
+            yield from _images_below(folder / name, seen)
+        elif Path(name).suffix.lower() in IMAGE_SUFFIXES:  # whether it is an image is seen when it is read
+            yield folder / name
 
 
 def images_of(name: str, part: Literal["train", "test"] = "test") -> ImageSet:
@@ -201,7 +189,6 @@ def images_of(name: str, part: Literal["train", "test"] = "test") -> ImageSet:
         try:
             pictures = made(home, train=part == "train")
         except RuntimeError:  # torchvision's way to say that files are missing, or not the right ones
-            home.mkdir(parents=True, exist_ok=True)
             for url in [url for url in urls if not (folder / url.rpartition("/")[2]).is_file()][:1]:
                 check_answer(url)
             pictures = made(home, train=part == "train", download=True)
@@ -212,7 +199,7 @@ def images_of(name: str, part: Literal["train", "test"] = "test") -> ImageSet:
 
 SOURCES = [
     DataSource("digits", "CLASS", lambda *_: image_set("digits", *digits("test"))),
-    DataSource("random", "", lambda _, seed: Noise(seed)),
+    DataSource("random", "", lambda _, seed: Noise("random", None, seed)),
     *(DataSource(name, "CLASS", lambda *_, name=name: images_of(name)) for name in DATA_SETS),
     *(DataSource(kind, "DIR", partial(_below, kind)) for kind in ("imagenet", "folder")),
 ]

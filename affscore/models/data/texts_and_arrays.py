@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -14,14 +14,7 @@ from torch import Tensor
 from affscore.errors import AffscoreError, guarded, guarding
 from affscore.models.data import DataSource, ImageSet, NamedData
 from affscore.models.naming import readable_file, split_path
-from affscore.models.preprocessing import (
-    Expected,
-    Preprocessing,
-    TextPreprocessing,
-    check_token_ids,
-    image_tensor,
-    tokenizer_file,
-)
+from affscore.models.preprocessing import TextPreprocessing, check_token_ids, image_tensor, tokenizer_file
 from affscore.models.weight_files import read_tensors
 
 SAMPLES, LABELS = ("x", "data", "images"), ("y", "labels")
@@ -64,57 +57,42 @@ def _load_arrays(path: str, seed: int) -> NamedData:
         return ImageSet(name, len(images), lambda index, p: (p or image_tensor)(images[index]), **about)
     single = samples.dtype.kind == "f" and samples.dtype.itemsize <= 4
     numbers = torch.from_numpy(samples.astype(np.float32 if single else np.float64))
-    return Samples(name, len(numbers), numbers, **about)
+    return Samples(name, len(numbers), numbers, items="samples", **about)
 
 
 def _images(samples: NDArray[Any]) -> Tensor | None:
     """The images (N, C, H, W) that an array holds; None where it holds other numbers."""
-    if samples.dtype != np.uint8 and not (samples.dtype.kind == "f" and samples.min() >= 0 and samples.max() <= 1):
+    kind = np.uint8 if samples.dtype == np.uint8 else np.float32
+    if kind == np.float32 and not (samples.dtype.kind == "f" and samples.min() >= 0 and samples.max() <= 1):
         return None
-    if samples.ndim == 3:
-        samples = samples[:, None]
-    elif samples.ndim == 4 and samples.shape[1] not in (1, 3):
-        samples = np.moveaxis(samples, 3, 1)
-    if samples.ndim != 4 or samples.shape[1] not in (1, 3):
-        return None
-    return torch.from_numpy(samples.astype(np.uint8 if samples.dtype == np.uint8 else np.float32))
+    samples = samples[:, None] if samples.ndim == 3 else samples
+    axis = next((axis for axis in (1, 3) if samples.ndim == 4 and samples.shape[axis] in (1, 3)), None)
+    return None if axis is None else torch.from_numpy(np.moveaxis(samples, axis, 1).astype(kind))
 
 
 @dataclass(eq=False, repr=False)
 class Samples(NamedData):
-    """Numbers in memory, which go into a network as they are.
+    """Numbers in memory, which go into a network as they are; or windows of token ids, tensor (N, length) of int64.
 
     Attributes:
         samples: The numbers, tensor (N, ...).
-    """
 
-    items: ClassVar[str] = "samples"
+    >>> Samples("three", 3, torch.tensor([[1, 2], [3, 4], [5, 6]]), items="windows")[1]
+    tensor([3, 4])
+    """
 
     samples: Tensor
 
     def __getitem__(self, index: int) -> Tensor:
         return self.samples[index]
 
-    def prepared_for(self, preprocessing: Expected) -> Self:
-        """The same samples."""
-        self.fitting(preprocessing, Preprocessing)
-        return self
-
-
-class TokenSet(Samples):
-    """Windows of token ids, tensor (N, length) of type int64.
-
-    >>> TokenSet("three", 3, torch.tensor([[1, 2], [3, 4], [5, 6]]))[1]
-    tensor([3, 4])
-    """
-
-    items: ClassVar[str] = "windows"
-
-    def prepared_for(self, preprocessing: Expected) -> Self:
-        """The same windows, all of whose ids this network knows."""
-        expected = self.fitting(preprocessing, TextPreprocessing)
-        check_token_ids(self.samples, expected)
-        return replace(self, preprocessing=replace(expected, length=self.samples.shape[1]))
+    def prepared_for(self, preprocessing: Any) -> Self:
+        """The same samples; the same windows, all of whose ids this network knows."""
+        super().prepared_for(preprocessing)
+        if self.items == "samples":
+            return self
+        check_token_ids(self.samples, preprocessing)
+        return replace(self, preprocessing=replace(preprocessing, length=self.samples.shape[1]))
 
 
 @dataclass(eq=False, repr=False)
@@ -126,22 +104,17 @@ class TextFile(NamedData):
         tokenizer: A tokenizer for it; None for the network's own.
     """
 
-    items: ClassVar[str] = "windows"
-
     text: str
     tokenizer: Any = None
-
-    def __len__(self) -> int:
-        raise AffscoreError(f"how many windows {self.name!r} has depends on the network; give a TextPreprocessing(...)")
+    items: str = field(default="windows", kw_only=True)
 
     def __getitem__(self, index: int) -> Tensor:
         return self.prepared_for(TextPreprocessing())[index]
 
-    def prepared_for(self, preprocessing: Expected) -> TokenSet:
+    def prepared_for(self, preprocessing: Any) -> Samples:
         """The windows of the text; a remainder that fills none is dropped, and noted."""
-        expected = self.fitting(preprocessing, TextPreprocessing)
-        if self.tokenizer is not None:
-            expected = replace(expected, tokenizer=self.tokenizer)
+        super().prepared_for(preprocessing)
+        expected = replace(preprocessing, tokenizer=self.tokenizer or preprocessing.tokenizer)
         ids, length = expected(self.text), expected.window
         rest = len(ids) % length
         windows = ids[: len(ids) - rest].reshape(-1, length)
@@ -149,7 +122,7 @@ class TextFile(NamedData):
             raise AffscoreError(f"the text {self.name!r} has {len(ids)} tokens, fewer than one window of {length}")
         dropped = f"dropped {rest} token{'s' * (rest > 1)} at the end of {self.name}, too few for a window of {length}"
         notes = [*self.notes, *[dropped] * bool(rest)]
-        return TokenSet(self.name, len(windows), windows, notes=notes).prepared_for(expected)
+        return Samples(self.name, len(windows), windows, items="windows", notes=notes).prepared_for(expected)
 
     def content(self, images: int, seed: int) -> Iterator[bytes | memoryview] | None:
         """Its file, and that of its tokenizer; else the text, which has no items before a network is known."""
@@ -170,7 +143,7 @@ def _load_text(argument: str, seed: int) -> TextFile:
     return TextFile(f"text:{file.name}", None, text, tokenizer or None, hashed=files)
 
 
-def _load_tokens(path: str, seed: int) -> TokenSet:
+def _load_tokens(path: str, seed: int) -> Samples:
     """Windows of token ids from a .npy, .safetensors, .pt or .pth file that holds integers (N, length).
 
     A file that holds several arrays must call the ids ``input_ids``.
@@ -182,11 +155,10 @@ def _load_tokens(path: str, seed: int) -> TokenSet:
     found = read_tensors(file, "token ids", "save an array of integers (N, length) as .npy, .safetensors or .pt")
     if isinstance(found, Mapping):
         found = found.get("input_ids", *(found.values() if len(found) == 1 else ()))
-    fit = isinstance(found, Tensor) and not (found.is_floating_point() or found.is_complex())
-    if not fit or found.dtype == torch.bool or found.ndim != 2 or not found.numel():
-        kind = f"{found.dtype} of shape {tuple(found.shape)}" if hasattr(found, "dtype") else "no input_ids"
-        raise AffscoreError(f"{file.name!r} must hold integers (N, length), the ids of N windows, and holds {kind}")
-    return TokenSet(f"tokens:{file.name}", len(found), found.long())
+    if not isinstance(found, Tensor):
+        raise AffscoreError(f"{file.name!r} must hold token ids, and holds no input_ids")
+    check_token_ids(found, TextPreprocessing(), f"{file.name!r} must hold")
+    return Samples(f"tokens:{file.name}", len(found), found.long(), items="windows")
 
 
 SOURCES = [

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -14,16 +15,7 @@ from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.models.card import ModelCard, parameter_count, stated_classes, stated_preprocessing
-from affscore.models.naming import (
-    WEIGHT_SUFFIXES,
-    file_hash,
-    found_in,
-    load_plugins,
-    near,
-    split_spec,
-    user_path,
-    weights_label,
-)
+from affscore.models.naming import WEIGHT_SUFFIXES, file_hash, found_in, load_plugins, near, split_spec, user_path
 from affscore.models.preprocessing import IMAGENET, Expected
 from affscore.options import check_integer
 
@@ -46,8 +38,9 @@ class Source(ABC):
         return ()
 
     def knows(self, name: str) -> bool:
-        """Whether there is a network of this name; where only loading it can tell, true."""
-        return name in self.names()
+        """Whether there is a network of this name; where only loading it can tell, as without names, true."""
+        names = self.names()
+        return not names or name in names
 
     @abstractmethod
     def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
@@ -67,7 +60,7 @@ class Source(ABC):
 
         Here that are the names, and a file that WEIGHTS means.
         """
-        label, files = weights_label(weights), {}
+        label, files = Path(weights).name, {}
         if weights not in ("DEFAULT", "random") and user_path(weights).is_file():
             files[label] = file_hash(weights)
         about: dict[str, Any] = {"model": name, "weights": label, "files": files}
@@ -176,10 +169,7 @@ def identity_of_model(spec: str) -> dict[str, Any]:
     {'model': 'resnet18', 'weights': 'random', 'files': {}}
     """
     name, weights = split_spec(spec)
-    source = source_of(name)
-    if source.package is None and not source.knows(name):  # the networks of packages are known by name alone
-        raise _unknown(name)
-    return source.identity(name, weights)
+    return source_of(name).identity(name, weights)
 
 
 _registered: dict[str, Source] = {}
@@ -216,7 +206,7 @@ def source_of(name: str) -> Source:
         name: MODEL.
 
     Raises:
-        AffscoreError: There is no such prefix.
+        AffscoreError: There is no such prefix, or network; where a package has them it is not asked.
 
     >>> source_of("mini:digitsnet").prefix, source_of("my/net.py:make").prefix, source_of("resnet18").prefix
     ('mini', 'file.py', '')
@@ -227,7 +217,7 @@ def source_of(name: str) -> Source:
     if prefix and (known is None or known.package or not known.knows(name)):  # plugins may take seconds
         load_plugins(prefix)
         known = _registered.get(prefix, known)
-    if known is None:
+    if known is None or not (known.package or known.knows(name)):  # those of packages are known by name alone
         raise _unknown(name)
     return known
 
@@ -238,8 +228,6 @@ def _unknown(name: str) -> AffscoreError:
         return AffscoreError(f"{name!r} is a file: name the function in it that returns the network, {name}:FUNCTION")
     if name.endswith(WEIGHT_SUFFIXES):
         return AffscoreError(f"{name!r} is a file of weights: write NAME@{name} with the name of their network")
-    sources = _sources().values()
-    nearest = sorted(sources, key=lambda source: source.prefix != name.partition(":")[0])
-    *forms, last = (source.form for source in sources)
+    nearest = sorted(_sources().values(), key=lambda source: source.prefix != name.partition(":")[0])
     hint = near(name, (known for source in nearest for known in source.names()))
-    return AffscoreError(f"unknown model {name!r}{hint} (MODEL is {', '.join(forms)}, or {last})")
+    return AffscoreError(f"unknown model {name!r}{hint} (MODEL is one of {', '.join(one.form for one in nearest)})")

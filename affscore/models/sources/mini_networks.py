@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 
 from affscore.models.card import ModelCard, seeded
-from affscore.models.naming import file_hash, weights_file, weights_label
+from affscore.models.naming import file_hash, weights_file
 from affscore.models.preprocessing import Preprocessing
 from affscore.models.sources import Source
 from affscore.models.weight_files import load_weights
@@ -72,7 +72,7 @@ class Mini(Source):
         model = seeded(network.build, seed)
         if weights != "random":
             load_weights(model, network.weights if weights == "DEFAULT" else weights_file(name, weights))
-        return model, ModelCard(name, weights_label(weights), network.preprocessing)
+        return model, ModelCard(name, Path(weights).name, network.preprocessing)
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """The trained weights are a file, too."""

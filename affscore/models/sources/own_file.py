@@ -16,7 +16,7 @@ from torch import nn
 
 from affscore.errors import AffscoreError, guarded, guarding
 from affscore.models.card import ONE_AT_A_TIME, ModelCard, check_has_weights, seeded, stated_preprocessing
-from affscore.models.naming import file_hash, near, readable_file, switched, user_path, weights_file, weights_label
+from affscore.models.naming import file_hash, near, readable_file, switched, user_path, weights_file
 from affscore.models.preprocessing import IMAGENET
 from affscore.models.sources import Source
 from affscore.models.weight_files import load_weights
@@ -31,10 +31,6 @@ class OwnFile(Source):
 
     form = "path/to/file.py:factory"
     prefix = "file.py"
-
-    def knows(self, name: str) -> bool:
-        """Loading says whether there is such a file, and such a function in it."""
-        return True
 
     def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
         """The seed fixes random weights of the factory, and those that are made when the file is imported."""
@@ -55,7 +51,7 @@ class OwnFile(Source):
             raise AffscoreError(f"{name} decides its weights itself; omit @random")
         if weights != "DEFAULT":
             load_weights(model, weights_file(name, weights))
-        label = "as built" if weights == "DEFAULT" else weights_label(weights)
+        label = "as built" if weights == "DEFAULT" else Path(weights).name
         return model, ModelCard(name, label, *(stated_preprocessing(model) or (IMAGENET, False)))
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
@@ -93,18 +89,17 @@ def _importing_from(folder: Path) -> Iterator[None]:
         # an environment may lie in the folder of the script: what is installed there stays
         return home.is_relative_to(folder) and "site-packages" not in home.parts
 
-    place = str(folder)
     beside = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
     same = {name for name in sys.modules if name.partition(".")[0] in beside - sys.stdlib_module_names}
     hidden = {name: sys.modules.pop(name) for name in same if not is_inside(sys.modules[name])}
     before = set(sys.modules)
-    sys.path.insert(0, place)
     try:
-        with switched(lambda: sys.dont_write_bytecode, partial(setattr, sys, "dont_write_bytecode"), True):
+        with (
+            switched(lambda: sys.path, partial(setattr, sys, "path"), [str(folder), *sys.path]),
+            switched(lambda: sys.dont_write_bytecode, partial(setattr, sys, "dont_write_bytecode"), True),
+        ):
             yield
     finally:
-        if place in sys.path:
-            sys.path.remove(place)
         for name in sys.modules.keys() - before:
             if is_inside(sys.modules[name]) and not name.startswith("affscore_user_"):
                 del sys.modules[name]

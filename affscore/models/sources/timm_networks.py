@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.models.card import ModelCard, fingerprint, seeded
-from affscore.models.naming import needs, weights_file, weights_label
+from affscore.models.naming import needs, weights_file
 from affscore.models.preprocessing import IMAGENET, Preprocessing
 from affscore.models.sources import Source
 from affscore.models.weight_files import check_kinds, fetch, from_hub, load_state_dict, misfit, read_state_dict
@@ -57,7 +57,7 @@ class Timm(Source):
             file = _fetched(timm.get_pretrained_cfg(variant), tag, name)
         if file is not None:
             model = _with_weights(model, variant, read_state_dict(file), file.name, seed)
-        label = tag if pretrained else weights_label(weights)
+        label = tag if pretrained else Path(weights).name
         return model, ModelCard(name, label, *(self.expected_by(model) or (IMAGENET, False)))
 
     def expected_by(self, model: nn.Module) -> tuple[Preprocessing, bool] | None:
@@ -104,7 +104,6 @@ def _with_weights(model: nn.Module, variant: str, state: dict[str, Tensor], file
             one, other = seeded(translated, seed), seeded(translated, seed + 1)
             # some architectures do not insist on all weights; what is left random differs from seed to seed
             if fingerprint(one) == fingerprint(other):
-                model.load_state_dict(one.state_dict())
-                return model
+                state = one.state_dict()
     load_state_dict(model, state, file)
     return model

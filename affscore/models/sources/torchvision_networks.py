@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 from torch import nn
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import guarded
 from affscore.models.card import ModelCard, seeded
-from affscore.models.naming import weights_file, weights_label
+from affscore.models.naming import weights_file
 from affscore.models.preprocessing import Preprocessing
 from affscore.models.sources import Source
-from affscore.models.weight_files import fetch, load_weights, read_state_dict
+from affscore.models.weight_files import fetch, load_weights, read_tensors
 
 
 class Torchvision(Source):
@@ -45,7 +46,7 @@ class Torchvision(Source):
             model = seeded(lambda: _models().get_model_builder(name)(weights=None, **options), seed)
             if file is not None:
                 load_weights(model, file)
-        label = weight.name if trained else weights_label(weights)
+        label = weight.name if trained else Path(weights).name
         expected = Preprocessing.from_torchvision(weight.transforms())
         return model, ModelCard(name, label, expected, classes=tuple(weight.meta["categories"]))
 
@@ -69,10 +70,7 @@ def _models() -> Any:
 
 def _pretrained(name: str, weight: Any) -> nn.Module:
     file = fetch(weight.url, f"the weights {weight.name} of {name}", name)
-    broken = f"the weights of {name} in the file {file.name} of {file.parent} cannot be used"
-    advice = "remove the file so that it is downloaded again"
-    try:
-        read_state_dict(file)  # torchvision would run what a pickle says; after this it is known to hold only tensors
-    except AffscoreError as error:
-        raise AffscoreError(f"{broken} (it holds nothing that can be read safely as weights); {advice}") from error
-    return guarded(lambda: _models().get_model_builder(name)(weights=weight), broken, advice)
+    advice = f"remove {file} so that it is downloaded again"
+    read_tensors(file, advice=advice)  # torchvision would run what a pickle says
+    what = f"the weights of {name} in the file {file.name} cannot be used"
+    return guarded(lambda: _models().get_model_builder(name)(weights=weight), what, advice)

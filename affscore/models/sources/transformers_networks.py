@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded, guarding
 from affscore.models.card import ModelCard, seeded
-from affscore.models.naming import file_hash, near, needs, switched, user_path, weights_file, weights_label
+from affscore.models.naming import file_hash, near, needs, switched, user_path, weights_file
 from affscore.models.preprocessing import IMAGENET, Expected, Preprocessing, TextPreprocessing
 from affscore.models.sources import Source
 from affscore.models.weight_files import cached_repositories, check_kinds, from_hub, read_state_dict
@@ -61,17 +61,12 @@ class Transformers(Source):
         files = list[Path]()
         if weights != "random":
             files = _trained(name, file, repository) if weights == "DEFAULT" else [weights_file(name, weights)]
-        state = {key: value for part in files for key, value in read_state_dict(part).items()}
         with _silence(transformers), guarding(f"transformers cannot build {name}"):
             config = config_class.from_dict(settings)
-            network_class = _network_class(transformers, config)
-            if files:
-                model = _with_weights(network_class, config, state, files[0].name, seed)
-            else:
-                model = seeded(lambda: network_class(config), seed)
+            model = _built(_network_class(transformers, config), config, files, seed)
         if hasattr(model.config, "use_cache"):
             model.config.use_cache = False  # keys and values of a text that nobody continues
-        return model, ModelCard(name, weights_label(weights), *expected_of(model, partial(_beside, file, repository)))
+        return model, ModelCard(name, Path(weights).name, *expected_of(model, partial(_beside, file, repository)))
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """All files of a folder, too; config.json stands for its folder, whose weights are taken."""
@@ -85,8 +80,7 @@ class Transformers(Source):
 
     def expected_by(self, model: nn.Module) -> tuple[Expected, bool] | None:
         """What the configuration says; how images are normalised a file beside it would say."""
-        takes = getattr(model, "main_input_name", None)
-        known = takes in ("input_ids", "pixel_values") and hasattr(model, "config")
+        known = getattr(model, "main_input_name", None) in ("input_ids", "pixel_values") and hasattr(model, "config")
         return expected_of(model, lambda filename: None) if known else None
 
 
@@ -171,12 +165,15 @@ def _network_class(transformers: ModuleType, config: Any) -> Any:
     return bare[0] if isinstance(bare, tuple) else bare
 
 
-def _with_weights(network_class: Any, config: Any, state: dict[str, Tensor], file: str, seed: int) -> nn.Module:
-    """The network with the weights of a state dictionary, which is that of a file."""
+def _built(network_class: Any, config: Any, files: list[Path], seed: int) -> nn.Module:
+    """The network with the weights of these files; random ones where there is none."""
+    if not files:
+        return seeded(lambda: network_class(config), seed)
+    state = {key: value for part in files for key, value in read_state_dict(part).items()}
     given = {"config": config, "state_dict": state, "dtype": torch.float32, "output_loading_info": True}
-    not_these = f"the weights in {file!r} are not those of this {network_class.__name__}"
+    not_these = f"the weights in {files[0].name!r} are not those of this {network_class.__name__}"
     model, report = guarded(lambda: seeded(lambda: network_class.from_pretrained(None, **given), seed), not_these)
-    check_kinds(model, state, file)
+    check_kinds(model, state, files[0].name)
     wrong = [*sorted(report["missing_keys"]), *sorted(map(str, report["mismatched_keys"]))]
     if wrong or report.get("error_msgs"):
         raise AffscoreError(f"{not_these} (missing or of another shape: {(wrong or report['error_msgs'])[0]})")
@@ -229,8 +226,7 @@ def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple
 
 def _text(config: Any, tokenizer: Path | None) -> TextPreprocessing:
     config = config.get_text_config() if hasattr(config, "get_text_config") else config
-    positions = (getattr(config, key, None) for key in LENGTHS)
-    maximum = next((found for found in positions if isinstance(found, int) and found > 0), None)
+    maximum = next((n for key in LENGTHS if isinstance(n := getattr(config, key, None), int) and n > 0), None)
     return TextPreprocessing(tokenizer and str(tokenizer), None, getattr(config, "vocab_size", None) or None, maximum)
 
 

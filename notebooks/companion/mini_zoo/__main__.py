@@ -26,6 +26,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
+from affscore.network.parquet import write_parquet
 from affscore.survey.job import key_of
 from affscore.survey.store import Store
 from companion.mini_zoo import MINI_NETWORKS, WEIGHTS
@@ -84,16 +85,15 @@ def hard_task_of_all(names: Sequence[str], folder: Path, jobs: int) -> None:
         folder: The store.
         jobs: Number of trainings at once.
     """
-    store = Store(folder, create=True)
     about = {name: describe(name) for name in names}
-    there = store.descriptions()
+    there = Store(folder, create=True).descriptions()
     done = [metadata["name"] for metadata in there.values() if metadata["job"] == about.get(metadata["name"])]
     missing = [name for name in names if name not in done]
 
     def keep(rows: list[dict[str, Any]]) -> str:
         name = rows[0]["name"]
         metadata = {"name": name, "job": about[name], "key": key_of(about[name])}
-        store.add(f"{name}-{metadata['key']}", pd.DataFrame(rows), metadata, [])
+        write_parquet(pd.DataFrame(rows), metadata, [], folder / f"{name}-{metadata['key']}.parquet")
         return f"{name}: {', '.join(format(row['accuracy'], '.1f') for row in rows)} %"
 
     _each([delayed(_all_seeds)(name) for name in missing], jobs, "hard task", keep)

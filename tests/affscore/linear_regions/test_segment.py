@@ -116,7 +116,7 @@ LINE = [0.0, 0.0], [1.0, 1.0]
         ([0.0, 0.0, 0.0], [1.0, 1.0, 1.0], {}, r"the network fails on a sample of shape \(3,\)"),
         (0.0, 1.0, {}, "an axis of features"),
         ([], [], {}, "there must be a segment"),
-        ("ab", "cd", {}, "start must be an array of real numbers, got str"),
+        ("ab", "cd", {}, "start must be an array or tensor of real numbers, got a str"),
         ([0.0, 0.0], [1e200, 1e200], {}, r"too far apart for a length"),
         (*LINE, {"method": "run"}, "method must be one of line, walk, got 'run'"),
         (*LINE, {"chunk": 3}, "chunk must be an integer"),

@@ -28,17 +28,15 @@ def test_what_comes_in_front_of_the_images_does_not_matter(make):
 
 
 @pytest.mark.filterwarnings("ignore:std")
-@pytest.mark.parametrize("network", [
-    Net(lambda net, x: torch.relu((x - x.mean(0)) / (x.std(0) + 1e-5))),  # of one sample it is NaN
-    nn.Sequential(nn.BatchNorm1d(9, track_running_stats=False), nn.ReLU()),
-])  # fmt: skip
-def test_a_network_that_mixes_samples_and_says_nothing_of_one_alone_is_refused(network):
+def test_a_network_that_mixes_samples_and_says_nothing_of_one_alone_is_refused():
     rows = torch.randn(32, 9, generator=torch.Generator().manual_seed(0))
-    for batch_size in (3, 32):
-        with pytest.raises(AffscoreError, match=r"mixes samples.* \d samples alone give other numbers"):
+    normed = nn.Sequential(nn.BatchNorm1d(9, track_running_stats=False), nn.ReLU())
+    scaled = Net(lambda net, x: torch.relu((x - x.mean(0)) / (x.std(0) + 1e-5)))  # of one sample it is NaN
+    for network, batch_size in ((normed, 3), (normed, 32), (scaled, 2), (scaled, 3), (scaled, 32)):
+        with pytest.raises(AffscoreError, match=r"mixes samples.* samples? alone gives? other numbers"):
             signature(network, rows, n=32, batch_size=batch_size, progress=False)
     with pytest.warns(AffscoreWarning, match=r"was not checked: .*one sample alone.* may depend on batch_size"):
-        signature(network, rows, n=32, batch_size=2, progress=False)
+        signature(normed, rows, n=32, batch_size=2, progress=False)
 
 
 @pytest.mark.parametrize(("least", "checked"), [(2, True), (4, True), (5, False)])

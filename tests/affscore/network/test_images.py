@@ -96,7 +96,7 @@ def test_noise_has_no_end_and_gives_one_batch_where_nobody_says_how_many():
     ("data", "message"),
     [
         (3, "data must be the name of a data set, a tensor or array .* got int"),
-        (Path("photos"), "got PosixPath .a folder of images is the text 'folder:PATH'"),
+        (Path("photos"), "got PosixPath .a folder is 'folder:PATH'"),
         (pd.Series(range(300), dtype=float), r"got \(300,\): of one number a sample it is \(N, 1\)"),
         ({}, "the data must give tensors, got a dict without any"),
         ((), "got a tuple without any"),

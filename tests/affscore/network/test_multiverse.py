@@ -172,7 +172,7 @@ def test_fewer_reductions_of_a_multiverse_are_one_of_fewer(found):
     pd.testing.assert_frame_equal(narrow.scores, alone.scores, check_exact=True)
     turned = found.narrowed(["sample", "mean"])
     assert turned.choices[0] == DEFAULT
-    assert found.narrowed(["mean", "sample"]) is found
+    assert found.narrowed(["mean", "sample"]) == found
 
 
 def test_what_was_not_measured_is_said(found):

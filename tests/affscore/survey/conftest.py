@@ -13,7 +13,7 @@ def tables_of(folder):
     for path in Store(folder).files():
         result = load_result(path)
         metadata = {name: value for name, value in result.metadata.items() if name not in OF_A_RUN}
-        found[metadata["key"]] = (result.rows.drop(columns="seconds"), metadata, result.notes)
+        found[metadata["key"]] = (getattr(result, "rows", result.table).drop(columns="seconds"), metadata, result.notes)
     return found
 
 

@@ -10,8 +10,9 @@ from torch import nn
 
 from affscore import load_model
 from affscore.models.sources import identity_of_model
+from affscore.network.signature import named_options
 from affscore.options import Options, checked
-from affscore.survey.job import Job, changed, describe, is_of_job, named_options
+from affscore.survey.job import Job, changed, describe, is_of_job
 
 OWN = "from torch import nn\ndef make():\n    return nn.Sequential(nn.Conv2d(3, 2, 9), nn.ReLU())\n"
 

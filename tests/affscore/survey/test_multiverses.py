@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from affscore import AffscoreError, load_results, multiverse, signature
+from affscore.network.signature import named_options
 from affscore.options import Options
 from affscore.survey import Store, load_or_measure, stored_multiverses, stored_signatures, survey
-from affscore.survey.job import Job, describe, named_options, plan
+from affscore.survey.job import Job, describe, plan
 
 OPTIONS = {"n": 32, "images": 64, "progress": False}
 SURVEYED = {**OPTIONS, "threads": 1, "only": 0}
@@ -44,7 +45,7 @@ def store(measured, tmp_path):
 
 
 def assert_equal_but_for_the_run(kept, expected):
-    rows, others = (one.rows.drop(columns="seconds") for one in (kept, expected))
+    rows, others = (getattr(one, "rows", one.table).drop(columns="seconds") for one in (kept, expected))
     pd.testing.assert_frame_equal(rows, others, check_exact=True)
     pd.testing.assert_frame_equal(kept.scores, expected.scores, check_exact=True)
     of_a_run = {"created", "threads", "key", "job", "asked"}

@@ -11,9 +11,8 @@ import pytest
 
 from affscore import AffscoreError, Signature, compare, load_results, load_signature, signature
 from affscore.network.criteria import SCHEMA
-from affscore.network.parquet import read_parquet
 from affscore.options import Options
-from affscore.survey import Store, load_or_measure, stored_signatures, survey
+from affscore.survey import load_or_measure, stored_signatures, survey
 from affscore.survey.job import Job, describe, plan
 from affscore.survey.survey import listing
 
@@ -92,17 +91,6 @@ def test_blocks_in_a_store_are_told_from_activations(tmp_path):
         survey("mini:digitsnet", "digits", tmp_path, units=units, n=16, images=16, criteria=False, progress=False)
     linear = load_results(tmp_path).groupby("units")["kind"].agg(lambda kinds: "linear" in set(kinds))
     assert linear.to_dict() == {"activations": False, "blocks": True}
-
-
-def test_a_store_of_anything_else(tmp_path):
-    store, notes = Store(tmp_path), ["a note"]
-    for losses in ([1.0], [1, 1 / 3, 1 / 9]):  # the second takes the place of the first
-        file = store.add("training", pd.DataFrame({"loss": losses}), {"rate": 0.1}, notes)
-    assert [path.name for path in tmp_path.iterdir()] == [file.name] == ["training.parquet"]
-    assert store.descriptions() == {file: {"rate": 0.1}}
-    table, metadata, said = read_parquet(file)
-    assert table["loss"].tolist() == [1, 1 / 3, 1 / 9]
-    assert (metadata["rate"], said) == (0.1, notes)
 
 
 # copies and older results

@@ -208,7 +208,7 @@ def test_of_several_arrays_the_ids_are_taken(tmp_path, kind):
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (IDS.astype(float), r"integers \(N, length\), .* holds .*float64 of shape \(6, 4\)"),
+        (IDS.astype(float), r"integers \(N, length\), got .*float64 of shape \(6, 4\)"),
         (IDS > 3, r"bool of shape \(6, 4\)"),
         (IDS[0], r"of shape \(4,\)"),
         (IDS[:0], r"of shape \(0, 4\)"),
