@@ -257,7 +257,8 @@ def _on_one_by_one(subject: Subject, number: int, passes: int, samples: int, pai
 def _assumed_channels(calls: list[ActivationCall]) -> Iterator[str]:
     """A note on the activations whose channels nothing in the network points at."""
     guessed = [call for call in calls if call.guessed and call.kind != "network"]  # whose input is taken as it is
-    found = [f"{call} (axis {call.channel_axis} of {len(call.shape)})" for call in guessed]
+    shapes = [", ".join("N" if at == one.image_axis else str(n) for at, n in enumerate(one.shape)) for one in guessed]
+    found = [f"{one} (axis {one.channel_axis} of ({shape}))" for one, shape in zip(guessed, shapes, strict=True)]
     if found:
         which = ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
         yield f"the axis of the channels is a guess for {which}: no layer in front says it, and 'flatten' needs none"

@@ -311,9 +311,12 @@ def effective_rank(y: Samples | CentredSample) -> float:
     lambda samples: (samples.pair.function, samples.pair.x.to(samples.pair.dtype)), missing=(*CONSTANT, ANYWHERE),
 )  # fmt: skip
 def _nlc(function: Callable[[Tensor], Tensor], x: Tensor) -> float:
-    from affscore.network.nlc import nonlinearity_coefficient  # few ask for it
+    from affscore.network.nlc import nonlinearity_coefficient
 
-    return nonlinearity_coefficient(function, x)
+    try:
+        return nonlinearity_coefficient(function, x)
+    except AffscoreError:  # it needs more than an elementwise function with a derivative
+        return math.nan
 
 
 @criterion(

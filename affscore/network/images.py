@@ -98,7 +98,7 @@ class ImageStream:
                 self.items = chunk.items
                 self.hash.update(chunk.form.encode())
                 if not self.preprocessing:
-                    self.notes += on_values(chunk.tensors, self.card.preprocessing)
+                    self.notes += on_values(chunk.tensors, self.card.preprocessing, self.card.preprocessing_known)
             self._sums.append(_checksums(chunk))
             self.hash.update(self._sums[-1][:, 0].tobytes())
             self.seen += len(chunk)
@@ -191,7 +191,9 @@ def image_stream(
         return ImageStream(type(data).__name__.lower(), card, parts, total, notes=feeding.notes)
     pictures = Pictures(preprocessing, card.preprocessing_known, options.size)
     source = data.dataset if isinstance(data, DataLoader) else data
-    size = None if getattr(data, "drop_last", False) else _length(source)
+    size = _length(source)
+    if isinstance(data, DataLoader) and data.drop_last:
+        size = None
     if not isinstance(data, (DataLoader, IterableDataset)):
         if size is None or not hasattr(data, "__getitem__"):
             raise AffscoreError(

@@ -133,7 +133,10 @@ class Feeding:
         self.forward = forward
         self.notes: list[str] = []
         self._main = getattr(network, "main_input_name", None)  # of networks of transformers
-        parameters = list(inspect.signature(network.forward).parameters.values())
+        try:
+            parameters = list(inspect.signature(network.forward).parameters.values())
+        except (TypeError, ValueError):  # a function of C
+            parameters = [inspect.Parameter("input", inspect.Parameter.POSITIONAL_ONLY)]
         written = ", ".join(str(parameter.replace(annotation=parameter.empty)) for parameter in parameters)
         self._written = f"{type(network).__name__}.forward({written})"
         named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
@@ -155,6 +158,9 @@ class Feeding:
         if not tensors_in(batch) or not isinstance(batch, (Tensor, tuple, list, Mapping)):
             raise AffscoreError(f"the data must give tensors, got a {type(batch).__name__} without any")
         if self.forward is not None:
+            lost = [repr(name) for name, value in _by_names(batch).items() if not tensors_in(value)]
+            if lost and not self.notes:
+                self.notes.append(f"forward gets None for what holds no tensor: {', '.join(lost)}")
             return Inputs(mapped(batch, lambda tensor: tensor), self.forward)
         arguments, named, rest = self._choose(batch)
         inputs = Inputs((arguments, named))

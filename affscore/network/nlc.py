@@ -9,6 +9,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from affscore.errors import AffscoreError, first_line
 from affscore.transport.samples import centred, rounding_of
 
 
@@ -31,10 +32,11 @@ def nonlinearity_coefficient(function: Callable[[Tensor], Tensor], x: Tensor) ->
 
     Returns:
         A number >= 0: 1 for an affine function, larger where f bends the data; NaN if x or f(x) is constant, where
-        a derivative is infinite, and if f is not elementwise, cannot be applied to x, or has no derivative in PyTorch.
+        a derivative is infinite, and if f is not elementwise.
 
     Raises:
-        AffscoreError: Fewer than two samples, or numbers that are not finite.
+        AffscoreError: Fewer than two samples, numbers that are not finite, or a function that cannot be applied to x or
+            has no derivative in PyTorch.
 
     Source: Philipp (2021); the papers name it as the nearest relative of their score and compute nothing.
 
@@ -48,9 +50,9 @@ def nonlinearity_coefficient(function: Callable[[Tensor], Tensor], x: Tensor) ->
     try:
         values = function(x.clone()).detach()
         slopes = _slopes(function, x) if values.shape == x.shape else None
-        target = centred(values.reshape(len(x), -1), "the function's value", rounding_of(x.dtype))
-    except (RuntimeError, TypeError, ValueError, IndexError, AttributeError):  # of the user's function
-        return math.nan
+    except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:  # of the user's function
+        raise AffscoreError(f"this is no function of x, or has no derivative: {first_line(error)}") from error
+    target = centred(values.reshape(len(x), -1), "the function's value", rounding_of(x.dtype))
     if source.constant or target.constant or slopes is None:
         return math.nan
     squares = slopes.double().square().mean(dim=0) * source.points.square().sum(dim=0)
@@ -65,6 +67,8 @@ def _slopes(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor | None:
     with torch.enable_grad():
         z = x.detach().clone().requires_grad_()
         y = function(z.clone())
+        if not y.requires_grad:
+            return torch.zeros(len(x), x[0].numel(), device=x.device)
         # the other product with J, which more functions have: the same for a diagonal J
         grad = partial(torch.autograd.grad, y, z, retain_graph=True, materialize_grads=True)
         slopes, signed = grad(torch.ones_like(x))[0], grad(signs)[0]

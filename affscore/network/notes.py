@@ -90,8 +90,10 @@ def give_warnings(notes: Iterable[str], stacklevel: int = 1) -> None:
             warnings.warn(str(note), AffscoreWarning, stacklevel=stacklevel + 1)
 
 
-def on_values(tensors: Iterable[Tensor], expected: Expected) -> Iterator[Note]:
+def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True) -> Iterator[str]:
     """Whether images hold values from 0 to 255, as they are stored, though the network does not expect such values.
+
+    Values from 0 to 1 are noted where it is known that the network expects others, some of them below 0.
 
     >>> import torch
     >>> from affscore.models.preprocessing import IMAGENET
@@ -102,7 +104,13 @@ def on_values(tensors: Iterable[Tensor], expected: Expected) -> Iterator[Note]:
         return
     brightest = max((1 - mean) / std for mean, std in zip(expected.mean, expected.std, strict=True))
     images = [t for t in tensors if t.ndim == 4 and t.shape[1] in (1, 3) and t.is_floating_point()]
-    if any(t.min() >= 0 and brightest < LARGEST_NORMALISED < t.max() <= 255 for t in images):
+    ranges = [(float(t.min()), float(t.max())) for t in images]
+    if known and max(expected.mean) > 0 and any(least >= 0 and largest <= 1 for least, largest in ranges):
+        means, stds = (", ".join(f"{value:.3g}" for value in values) for values in (expected.mean, expected.std))
+        yield (
+            f"all values of the images are from 0 to 1; the network expects (x - mean) / std, mean {means}, std {stds}"
+        )
+    elif any(least >= 0 and brightest < LARGEST_NORMALISED < largest <= 255 for least, largest in ranges):
         yield Note("the images hold values from 0 to 255: divide them by 255, normalise as in training", "warning")
 
 

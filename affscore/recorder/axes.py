@@ -134,7 +134,8 @@ def viewed(axes: Axes, steps: Sequence[int], shape: Sequence[int], strides: Sequ
             held = (Part(size, next((part.role for part in ones if part.role in CHANNELS), POSITION)),)
         elif stride == 0:  # expanded
             was = axes[axis] if len(axes) == len(shape) else (Part(1, POSITION),)
-            held = resized(was, size)
+            again = (parts for parts, step in zip(axes, steps, strict=True) if not step and length(parts) == size)
+            held = next(again, resized(was, size))
             size = 1
         while size > 1:
             piece = next((p for p in pieces if 0 < p[0] <= stride < p[0] * p[1].size and stride % p[0] == 0), None)
@@ -306,6 +307,9 @@ def multiplied(data: Sequence[Any], constants: Sequence[Letters], output: Letter
         elif not has(parts, CLAIMED):
             parts = without(parts, *CHANNELS, to=CLAIMED if rank > 1 and rank >= best else POSITION)
         found.append(parts)
+    if not any(has(parts, *CHANNELS) for parts in found):
+        last = max((axis for axis, parts in enumerate(found) if not has(parts, IMAGE)), default=0)
+        found[last] = without(found[last], POSITION, CLAIMED, to=ASSUMED)
     return tuple(found)
 
 
@@ -315,6 +319,8 @@ def _claims(operand: Mapping[Any, Any], constants: Sequence[Letters], sizes: Map
     gone = {at: rank for at, rank in ranks.items() if at not in sizes}
     known = max(ranks.values(), default=0) >= claimed  # else it says of no axis that it holds positions
     found = {at: rank for at, rank in ranks.items() if at in sizes and (rank or known)}
+    if claimed >= max(gone.values(), default=0):  # an axis that lost to others is heard again only if those are gone
+        found = {at: rank if rank != claimed else 0 for at, rank in found.items()}
     left = max(found.values(), default=0) > claimed
     for letters in constants:
         lost = [gone[at] for at in letters if at in gone]

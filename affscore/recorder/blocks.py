@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.recorder.axes import ASSUMED, CHANNEL
+from affscore.recorder.axes import ASSUMED, CHANNEL, Place
 from affscore.recorder.calls import ActivationCall, Event, Follower
 from affscore.recorder.dataflow import address, is_wrapped, tensors_in
 from affscore.recorder.kinds import (
@@ -20,7 +20,6 @@ from affscore.recorder.kinds import (
     LINEAR,
     NORMALISATION,
     POOLING,
-    channel_axis,
     is_made_of_linear_layers,
     kind_by_class,
     may_be_a_block,
@@ -38,7 +37,6 @@ class _Run:
     Attributes:
         call: Its call, whose kind is known at the end.
         given: Where the numbers of its other arguments are.
-        axis: Where its class says that it takes its channels, and returns them.
         shapes: The shapes of the tensors that it adds, where neither of the two is one of its other arguments.
         sums: Whether one of these is the shape of its output.
         skips: Whether one of two tensors that it adds has gone through layers inside it, and the other through none.
@@ -49,7 +47,6 @@ class _Run:
 
     call: ActivationCall
     given: frozenset[int]
-    axis: int | None
     shapes: set[tuple[int, ...]] = field(default_factory=set)
     sums: bool = False
     skips: bool = False
@@ -108,19 +105,24 @@ class Blocks(Follower):
         with recorder.aside:
             tensors = tensors_in((args, kwargs))
             x = first_numbers(recorder, tensors)
-            if x is None or (not path and x[:1].numel() > LARGEST_INPUT):
+            if x is None:
+                return
+            if not path and (numbers := x[:1].numel()) > LARGEST_INPUT:
+                self.notes.append(
+                    f"the network as a whole has no row: its input has {numbers} numbers a sample, more than "
+                    f"{LARGEST_INPUT}, and the least-squares fit of so many needs more samples than that"
+                )
                 return
             name, kind = type(module).__name__.lower(), "block" if path else "network"
-            takes = self._by_class[path] in (LINEAR, NORMALISATION) or not recorder.layout.knows(x)
-            axis = channel_axis(module) if takes else None
+            axis = recorder.channel_axes[path] if self._by_class[path] in (LINEAR, NORMALISATION) else None
             call = replace(recorder.new_call(name, x, kind, axis=axis), call=self._counts[path])
             self._counts[path] += 1
-            self._open[-1] = run = _Run(call, frozenset(map(address, tensors)) - {address(x)}, axis)
+            self._open[-1] = run = _Run(call, frozenset(map(address, tensors)) - {address(x)})
             try:
                 recorder.listener.before(call, x, not_a_function)
             except AffscoreError as error:
                 run.problem = str(error)
-            if path and axis is None and not recorder.layout.knows(x):
+            if path and not recorder.layout.knows(x):
                 run.seen = x, x.clone()
 
     def left(self, module: nn.Module, args: Any, output: Any) -> None:
@@ -136,12 +138,13 @@ class Blocks(Follower):
                 return
             origin = recorder.flow.origin(y)
             assert origin is not None
-            call.output, call.depth = recorder.layout.place(y, run.axis), max(1, origin.depth)
+            call.output, call.depth = recorder.layout.place(y), max(1, origin.depth)
             run.sums = tuple(y.shape) in run.shapes and bool(run.frame[0])
             if not run.problem:
                 try:
                     if run.seen is not None:
-                        self._place_again(run, *run.seen, y)
+                        place = self._place_before(run.seen[0], y, self._by_class[run.frame[0]] == LINEAR)
+                        recorder.place_again(call, place, run.seen[1], not_a_function)
                     recorder.listener.after(call, y)
                 except AffscoreError as error:
                     run.problem = str(error)
@@ -149,14 +152,12 @@ class Blocks(Follower):
             run.seen = None
             self._finished.append(run)
 
-    def _place_again(self, run: _Run, x: Tensor, before: Tensor, y: Tensor) -> None:
+    def _place_before(self, x: Tensor, y: Tensor, linear: bool) -> Place:
         """Where the channels of an input are, which what ran inside may have said; else where the output has them."""
-        layout, call, listener = self.recorder.layout, run.call, self.recorder.listener
-        axis = layout.place(y).channel_axis if layout.knows(y) and not layout.knows(x) and x.ndim == y.ndim else None
-        certain = self._by_class[run.frame[0]] == LINEAR or x.shape == y.shape
-        vars(call).update(vars(layout.place(x, axis, CHANNEL if certain else ASSUMED)))
-        listener.forget(call)
-        listener.before(call, before, not_a_function)
+        layout = self.recorder.layout
+        if layout.knows(x) or not layout.knows(y) or x.ndim != y.ndim:
+            return layout.place(x)
+        return layout.place(x, layout.place(y).channel_axis, CHANNEL if linear or x.shape == y.shape else ASSUMED)
 
     def after(self, event: Event) -> None:
         """See whether it is attention, or adds a shortcut."""

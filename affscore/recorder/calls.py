@@ -108,7 +108,9 @@ class Functions(TorchFunctionMode):
         super().__init__()
         self._handle = handle
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
         return self._handle(func, args, kwargs or {})
 
 
@@ -127,7 +129,9 @@ class Kernels(TorchDispatchMode):
     def _should_skip_dynamo(cls) -> bool:
         return False  # else the first call imports the compiler, which takes seconds
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
         with torch._C.DisableTorchFunction():  # a kernel is no function that the network calls
             output = func(*args, **kwargs or {})
             self._heard(func, args, kwargs or {}, output)

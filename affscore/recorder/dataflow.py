@@ -43,7 +43,7 @@ class _Contents:
 
     alive: Any  # keeps the address from being used again while we remember it
     origin: Origin | None = None
-    parts: dict[View, Origin] = field(default_factory=dict)
+    parts: list[tuple[View, Origin]] = field(default_factory=list)
     writes: int = 0
 
 
@@ -75,9 +75,10 @@ class Dataflow:
         known, storage = self._contents(tensor), _storage(tensor)
         entries = storage.nbytes() // tensor.element_size() if storage is not None else 0
         if part and known.origin is not None and tensor.numel() < entries:
-            known.parts[_view(tensor)] = origin
+            known.parts = [(other, was) for other, was in known.parts if other != _view(tensor)]
+            known.parts.append((_view(tensor), origin))
         else:
-            known.origin, known.parts = origin, {}
+            known.origin, known.parts = origin, []
 
     def _contents(self, tensor: Tensor) -> _Contents:
         where = address(tensor)
@@ -96,8 +97,9 @@ class Dataflow:
         if known is None or not known.parts:
             return known.origin if known else None
         view = _view(tensor)
-        parts = [origin for part, origin in known.parts.items() if _overlap(part, view)]
-        return known.parts.get(view) or (merged([known.origin, *parts]) if parts else known.origin)
+        parts = [(part, origin) for part, origin in known.parts if _overlap(part, view)]
+        exact = next((origin for part, origin in reversed(parts) if part == view), None)
+        return exact or (merged([known.origin, *(origin for _, origin in parts)]) if parts else known.origin)
 
     def overwritten(self, tensor: Tensor) -> None:
         """Note that a function has written into a tensor."""
@@ -202,12 +204,13 @@ def tensors_in(values: Any) -> list[Tensor]:
         return [values]
     if isinstance(values, _PLAIN):  # most arguments of functions, which the questions below take long to answer
         return []
-    if isinstance(values, Mapping):
-        values = values.values()
-    elif is_dataclass(values) and not isinstance(values, type):
-        values = [getattr(values, part.name) for part in fields(values)]
-    elif not isinstance(values, (list, tuple)):
-        return []
+    if not isinstance(values, (list, tuple)):
+        if isinstance(values, Mapping):
+            values = values.values()
+        elif is_dataclass(values) and not isinstance(values, type):
+            values = [getattr(values, part.name) for part in fields(values)]
+        else:
+            return []
     return [tensor for value in values for tensor in tensors_in(value)]
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map_only
 
 from affscore.errors import AffscoreError
 from affscore.recorder.calls import Event
@@ -48,9 +47,10 @@ class Effects:
         if not data or event.function in CHANNEL_AXES or event.function in RECURRENT:
             return
         x = data[0] if len(data) == 1 else max(data, key=lambda one: (one.numel(), one.is_floating_point()))
+        named = {name: value for name, value in event.kwargs.items() if name != "out"}
         constants = [one for one, origin in zip(event.tensors, event.origins, strict=True) if origin is None]
         fixed = [event.layer, *map(_value, constants)] if constants else []
-        event.effect = self.of(event.function, event.args, event.kwargs, x, fixed)
+        event.effect = self.of(event.function, event.args, named, x, fixed)
 
     def of(self, function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor, at: Any = ()) -> Effect:
         """What a call does to x, one of its arguments.
@@ -65,11 +65,13 @@ class Effects:
         given = (*args, *kwargs.values())
         # a function that mixes entries of tensors of such shapes does so in every layer
         kinds = (function, *kwargs, *(_kind(value, x) for value in given))
-        effect = self._known.get(kinds) or self._known.get(key := (kinds, *map(_plain, given), *at))
-        if effect is None:
+        if kinds in self._known:
+            return self._known[kinds]
+        key = (kinds, *map(_plain, given), *at)
+        if key not in self._known:
             effect = _tried(function, args, kwargs, x) if True in kinds and _is_plain(x) else NO_EFFECT
             self._known[key if effect.elementwise else kinds] = effect
-        return effect
+        return self._known.get(key, NO_EFFECT)
 
 
 def _is_plain(tensor: Tensor) -> bool:
@@ -96,11 +98,14 @@ def _plain(value: Any) -> Any:
 
 @torch.no_grad()
 def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor) -> Effect:
-    tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
+    given = (*args, *kwargs.values())
+    tensors = [value for value in given if isinstance(value, Tensor)]
     entries = ENTRIES if all(value.shape == x.shape or value.ndim == 0 for value in tensors) else None
 
-    def part(value: Tensor) -> Tensor:
+    def part(value: Any) -> Any:
         """What belongs to two samples of x, and where all have one shape, some of it; numbers in place of none."""
+        if not isinstance(value, Tensor):
+            return value
         if value.ndim and value.ndim == x.ndim:
             first = [slice(2)] if len(value) == len(x) else [slice(None)]
             value = value[(*first, *[slice(entries)] * (value.ndim - 1))]
@@ -108,8 +113,14 @@ def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x
 
     try:
         like = part(x)
-        placed, named = tree_map_only(Tensor, lambda one: one if one is x else part(one), (tuple(args), dict(kwargs)))
-        apply = as_function(function, placed, named, lambda value: value is x)
+        parts = [x if value is x else part(value) for value in given]
+        named = dict(zip(kwargs, parts[len(args) :], strict=True))
+        again = as_function(function, parts[: len(args)], named, lambda value: value is x)
+
+        def apply(z: Tensor) -> Any:
+            output = again(z)
+            return output.dequantize() if isinstance(output, Tensor) and output.is_quantized else output
+
         with below_transforms(x), random_states_kept(x.device), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             alone = not mixes(apply, _random(like, 0), _random(like, 2))

@@ -1,7 +1,7 @@
 r"""Activations that a network writes out in a formula: x * sigmoid(x), 0.5 * x * (1 + erf(x / sqrt(2))), maximum(x, 0).
 
 No function stands for these. They are recognised where the ways from one tensor meet again, elementwise on all ways:
-in a product with an activation (x and sigmoid(x), say), whatever that is; and in a product, a quotient, a maximum or a
+in a product with an activation (x and sigmoid(x), say), whatever it is; and in a product, a quotient, a maximum or a
 choice that has the values of an activation that we know.
 """
 
@@ -22,8 +22,9 @@ from torch.utils.weak import WeakIdKeyDictionary
 from affscore.recorder.calls import ActivationCall, Event
 from affscore.recorder.dataflow import is_wrapped, view_of
 from affscore.recorder.effects import is_whole
-from affscore.recorder.functions import NO_EFFECT, PRODUCTS, Effect, Function, as_function, kind_of
+from affscore.recorder.functions import NO_EFFECT, Effect, Function, writes_in_place
 
+_LARGEST_CONSTANT = 2**16
 _LONGEST_FORMULA = 64
 
 
@@ -55,14 +56,10 @@ class Step:
     numbers: bool = True
 
     @property
-    def terms(self) -> list[Step]:
-        """The steps among its arguments."""
-        return [value for value in (*self.args, *self.kwargs.values()) if isinstance(value, Step)]
-
-    @property
     def sources(self) -> list[Step]:
-        """These, each once."""
-        return list(dict.fromkeys(self.terms))
+        """The steps that it was computed from, each once."""
+        found = (value for value in (*self.args, *self.kwargs.values()) if isinstance(value, Step))
+        return list(dict.fromkeys(found))
 
 
 @dataclass
@@ -114,6 +111,9 @@ class Formulas:
             return _number(value) if isinstance(value, Tensor) and chooses else value
 
         positional, named = tuple(map(replaced, args)), {key: replaced(value) for key, value in kwargs.items()}
+        kept = (*positional, *named.values())
+        if any(isinstance(value, Tensor) and value.numel() > _LARGEST_CONSTANT for value in kept):
+            return None  # a table of positions, say: it would have to be kept
         shape = tuple(max(event.data, key=Tensor.numel).shape)
         return Step(next(self._numbers), function, positional, named, effect, shape=shape)
 
@@ -133,7 +133,7 @@ class Formulas:
         for earlier, (source, inside) in enumerate(_bottlenecks(step)):
             calls = sorted((s.call for s in inside if s.call is not None), key=lambda call: call.index)
             x = source.tensor()
-            if calls and (earlier > 0 or kind_of(step.function) not in PRODUCTS or len(step.sources) != 2):
+            if calls and (earlier > 0 or x is None or not _multiplies(step, x)):
                 return None
             if not calls and not any(s.effect.bends for s in (step, *inside)):
                 continue
@@ -175,6 +175,22 @@ def _bottlenecks(step: Step) -> Iterator[tuple[Step, list[Step]]]:
         frontier.update(latest.sources)
 
 
+def _multiplies(step: Step, like: Tensor) -> bool:
+    """Whether a step is a multiple of the product of its two sources, which are of this type."""
+    if len(step.sources) != 2:
+        return False
+    ones = torch.ones([1] * len(step.shape), dtype=like.dtype, device="cpu" if like.is_meta else like.device)
+
+    def at(a: float, b: float) -> Tensor:
+        return evaluated(step, dict(zip(step.sources, (a * ones, b * ones), strict=True)))
+
+    try:
+        one = at(1, 1)
+        return bool(one.all()) and all(torch.equal(at(a, b), a * b * one) for a, b in ((-1, 1), (1, -1), (2, 4)))
+    except Exception:  # noqa: BLE001  # its constants are of another type
+        return False
+
+
 def single_source(step: Step) -> tuple[Step, list[Step]] | None:
     """The numbers of its shape that a step is an elementwise function of, and the steps between them; or None."""
     found = (pair for pair in _bottlenecks(step) if pair[0].shape == step.shape and pair[0].numbers)
@@ -185,8 +201,12 @@ def evaluated(step: Step, known: dict[Step, Tensor]) -> Tensor:
     """The value of a formula, given those of some of its steps."""
     if step not in known:
         assert step.function is not None
-        again = as_function(step.function, step.args, step.kwargs, lambda value: isinstance(value, Step))
-        known[step] = again(*[evaluated(source, known) for source in step.terms])
+        args = [evaluated(a, known) if isinstance(a, Step) else a for a in step.args]
+        kwargs = {key: evaluated(a, known) if isinstance(a, Step) else a for key, a in step.kwargs.items()}
+        if writes_in_place(step.function):
+            args[0] = args[0].clone()
+        value = step.function(*args, **kwargs)
+        known[step] = args[0] if value is None else value  # item assignment returns nothing
     return known[step]
 
 

@@ -89,13 +89,13 @@ def as_function(
 ) -> Callable[..., Any]:
     """A call as a function of some of its arguments, those within lists, too, in their order: or of one for all.
 
-    These are not kept alive. One that writes in place gets a copy, and returns it; an argument ``out`` is left out.
+    These are not kept alive. One that writes in place gets a copy, and returns it.
 
     >>> x = torch.ones(2)
     >>> as_function(torch.add, (x, 3), {}, lambda value: value is x)(torch.zeros(1)), x
     (tensor([3.]), tensor([1., 1.]))
     """
-    leaves, structure = tree_flatten((tuple(args), {name: value for name, value in kwargs.items() if name != "out"}))
+    leaves, structure = tree_flatten((tuple(args), dict(kwargs)))
     places = [place for place, leaf in enumerate(leaves) if chosen(leaf)]
     for place in places:
         leaves[place] = None
@@ -283,9 +283,11 @@ class Declared(dict[Any, str]):
             entry = entry.func
         name = name or getattr(entry, "__name__", type(entry).__name__).strip("<>").lower()
         keys: list[Any] = [entry]
+        if isinstance(entry, torch.jit.ScriptModule | torch.jit.ScriptFunction):
+            raise AffscoreError(f"{name} is TorchScript, which cannot be seen; declare the class of modules around it")
         if isinstance(entry, type) and issubclass(entry, torch.autograd.Function):
             keys = [inspect.unwrap(entry.forward).__code__]
-            self.codes[keys[0]] = functools.partial(_without_context, entry)
+            self.codes[keys[0]] = _without_context(entry)
         elif inspect.isroutine(entry):
             keys = [entry := getattr(entry, "__func__", entry)]
             if any(getattr(home, entry.__name__, None) is entry for home in HOMES):
@@ -307,6 +309,11 @@ class Declared(dict[Any, str]):
         return next((self[key] for key in (module, *type(module).__mro__) if key in self), None)
 
 
-def _without_context(function: type[torch.autograd.Function], *args: Any, **kwargs: Any) -> Any:
-    """What an autograd function makes of the arguments of its forward."""
-    return function.apply(*(one for one in args if not isinstance(one, torch.autograd.function.FunctionCtx)), **kwargs)
+def _without_context(function: type[torch.autograd.Function]) -> Function:
+    """An autograd function that is called with the arguments of its forward."""
+
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        takes_context = args and isinstance(args[0], torch.autograd.function.FunctionCtx)
+        return function.apply(*(args[1:] if takes_context else args), **kwargs)
+
+    return apply

@@ -167,13 +167,17 @@ def is_made_of_linear_layers(module: nn.Module) -> bool:
     >>> is_made_of_linear_layers(nn.Sequential(nn.Conv2d(4, 8, 1, groups=2), nn.ReLU(), nn.Conv2d(8, 4, 1)))
     False
     """
-    parts = [part for part in module.modules() if not isinstance(part, nn.PReLU)]
-    linear = [part for part in parts if kind_by_class(part) == LINEAR]
-    others = [part for part in parts if part not in linear]
-    weighted = any(kind_by_class(part) or any(w.numel() for w in part.parameters(recurse=False)) for part in others)
-    convolutions = [part for part in linear if isinstance(part, nn.modules.conv._ConvNd)]
-    mixing = any({part.groups, *part.kernel_size} != {1} for part in convolutions)
-    return len(linear) > 1 and not weighted and not mixing
+    linear = 0
+    for part in module.modules():
+        if kind_by_class(part) == LINEAR:
+            if isinstance(part, nn.modules.conv._ConvNd) and (part.groups > 1 or any(s > 1 for s in part.kernel_size)):
+                return False
+            linear += 1
+        elif isinstance(part, nn.PReLU):
+            continue
+        elif kind_by_class(part) or any(weights.numel() for weights in part.parameters(recurse=False)):
+            return False
+    return linear > 1
 
 
 ATTENDING = frozenset({F.scaled_dot_product_attention, F.multi_head_attention_forward})

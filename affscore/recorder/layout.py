@@ -94,6 +94,11 @@ class Layout:
         """Whether something that ran says where the channels of a tensor are, or its shape (N, C)."""
         return tensor.ndim == 2 or any(has(parts, *KNOWN) for parts in self.axes(tensor))
 
+    def taken(self, tensor: Tensor, axis: int) -> None:
+        """Note that a module takes its channels from this axis, if nothing before has said where they are."""
+        if not self.knows(tensor):
+            self._axes[tensor] = tensor.shape, _with_channels(self.axes(tensor), axis)
+
     def place(self, tensor: Tensor, axis: int | None = None, role: str = CHANNEL) -> Place:
         """Where the images and the channels of a tensor are.
 
@@ -180,6 +185,10 @@ def _place(axes: Axes, shape: Sequence[int]) -> Place:
     axes = tuple(without(without(parts, CLAIMED), WEAK, to=CHANNEL) for parts in axes)
     if not any(has(parts, *CHANNELS) for parts in axes):
         axes = _assumed(axes)
+    if all(has(parts, IMAGE, POSITION) for parts in axes):  # pixels merged with their channels are features, all
+        whole = (has(parts, *CHANNELS) and not has(parts, IMAGE) for parts in axes)
+        role = CHANNEL if any(has(parts, CHANNEL) for parts in axes) else ASSUMED
+        axes = tuple((Part(length(p), role),) if one else p for p, one in zip(axes, whole, strict=True))
     channels = [axis for axis, parts in enumerate(axes) if has(parts, *CHANNELS)]
     images = next((axis for axis, parts in enumerate(axes) if has(parts, IMAGE)), 0)
     long = sum(size > 1 for axis, size in enumerate(shape) if axis != images)

@@ -178,7 +178,8 @@ def random_states_kept(device: torch.device) -> Iterator[None]:
     """
     states = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
-        with torch.random.fork_rng([device] if device.type != "cpu" else [], device_type=device.type):
+        elsewhere = device.type != "cpu"
+        with torch.random.fork_rng([device] if elsewhere else [], device_type=device.type if elsewhere else "cuda"):
             yield
     finally:
         random.setstate(states[0])

@@ -17,12 +17,13 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
 from affscore.recorder import functions
+from affscore.recorder.axes import Place
 from affscore.recorder.calls import ActivationCall, Aside, Event, Follower, Functions, Listener
 from affscore.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
 from affscore.recorder.effects import Effects, check_elementwise
 from affscore.recorder.formulas import Formulas, Step
 from affscore.recorder.functions import Declarations, Declared, Effect, Function, writes_in_place
-from affscore.recorder.kinds import kind_of_block
+from affscore.recorder.kinds import channel_axis, kind_of_block
 from affscore.recorder.layout import Layout
 
 
@@ -42,6 +43,7 @@ class Recorder:
     def __init__(self, model: nn.Module, listener: Listener, activations: Declarations = ()) -> None:
         self.listener, self.chosen = listener, Declared(activations)
         self.weights = {address(tensor) for tensor in (*model.parameters(), *model.buffers())}
+        self.channel_axes = {path: channel_axis(module) for path, module in model.named_modules()}
         self.followers: list[Follower] = []
         self.effects = Effects()
         self.hook: int | None = None  # the index of the run of a hook of the user
@@ -179,20 +181,25 @@ class Recorder:
                 self.independent_of_input += 1
                 yield []
                 return
-            what = f"{name} of layer {self.frame[0] or '(root)'!r}"
             if is_wrapped(x) or x.is_nested or x.layout is not torch.strided:
                 raise AffscoreError(
-                    f"{what} runs on a nested or sparse tensor, or under torch.vmap or a transform of "
+                    f"{self.described(name)} runs on a nested or sparse tensor, or under torch.vmap or a transform of "
                     "torch.func: write this part of the network for a batch in one dense (or padded) tensor"
                 )
-            apply, block = functions.as_function(function, args, kwargs, lambda value: value is x), ""
+            named = {key: value for key, value in kwargs.items() if key != "out"}
+            apply, block = functions.as_function(function, args, named, lambda value: value is x), ""
             if not builtin and name in self.chosen.names:
                 one = x.narrow(self.layout.place(x).image_axis, 0, 1) if x.ndim else x
                 if module is not None:
                     block = kind_of_block(module, apply, one)
                 elif name not in self.ran:
-                    check_elementwise(what, apply, one)
+                    check_elementwise(self.described(name), apply, one)
                 self.ran.add(name)
+            if block and not (x.is_floating_point() and x.ndim > 1):
+                raise AffscoreError(
+                    f"{self.described(name)} was declared as a block, and takes no real numbers that depend on the "
+                    "samples; declare the module that does"
+                )
             event = Event(apply, (x,), {}, [x], [self.flow.origin(x)], effect=Effect(True, True))
             step = None if block else self.formulas.step(event)
             with self.activation(self.new_call(name, x, block, builtin), x, apply, step) as returned:
@@ -207,6 +214,7 @@ class Recorder:
         self.calls.append(call)
         self._counts[call.layer] += 1
         returned: list[Any] = []
+        seen = x.clone() if call.block and not self.layout.knows(x) else None
         self.listener.before(call, x, apply)
         try:
             yield returned
@@ -220,6 +228,8 @@ class Recorder:
         if isinstance(y, Tensor) and address(y) == address(x):
             self.flow.overwritten(y)
         outputs = [one for one in tensors_in(y) if one.is_floating_point()] if call.block else [y]
+        if seen is not None:
+            self.place_again(call, self.layout.place(x), seen, apply)
         for tensor in outputs:
             self.layout.observe(Event(torch.clone, (x,), {}, [x], [self.flow.origin(x)]), tensor)
             origin = Origin(call.depth, call.index, call.index, layers=call.layers + call.block)
@@ -253,6 +263,13 @@ class Recorder:
             block=bool(block),
             **vars(self.layout.place(x, axis)),
         )
+
+    def place_again(self, call: ActivationCall, place: Place, x: Tensor, apply: Function) -> None:
+        """A block has run, and now it is known where the channels of its input x are: the listener hears of it anew."""
+        if any(getattr(call, name) != value for name, value in vars(place).items()):
+            vars(call).update(vars(place))
+            self.listener.forget(call)
+            self.listener.before(call, x, apply)
 
     def _check_block(self, call: ActivationCall, outputs: Sequence[Tensor]) -> None:
         """Look at what a module that was declared, and is not elementwise, has returned."""
@@ -297,3 +314,7 @@ class Recorder:
                 self.flow.mark(tensor, origin, part=in_place)
             if tensor.layout is torch.strided and not any(one.is_nested for one in (tensor, *inputs)):
                 self.layout.observe(event, tensor)
+
+    def described(self, name: str) -> str:
+        """An activation that runs now, as messages name it."""
+        return f"{name} of layer {self.frame[0] or '(root)'!r}"

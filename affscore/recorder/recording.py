@@ -97,6 +97,10 @@ def _enter(recorder: Recorder, path: str, module: nn.Module, args: Any, kwargs: 
         recorder.in_other_threads.add(f"layer {path!r}")
         return
     recorder.path.append((path, next(recorder.runs)))
+    if (axis := recorder.channel_axes[path]) is not None:
+        with recorder.aside:
+            for x in [one for one in tensors_in((args, kwargs)) if not one.is_nested][:1]:
+                recorder.layout.taken(x, axis)
     for follower in recorder.followers:
         follower.entered(path, args, kwargs)
 

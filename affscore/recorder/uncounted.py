@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -12,17 +12,17 @@ import torch
 from torch import Tensor, nn
 from torch.utils.weak import WeakIdKeyDictionary
 
+from affscore.errors import AffscoreError, guarded
 from affscore.recorder import functions
 from affscore.recorder.calls import Event, Follower, Kernels
 from affscore.recorder.dataflow import Dataflow, Origin, address, below_transforms, tensors_in
-from affscore.recorder.effects import bends, is_whole
+from affscore.recorder.effects import bends, check_elementwise, is_whole
 from affscore.recorder.formulas import Step, evaluated, single_source
 from affscore.recorder.functions import kind_of
 from affscore.recorder.recorder import Recorder
 
 _WRITTEN = {"rdiv": "1 / x", "rtruediv": "1 / x", "ipow": "torch.pow", "rpow": "torch.pow", "setitem": "x[...] = y"}
 _LAYERS = 3
-_ADVICE = "to count them, declare the function, or the class of a module that holds it alone: activations=[...]"
 
 
 @dataclass(eq=False)
@@ -33,6 +33,8 @@ class _Bend:
         written: The function as a reader would write it.
         frame: The innermost module that was running, and the index of its run or of that of its hook.
         step: How its output was computed.
+        declarable: Whether the function alone bends, and could be declared.
+        owner: The class of the module, if that is elementwise as a whole, or "".
         used, read: Whether features were computed from the output, maybe by later calls; whether anything was.
         explained: Whether it is a part of a softmax, or an activation that has a score.
     """
@@ -40,6 +42,8 @@ class _Bend:
     written: str
     frame: tuple[str, int]
     step: Step | None
+    declarable: bool = False
+    owner: str = ""
     used: bool = False
     read: bool = False
     explained: bool = False
@@ -89,17 +93,18 @@ class Uncounted(Follower):
 
     @property
     def sentence(self) -> str:
-        """Which functions these are, where, and how to count them; empty if there are none."""
+        """Which functions these are, where, and the line that declares them; empty if there are none."""
+        counted = [bend for bend in self._bends if bend.counts]
         places: dict[str, Counter[str]] = defaultdict(Counter)
-        for bend in self._bends:
-            if bend.counts:
-                places[bend.written][bend.frame[0] or "(root)"] += 1
+        for bend in counted:
+            places[bend.written][bend.frame[0] or "(root)"] += 1
         found = []
         for name, layers in places.items():
             calls, more = layers.total(), len(layers) - _LAYERS
             where = ", ".join(map(repr, list(layers)[:_LAYERS])) + (f" and {more} more" if more > 0 else "")
             found.append(f"{name} in layer{'s' * (len(layers) > 1)} {where} ({calls} call{'s' * (calls > 1)})")
-        return f"{', '.join(found)}; {_ADVICE}" if found else ""
+        elsewhere = {bend.written for bend in self._bends if bend not in counted}
+        return f"{', '.join(found)}; {_advice(counted, elsewhere)}" if found else ""
 
     def after(self, event: Event) -> None:
         """See whether the function bends features, and what became of earlier ones."""
@@ -119,7 +124,10 @@ class Uncounted(Follower):
         if features and (name := self._bending(event, step, output)):
             alone = step is None or step.effect.bends
             written = _WRITTEN.get(name, "x * x" if name in functions.PRODUCTS and alone else f"torch.{name}")
-            self._bends.append(new := _Bend(written, frame, step))
+            itself = event.effect.bends and name == kind_of(event.function)
+            known = hasattr(torch, written.removeprefix("torch.")) and not data[0].is_complex()
+            declarable = itself and known and output.is_floating_point() and name not in functions.STATISTICS
+            self._bends.append(new := _Bend(written, frame, step, declarable))
         self._follow(event, new, tags, output)
 
     def _bending(self, event: Event, step: Step | None, output: Tensor) -> str:
@@ -211,12 +219,23 @@ class Uncounted(Follower):
         """What such a hook computed counts only where it is used later."""
         for bend in self._bends:
             if bend.frame[1] == run:
-                bend.read, bend.used, bend.explained = True, False, False
+                bend.read, bend.used, bend.explained, bend.declarable = True, False, False, False
 
     def left(self, module: nn.Module, args: Any, output: Any) -> None:
-        """What the network returns is used."""
-        if self.recorder.attentive and not self.recorder.frame[0]:
-            self._use(*(self._tags.get(tensor, _NOTHING) for tensor in tensors_in(output)))
+        """See whether a module is elementwise as a whole: then its class can be declared."""
+        if not self.recorder.attentive:
+            return
+        frame = self.recorder.frame
+        with self.recorder.aside:
+            if not frame[0]:
+                self._use(*(self._tags.get(tensor, _NOTHING) for tensor in tensors_in(output)))
+            mine = [bend for bend in self._bends if bend.frame == frame]
+            if not mine or len(args) != 1 or not isinstance(args[0], Tensor) or not args[0].is_floating_point():
+                return
+            with suppress(AffscoreError):
+                guarded(lambda: check_elementwise("", module.forward, args[0]), "")
+                for bend in mine:
+                    bend.owner = type(module).__name__
 
 
 class BelowPython(Kernels):
@@ -258,5 +277,19 @@ def _bends_of(tags: Iterable[_Tag]) -> frozenset[_Bend]:
 
 def _is_statistic(name: str, outputs: list[Tensor]) -> bool:
     """Whether entries were summed up: a mean, a norm, or a pooling that leaves one position."""
-    summed = name in functions.STATISTICS and len(outputs) > 0
-    return summed and ("pool" not in name or outputs[0].shape[2:].numel() == 1)
+    if name not in functions.STATISTICS or not outputs:
+        return False
+    return "pool" not in name or all(size == 1 for size in outputs[0].shape[2:])
+
+
+def _advice(counted: Sequence[_Bend], elsewhere: set[str]) -> str:
+    """How to count these: by declaring their modules' classes, or the functions where they only occur so."""
+    owners = dict.fromkeys(bend.owner for bend in counted if bend.owner)
+    rest = [bend for bend in counted if not bend.owner]
+    alone = dict.fromkeys(bend.written for bend in rest if bend.declarable and bend.written not in elsewhere)
+    others = " and ".join(dict.fromkeys(bend.written for bend in rest if bend.written not in alone))
+    entries, them = ", ".join([*owners, *alone]), "it" if len(counted) == 1 else "them"
+    advice = [f"activations=[{entries}] counts {them}"] if entries else []
+    if others:
+        advice.append(f"to count {others}, put it into a module of its own and declare its class")
+    return "; ".join(advice)

@@ -39,6 +39,18 @@ def test_a_network_that_mixes_samples_and_says_nothing_of_one_alone_is_refused()
         signature(normed, rows, n=32, batch_size=2, progress=False)
 
 
+def test_an_output_that_never_varies_does_not_show_that_samples_are_apart():
+    mixes = Net(lambda net, x: 0 * torch.stack([torch.relu(row) for row in x - x.mean(0)]))
+    with pytest.raises(AffscoreError, match="must count the 16 samples"):
+        signature(mixes, tokens(16)[:, 0], n=16, progress=False)
+
+
+def test_a_forward_without_a_signature_is_measured():
+    network = nn.Identity()
+    network.forward = torch._C._nn.gelu
+    assert len(signature(network, tokens()[:, 0], n=32, progress=False)) == 1
+
+
 @pytest.mark.parametrize(("least", "checked"), [(2, True), (4, True), (5, False)])
 def test_a_network_that_takes_no_single_image_is_checked_with_a_few_or_warned_of(least, checked):
     def several(net, x):

@@ -16,7 +16,7 @@ from torch import nn
 from affscore import AffinityPenalty, AffscoreError, signature
 from affscore.recorder import recording
 from affscore.recorder.effects import check_elementwise
-from affscore.recorder.functions import LIBRARY_CLASSES
+from affscore.recorder.functions import LIBRARY_CLASSES, Declared
 from tests.affscore.recorder.hard_networks import Net, conv, module_class
 from tests.affscore.recorder.seen import seen_in
 
@@ -58,7 +58,7 @@ def doubled_tanh(x):
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", FutureWarning)  # TorchScript is on its way out; there are networks with it
-    scripted = torch.jit.script(doubled_tanh)
+    scripted, scripted_module = torch.jit.script(doubled_tanh), torch.jit.script(nn.Tanh())
 
 
 Scripted = module_class("Scripted", scripted)
@@ -313,6 +313,12 @@ def test_elementwise_with_parameters_of_channels_and_nan():
 def test_what_cannot_be_declared(given, images):
     with pytest.raises(AffscoreError, match="activations must be a list of module classes, modules or functions"):
         signature(around(Snake), images, n=8, activations=given)
+
+
+@pytest.mark.parametrize("thing", [scripted, scripted_module])
+def test_torchscript_cannot_be_declared(thing):
+    with pytest.raises(AffscoreError, match="is TorchScript, which cannot be seen; declare the class of modules"):
+        Declared([thing])
 
 
 def test_what_never_ran_is_noted(images):

@@ -72,9 +72,14 @@ def test_what_is_assumed_of_an_unknown_tensor(shape, axis, guessed):
 def test_a_module_takes_its_channels_where_its_class_says(module, shape, axis):
     layout, x = Layout(), torch.zeros(shape)
     guess = layout.place(x)
-    place = layout.place(x, kinds.channel_axis(module))
-    assert place == guess if axis is None else place.channel_axis == axis
-    assert place.guessed == (axis is None)
+    if (found := kinds.channel_axis(module)) is not None:
+        layout.taken(x, found)
+    assert layout.place(x) == guess if axis is None else layout.place(x).channel_axis == axis
+    assert layout.place(x).guessed == (axis is None)
+    known = torch.zeros(2, 5, 5)
+    layout.observe(event(F.conv1d, torch.zeros(2, 3, 5)), known)
+    layout.taken(known, -1)
+    assert layout.place(known).channel_axis == 1
 
 
 def test_a_linear_layer_that_takes_the_features_of_heads_leaves_the_heads_channels():
@@ -229,3 +234,18 @@ def test_the_only_channel_that_a_slice_leaves_is_a_channel():
     net = Net(lambda net, x: torch.relu(net.conv(x)[:, :1].permute(0, 2, 3, 1)), conv=nn.Conv2d(3, 6, 1))
     (call,) = seen_in(net, torch.randn(4, 3, 5, 5))[1].calls
     assert (call.channel_axis, call.channels) == (3, 1)
+
+
+@pytest.mark.parametrize(("network", "shape", "declared", "width"), [
+    (Net(lambda net, z: torch.relu(net.one(z)[..., None, None].expand(-1, -1, 4, 4).permute(0, 2, 3, 1)),
+         one=nn.Linear(8, 4)), (8,), (), 4),
+    (nn.Sequential(nn.MaxPool1d(2), nn.ReLU()), (6, 8), (), 6),
+    (Net(lambda net, x: net.one(x) + torch.relu(x), one=nn.Conv1d(6, 6, 3, padding=1)), (6, 8), (), 6),
+    (nn.Sequential(nn.Conv1d(6, 6, 3, padding=1)), (6, 8), [nn.Conv1d], 6),
+    (nn.Sequential(nn.LayerNorm(6)), (4, 4, 6), [nn.LayerNorm], 6),
+])  # fmt: skip
+def test_the_width_is_the_number_of_channels_of_an_input_that_modules_know(network, shape, declared, width):
+    images = torch.randn(16, *shape)
+    found = signature(network, images, n=16, criteria=False, activations=declared, progress=False)
+    assert found.table["width"].tolist() == [width]
+    assert not any("is a guess" in note for note in found.notes)

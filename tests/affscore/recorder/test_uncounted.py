@@ -53,7 +53,11 @@ def note_of(network, **options):
     return found[0] if found else ""
 
 
-ADVICE = "to count them, declare the function, or the class of a module that holds it alone: activations=[...]"
+def declared_in(note):
+    """What the line in the note declares, run as it is printed."""
+    (line,) = re.findall(r"activations=\[.*?\]", note)
+    return eval(f"dict({line})", {"torch": torch, **CLASSES})
+
 
 BENT = {
     "sin": (torch.sin, "torch.sin"),
@@ -75,26 +79,41 @@ BENT = {
 
 
 @pytest.mark.parametrize("name", BENT)
-def test_a_function_is_named_and_may_be_declared(name):
+def test_a_function_is_named_and_the_line_counts_it(name):
     function, written = BENT[name]
     note = note_of(around(function))
+    line = f"activations=[{written}]"
     assert note == (
-        f"functions bend features elementwise and have no score: {written} in layer '(root)' (1 call); {ADVICE}"
+        f"functions bend features elementwise and have no score: {written} in layer '(root)' (1 call); {line} counts it"
     )
-    declared = written.removeprefix("torch.")
-    result = measured(around(function), activations=[getattr(torch, declared)])
-    assert result.summary["activation"].tolist() == ["relu", declared]
+    result = measured(around(function), **declared_in(note))
+    assert result.summary["activation"].tolist() == ["relu", written.removeprefix("torch.")]
     assert not any("bend features" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_a_module_that_is_elementwise_may_be_declared(name):
+def test_of_a_module_that_is_elementwise_the_class_is_declared(name):
     network = nn.Sequential(around(CLASSES[name]()), nn.Linear(4, 4), CLASSES[name]())
     note = note_of(network)
     assert "in layers '0.bend', '2' (2 calls)" in note
-    result = measured(network, activations=[CLASSES[name]])
+    assert note.endswith(f"; activations=[{name}] counts them")
+    result = measured(network, **declared_in(note))
     assert result.summary["activation"].tolist() == ["relu", name.lower(), name.lower()]
     assert not any("bend features" in note for note in result.notes)
+
+
+def test_a_module_that_gets_its_input_by_name_is_not_tried_out():
+    note = note_of(around(Net(lambda net, x: net.inner(x=x), inner=Parabola())))
+    assert "x * x in layer 'bend.inner' (1 call)" in note
+    assert "Parabola" not in note
+
+
+def test_classes_and_functions_in_one_line():
+    network = nn.Sequential(around(Snake()), around(torch.exp))
+    network[1].first = nn.Linear(4, WIDTH)
+    note = note_of(network)
+    assert note.endswith("activations=[Snake, torch.exp] counts them")
+    assert measured(network, **declared_in(note)).summary["activation"].tolist() == ["relu", "snake", "relu", "exp"]
 
 
 class Step(torch.autograd.Function):
@@ -121,12 +140,19 @@ def copied_where_positive(x):
     return y
 
 
+def quantised(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.quantize_per_tensor(x, 0.5, 0, torch.qint8).dequantize()
+
+
 IN_NO_LIST = {
     "into out=": (lambda x: torch.sin(x, out=torch.empty_like(x)), "torch.sin"),
     "a part that a mask chooses, in place": (scaled_where_negative, "torch.lt"),
     "what a mask chooses": (copied_where_positive, "torch.gt"),
     "index_put": (lambda x: x.index_put((x < 0,), torch.tensor(0.0)), "torch.lt"),
     "integers": (lambda x: (4 * x).int().float(), "torch.int"),
+    "quantised": (quantised, "torch.quantize_per_tensor"),
     "(x > 0).float()": (lambda x: (x > 0).float(), "torch.gt"),
     "step by autograd.Function": (Step.apply, "torch.gt"),
     "where of two numbers": (lambda x: torch.where(x > 0, 1.0, -1.0), "torch.gt"),
@@ -142,7 +168,10 @@ IN_NO_LIST = {
 @pytest.mark.parametrize("name", IN_NO_LIST)
 def test_what_bends_is_seen_by_what_it_does(name):
     function, written = IN_NO_LIST[name]
-    assert f"have no score: {written}" in note_of(around(function))
+    note = note_of(around(function))
+    assert f"have no score: {written}" in note
+    if "activations=" in note:
+        assert len(measured(around(function), **declared_in(note)).scores) == 2
 
 
 def spectrum(function):
@@ -168,7 +197,9 @@ NOT_TO_DECLARE = {
 
 @pytest.mark.parametrize(("function", "written"), NOT_TO_DECLARE.values(), ids=NOT_TO_DECLARE)
 def test_what_has_no_function_to_declare(function, written):
-    assert f"have no score: {written} in layer '(root)' (1 call); {ADVICE}" in note_of(around(function))
+    note = note_of(around(function))
+    assert f"have no score: {written} in layer '(root)' (1 call); to count" in note
+    assert note.endswith(f"; to count {written}, put it into a module of its own and declare its class")
 
 
 def rms_norm(x):
@@ -271,9 +302,9 @@ def test_a_network_without_another_activation():
     waves = Net(
         lambda net, x: net.second(torch.sin(net.first(x))), first=nn.Linear(8, WIDTH), second=nn.Linear(WIDTH, 4)
     )
-    with pytest.raises(AffscoreError, match=r"torch\.sin in layer '\(root\)' \(1 call\)"):
+    with pytest.raises(AffscoreError, match=r"torch\.sin in layer '\(root\)' \(1 call\)") as caught:
         measured(waves)
-    assert measured(waves, activations=[torch.sin]).summary["activation"].tolist() == ["sin"]
+    assert measured(waves, **declared_in(str(caught.value))).summary["activation"].tolist() == ["sin"]
 
 
 def test_many_layers_are_counted():
@@ -462,7 +493,8 @@ def test_what_a_hook_stores_and_another_uses_is_named(name):
     network, stored = hooked("after"), []
     network[0].register_forward_hook(lambda m, i, o: stored.append(STORED[name](o)))
     network[2].register_forward_hook(lambda m, i, o: o + stored.pop())
-    assert f"no score: {name} in layer '0' (1 call)" in note_of(network)
+    note = note_of(network)
+    assert f"no score: {name} in layer '0' (1 call); to count {name}, put it into a module" in note
 
 
 def test_a_hook_may_remove_itself_and_is_as_before():
