@@ -55,8 +55,9 @@ class AffinityScore:
         sample_costs: Tensor (n, 2), where the samples were at hand: for each i the squared distance of
             T x_i to its partner, and of the partner to the mean of Y, both in the same unit. The raw score
             is 1 - sqrt(sum of the first / (2 * sum of the second)), up to a ridge.
-        decided_by: How the optimal coupling was found: "float64", the arithmetic in which the coupling i -> i could
-            be proved optimal, or "assignment"; None where it was not looked for.
+        decided_by: How the optimal coupling was found: "float32" or "float64", the arithmetic in which the
+            coupling i -> i could be proved optimal, or "assignment"; None where it was not looked for. The
+            score itself is always computed in float64.
     """
 
     value: float

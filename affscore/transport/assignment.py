@@ -13,7 +13,6 @@ from torch import Tensor
 from affscore.transport.samples import Samples, as_pair, power_of_two_above
 
 DecidedBy = Literal["float32", "float64", "assignment"]
-"""What decided about a coupling; "float32" in results of earlier versions only, which tried that first."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +24,8 @@ class Coupling:
         cost: Mean squared distance under the assignment, which is W2 squared.
         pairing_cost: Mean squared distance of the coupling i -> i.
         pairing_optimal: Whether i -> i is optimal too (up to rounding).
-        decided_by: "float64" where a pass over the cost matrix was proof enough that i -> i is optimal; else
-            "assignment".
+        decided_by: "float32" or "float64" where a pass over the cost matrix in that arithmetic was proof
+            enough that i -> i is optimal; else "assignment".
     """
 
     assignment: Tensor
@@ -70,7 +69,8 @@ def optimal_coupling(x: Tensor, y: Tensor) -> Coupling:
 
     The coupling i -> i is tried first: if every row of the cost matrix, or every column, has its
     minimum on the diagonal, then no permutation is cheaper (the row minima, or the column minima, are
-    dual potentials). Otherwise the assignment problem is solved.
+    dual potentials). In float32 first, where its rounding is bounded and the margins are larger; then
+    in float64. Otherwise the assignment problem is solved.
 
     Both are done on centred clouds: moving a cloud changes the cost of every permutation by the same
     number, and far from the origin the costs would be differences of large numbers.
@@ -92,20 +92,54 @@ def optimal_coupling(x: Tensor, y: Tensor) -> Coupling:
     centred_x, centred_y = x - x.mean(dim=0), y - y.mean(dim=0)
     norms_x = torch.linalg.vector_norm(centred_x, dim=1).square()
     norms_y = torch.linalg.vector_norm(centred_y, dim=1).square()
-    # distances come from products: this share of the two norms is rounding
-    unit = 64 * torch.finfo(x.dtype).eps
-    # costs less |x_i|^2, and more by the rounding of |y_j|^2: a whole row or column changes no assignment
-    costs = torch.addmm((1 + unit) * norms_y, centred_x, centred_y.T, alpha=-2.0)
-    diagonal = costs.diagonal() - unit * norms_y
-    rows = diagonal <= costs.amin(dim=1) + unit * norms_x
-    if rows.all() or (diagonal + norms_x <= (costs + (1 + unit) * norms_x[:, None]).amin(dim=0)).all():
+    if _certain_in_float32(centred_x, centred_y, norms_x, norms_y):
+        return Coupling(pairing, pairing_cost, pairing_cost, True, "float32")
+    # costs less |x_i|^2, which is the same for the whole row and changes no assignment
+    costs = torch.addmm(norms_y, centred_x, centred_y.T, alpha=-2.0)
+    # they come from products: this share of the two norms is rounding
+    unit = 64 * torch.finfo(costs.dtype).eps
+    rounding = unit * float(norms_x.mean() + norms_y.mean())
+    diagonal = costs.diagonal()
+    certain = costs + unit * norms_y
+    rows = diagonal <= certain.amin(dim=1) + unit * norms_x
+    if rows.all() or (diagonal + norms_x <= (certain + (1 + unit) * norms_x[:, None]).amin(dim=0)).all():
         return Coupling(pairing, pairing_cost, pairing_cost, True, "float64")
     _, columns = linear_sum_assignment(costs.cpu().numpy())
     assignment = torch.from_numpy(np.asarray(columns, dtype=np.int64)).to(x.device)
     cost = _mean_squared_distance(x, y[assignment])
-    if pairing_cost <= cost + unit * float(norms_x.mean() + norms_y.mean()):
+    if pairing_cost <= cost + rounding:
         return Coupling(pairing, pairing_cost, pairing_cost, True, "assignment")
     return Coupling(assignment, cost, pairing_cost, False, "assignment")
+
+
+def _certain_in_float32(x: Tensor, y: Tensor, norms_x: Tensor, norms_y: Tensor) -> bool:
+    r"""Whether float32 is enough to see that every row of the cost matrix has its minimum on the diagonal.
+
+    A product of d terms in float32 is off by at most (d + 2) units of rounding of
+    :math:`\|x_i\| \|y_j\|`, in whatever order it is summed. Rows whose margin is larger are certain.
+    """
+    if x.is_cuda or not _float32_is_float32():
+        return False
+    d = x.shape[1]
+    costs = torch.addmm(norms_y.float(), x.float(), y.float().T, alpha=-2.0)
+    if not bool(torch.isfinite(costs).all()):
+        return False
+    costs.diagonal().fill_(torch.inf)
+    diagonal = norms_y - 2.0 * torch.linalg.vecdot(x, y)
+    # |y|^2 + 2 |x| |y| <= (|x| + |y|)^2, and a few roundings beside those of the product
+    largest = (norms_x.sqrt() + norms_y.max().sqrt()).square()
+    error = (d + 16) * torch.finfo(torch.float32).eps / 2.0 * largest + d * torch.finfo(torch.float32).tiny
+    return bool((diagonal + error <= costs.amin(dim=1)).all())
+
+
+def _float32_is_float32() -> bool:
+    """Whether products in float32 have 24 bits: a user may have allowed eight, as GPUs do."""
+    if torch.is_autocast_enabled("cpu"):
+        return False
+    try:
+        return torch.get_float32_matmul_precision() == "highest"
+    except RuntimeError:  # it was set by the newer switches, which this function does not read
+        return False
 
 
 def _mean_squared_distance(x: Tensor, y: Tensor) -> float:

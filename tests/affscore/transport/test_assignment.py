@@ -1,4 +1,3 @@
-from contextlib import nullcontext
 from itertools import permutations
 
 import numpy as np
@@ -97,17 +96,30 @@ def near_ties(margin, n=40, d=30, seed=0):
     return x, y
 
 
-@pytest.mark.parametrize(("margin", "decided_by"), [(1e-1, "float64"), (1e-8, "float64"), (-1e-8, "assignment")])
-def test_the_problem_is_solved_where_there_is_no_margin(margin, decided_by):
-    for context in (nullcontext(), torch.autocast("cpu", dtype=torch.bfloat16)):
-        with context:
-            coupling = coupling_of(*near_ties(margin))
-        assert coupling.decided_by == decided_by
-        assert coupling.pairing_optimal == (margin > 0)
-        assert coupling.assignment[:2].tolist() == ([0, 1] if margin > 0 else [1, 0])
+@pytest.mark.parametrize(("margin", "decided_by"), [(1e-1, "float32"), (1e-8, "float64"), (-1e-8, "assignment")])
+def test_float32_decides_only_where_its_error_is_smaller_than_the_margin(margin, decided_by):
+    coupling = coupling_of(*near_ties(margin))
+    assert coupling.decided_by == decided_by
+    assert coupling.pairing_optimal == (margin > 0)
+    assert coupling.assignment[:2].tolist() == ([0, 1] if margin > 0 else [1, 0])
 
 
-def test_rounding_never_decides_by_luck():
-    """Thirty pairs of clouds whose coupling i -> i is not optimal, by a margin far below the rounding of float32."""
+def test_float32_is_not_asked_where_its_products_may_be_less(monkeypatch):
+    x, y = near_ties(0.1)
+    monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: "medium")
+    coupling = coupling_of(x, y)
+    assert (coupling.decided_by, coupling.pairing_optimal) == ("float64", True)
+
+
+def test_float32_is_not_asked_under_autocast_or_where_it_overflows():
+    x, y = near_ties(0.1)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert coupling_of(x, y).decided_by == "float64"
+    huge = coupling_of(1e10 * x, 1e20 * y[::-1].copy())
+    assert huge.decided_by != "float32"
+
+
+def test_float32_never_decides_by_the_luck_of_its_rounding():
+    """Thirty pairs of clouds whose coupling i -> i is not optimal, by a margin far below its rounding."""
     found = [coupling_of(*near_ties(-1e-8, seed=seed)) for seed in range(30)]
     assert {(one.decided_by, one.pairing_optimal) for one in found} == {("assignment", False)}
