@@ -239,7 +239,8 @@ def _notes(signatures: Mapping[str, Signature]) -> tuple[Note, ...]:
     for about in (result.metadata for result in signatures.values()):
         if str(content := about.get("fingerprint_data")).startswith("crc32:"):  # older results have another one
             # of the images of one name, each network has its own preprocessing
-            contents[repr([about.get(key) for key in ("dataset", "preprocessing", "images", "seed")])].add(str(content))
+            further = ("images", "seed") if about.get("preprocessing") else ()
+            contents[repr([about.get(key) for key in ("dataset", "preprocessing", *further)])].add(str(content))
     notes = []
     if len(set(batches.values())) > 1:
         notes.append(f"the batches differ in their number of samples ({_listed(batches)}): scores may move a little")

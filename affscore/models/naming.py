@@ -94,7 +94,7 @@ def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) 
         raise AffscoreError(f"the file name must end in {' or '.join(endings)}, got {path.name!r}")
     if path.is_dir():
         raise AffscoreError(f"{path.name!r} is a folder; give the name of a file in it")
-    if not os.access(path.parent, os.W_OK):
+    if not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
         found = "may not be written to" if path.parent.is_dir() else "is missing: there is no folder of this name"
         raise AffscoreError(f"{str(path.parent)!r}, the place of {path.name!r}, {found}")
     return path
@@ -134,11 +134,14 @@ def near(name: str, known: Iterable[str], most: int = 3) -> str:
     >>> near("timm:resnet19", ["swin_t", "resnet18"]), near("xyz", ["alexnet"])
     ('; did you mean resnet18?', '')
     """
+    prefix, _, bare = name.lower().rpartition(":")
     shown: dict[str, str] = {}
     for full in known:  # the first source wins where two have the same name
         shown.setdefault(full.rpartition(":")[2].lower(), full)
-    close = difflib.get_close_matches(name.lower().rpartition(":")[2], shown, n=most, cutoff=0.5)
-    return f"; did you mean {' or '.join(shown[match] for match in close)}?" if close else ""
+    alike = [short for short, full in shown.items() if short == bare or full.lower().rpartition(":")[0] == prefix]
+    close = difflib.get_close_matches(bare, alike, n=most, cutoff=0.6)
+    close = close or difflib.get_close_matches(bare, list(shown), n=most, cutoff=0.5)
+    return f"; did you mean {' or '.join(shown[match] for match in close)}?" if bare and close else ""
 
 
 def needs(package: str, name: str, extra: str) -> ModuleType:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError, guarded
 from affscore.models.naming import needs, readable_file, user_path
+from affscore.options import check_integer
 from affscore.transport.samples import check_plain
 
 DEFAULT_LENGTH = 128
@@ -182,6 +183,11 @@ class TextPreprocessing:
     vocabulary: int | None = None
     maximum: int | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("length", "vocabulary", "maximum"):
+            if getattr(self, name) is not None:
+                check_integer(name, getattr(self, name), 1)
+
     @property
     def window(self) -> int:
         """Tokens in a window."""
@@ -248,9 +254,10 @@ def _ids(tokenizer: Any, text: str) -> Any:
         tokenizers = needs("tokenizers", "reading a tokenizer", "transformers")
         what = f"the file {file.name!r} is not a tokenizer.json that can be read"
         tokenizer = guarded(lambda: tokenizers.Tokenizer.from_file(str(file)), what)
-    if hasattr(tokenizer, "all_special_ids"):  # of transformers
+    bases = {f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in type(tokenizer).__mro__}
+    if "transformers.PreTrainedTokenizerBase" in bases:
         return tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
-    if hasattr(tokenizer, "no_truncation"):  # of tokenizers
+    if "tokenizers.Tokenizer" in bases:
         tokenizer = type(tokenizer).from_str(tokenizer.to_str())  # the caller's keeps its truncation and padding
         tokenizer.no_truncation()
         tokenizer.no_padding()

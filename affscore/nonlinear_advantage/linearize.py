@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 from affscore.models.data import load_data
 from affscore.models.sources import card_of, load_model
 from affscore.network.batch import recorded, run_batch, subject_of
@@ -156,13 +156,13 @@ def _with_slopes(model: nn.Module, data: Any, by: str, options: Options) -> tupl
         lacks = "all are 0" if found else "this one has none"
         advice = 'make them by to_prelu and train with a SlopePenalty, or choose by="affinity", which needs no training'
         raise AffscoreError(f'by="slope" needs a network with trained slopes, and {lacks}: {advice}')
+    if found:
+        return guarded(lambda: copy.deepcopy(network), "the network cannot be copied"), []
     with random_states_kept(device_of(network)):
         stream = image_stream(data, card_of(network), options, 2, Feeding(network))
         first = next(iter(stream.chunks), None)
     if first is None:
         raise AffscoreError("the data holds no sample; give at least 2")
-    if found:
-        return copy.deepcopy(network), []
     dtype = next((one.dtype for one in network.parameters() if one.is_floating_point()), None)
     arguments, named = first[:2].each(lambda one: one.to(dtype) if one.is_floating_point() else one).batch
     try:
@@ -183,7 +183,9 @@ def _run(
     stream = subject.stream
     with recorded(subject) as recorder:
         batches = [run_batch(subject, recorder, *one) for one in stream.batches(sys.maxsize, execution.progress)]
-    batch = next(filter(None, batches))  # of all samples
+    batch = next(filter(None, batches), None)  # of all samples
+    if batch is None:
+        raise AffscoreError("the data holds no sample; give at least 2")
     accuracy, on_it = accuracy_of(batch.predicted, stream, subject.card.classes)
     notes += [*stream.assumptions(subject.network), *batch.notes, *on_it, *stream.notes]
     if accuracy is None and not on_it:

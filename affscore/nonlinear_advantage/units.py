@@ -146,9 +146,9 @@ within_unit = _Within()
 
 
 class _Turn(threading.local):
-    """The units that are still to come, in each thread: networks may run in several at once."""
+    """The numbers of the units still to come, in each thread: networks may run in several at once."""
 
-    units: list[Any] | None = None
+    left: list[int] | None = None
 
     def __reduce__(self) -> Any:
         return _Turn, ()  # a copy begins anew
@@ -167,7 +167,7 @@ class PerCall(nn.ModuleList):
 
     def begin(self, module: nn.Module, args: Any) -> None:
         """A forward pre-hook: the first call comes next."""
-        self.turn.units = list(self)
+        self.turn.left = list(range(len(self)))  # of a replica, too, which has units of its own
 
     def end(self, module: nn.Module, args: Any, output: Any) -> None:
         """A forward hook.
@@ -175,7 +175,7 @@ class PerCall(nn.ModuleList):
         Raises:
             AffscoreError: There were fewer calls than on the example, so that nobody knows which slopes they needed.
         """
-        left, self.turn.units = len(self.turn.units or ()), None
+        left, self.turn.left = len(self.turn.left or ()), None
         if 0 < left < len(self):
             times = f"{len(self) - left} times, and {len(self)} times on the example input"
             raise AffscoreError(f"an activation is called {times}; give each that may be left out its own module")
@@ -186,13 +186,15 @@ class PerCall(nn.ModuleList):
         Raises:
             AffscoreError: There are more calls than there were, or nobody counts them.
         """
-        if self.turn.units is None:
+        if self.turn.left is None:
             advice = "run (or checkpoint) what holds all of them, or give each its own"
             raise AffscoreError(f"parts of the network share an activation, counted over the whole: {advice}")
-        if not self.turn.units:
+        if not self.turn.left:
             why = "in training, in a formula, or on weights; make each a module, or give to_prelu a fitting example"
             raise AffscoreError(f"an activation is called more often than on the example input ({len(self)}), {why}")
-        return self.turn.units.pop(0)
+        unit = self[self.turn.left.pop(0)]
+        assert isinstance(unit, ChannelPReLU)
+        return unit
 
     def forward(self, input: Tensor) -> Tensor:
         """The activation of this call."""

@@ -193,8 +193,9 @@ def score_axis(axes: Axes | Sequence[Axes], values: ArrayLike, *, direction: str
     ([0.65, 1.02], 'affinity score (axis from 0.65)')
     """
     panels = [axes] if isinstance(axes, Axes) else list(axes)
-    numbers = np.asarray(values, dtype=float)
-    low, high = (0.0, 1.0) if np.isnan(numbers).all() else (float(np.nanmin(numbers)), float(np.nanmax(numbers)))
+    numbers = np.asarray(values, dtype=float).ravel()
+    numbers = numbers[np.isfinite(numbers)]
+    low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
     room = 0.04 * max(high - low, 0.2)
     bottom = math.floor(20 * (low - room)) / 20  # in steps of 0.05
     bottom = bottom if low < 0 or bottom >= 0.2 else 0.0  # little is won by less, and 0 is easier to read

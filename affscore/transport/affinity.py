@@ -12,7 +12,7 @@ from affscore.errors import AffscoreError
 from affscore.options import CouplingName, CovarianceName, check_word
 from affscore.transport.affine_maps import transport
 from affscore.transport.assignment import DecidedBy, optimal_coupling
-from affscore.transport.covariances import estimate
+from affscore.transport.covariances import Covariance, estimate
 from affscore.transport.decompositions import joint_span, resolved
 from affscore.transport.samples import CentredSample, Samples, centred_pair
 
@@ -157,8 +157,8 @@ def affinity_score(
     moved = float(transported.square().sum()) / n
     costs = torch.stack([(transported - partners).square().sum(dim=1), partners.square().sum(dim=1)], dim=1)
     cost = float(costs[:, 0].mean())
-    # the pairing is not cheaper, however the two sums are rounded
-    raw, paired = (1.0 - one**0.5 / (2.0 * covariance_y.trace) ** 0.5 for one in (cost, max(cost, pairing_cost)))
+    # of a coupling that is not cheaper, however the two sums are rounded
+    raw, paired = _raw(cost, covariance_y), _raw(max(cost, pairing_cost), covariance_y)
     return AffinityScore(
         value=max(raw, 0.0),
         raw=raw,
@@ -176,6 +176,11 @@ def affinity_score(
         sample_costs=costs,
         decided_by=decided_by,
     )
+
+
+def _raw(cost: float, y: Covariance) -> float:
+    """The score before it is cut at 0, of a coupling with this mean squared distance."""
+    return 1.0 - cost**0.5 / (2.0 * y.trace) ** 0.5
 
 
 DIRECTIONS = 4.0

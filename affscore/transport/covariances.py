@@ -151,7 +151,8 @@ def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None) -> floa
        \beta = \frac1n \Bigl(\frac1n \sum_i \|x_i\|^4 - \|C\|_F^2\Bigr),\qquad
        \delta = \|C\|_F^2 - \frac{(\operatorname{tr} C)^2}{d},
 
-    with C the empirical covariance. The samples may be given in any orthonormal basis that spans them.
+    with C the empirical covariance. All three sums are those of the Gram matrix too, so the smaller of
+    the two products is formed, and the samples may be given in any orthonormal basis that spans them.
 
     Args:
         centred: Tensor (n, k), centred.
@@ -165,12 +166,15 @@ def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None) -> floa
     >>> ledoit_wolf_intensity(torch.tensor([[-1.0], [1.0]], dtype=torch.float64))
     0.0
     """
-    unit = power_of_two_above(float(centred.abs().max()))  # so that no fourth power over- or underflows
-    return estimate(centred / unit, "ledoit-wolf", dimension=dimension).intensity
+    n, k = centred.shape
+    # so that no fourth power over- or underflows
+    centred = centred / power_of_two_above(float(centred.abs().max()))
+    scatter = (centred.T @ centred if k <= n else centred @ centred.T) / n
+    return float(shrinkage(centred, scatter, dimension or k, 0.0))
 
 
 def shrinkage(centred: Tensor, scatter: Tensor, dimension: int, of_multiples: float) -> Tensor:
-    """The intensity, with a derivative, given the covariance C.
+    """The intensity, with a derivative, given the covariance (or the Gram matrix) C.
 
     ``of_multiples`` is that of a multiple of the identity, which any intensity leaves as it is.
     """

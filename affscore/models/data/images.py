@@ -118,9 +118,10 @@ def _below(kind: str, directory: str, seed: int) -> ImageSet:
         raise AffscoreError(f"there is no folder {directory!r}; {kind}:DIR takes the path of a folder of images")
     name = f"{kind}:{root.resolve().name or '/'}"
     if kind == "imagenet":
-        root = next((root / inner for inner in _VALIDATION if (root / inner).is_dir()), root)
-        if (root / "train").is_dir():
+        inside = next((root / inner for inner in _VALIDATION if (root / inner).is_dir()), None)
+        if inside is None and (root / "train").is_dir():
             raise AffscoreError(f"{directory!r} has no 'val'; for the training images write folder:{directory}/train")
+        root = inside or root
     if not (files := list(_images_below(root, set()))):
         suffixes = ", ".join(sorted(IMAGE_SUFFIXES))
         raise AffscoreError(f"found no image ({suffixes}) in the folder {directory!r} or below it")

@@ -93,13 +93,13 @@ def _importing_from(folder: Path) -> Iterator[None]:
     same = {name for name in sys.modules if name.partition(".")[0] in beside - sys.stdlib_module_names}
     hidden = {name: sys.modules.pop(name) for name in same if not is_inside(sys.modules[name])}
     before = set(sys.modules)
+    sys.path.insert(0, place := str(folder))
     try:
-        with (
-            switched(lambda: sys.path, partial(setattr, sys, "path"), [str(folder), *sys.path]),
-            switched(lambda: sys.dont_write_bytecode, partial(setattr, sys, "dont_write_bytecode"), True),
-        ):
+        with switched(lambda: sys.dont_write_bytecode, partial(setattr, sys, "dont_write_bytecode"), True):
             yield
     finally:
+        if place in sys.path:  # what the file adds stays, as its forward may import from there
+            sys.path.remove(place)
         for name in sys.modules.keys() - before:
             if is_inside(sys.modules[name]) and not name.startswith("affscore_user_"):
                 del sys.modules[name]
