@@ -219,7 +219,7 @@ def test_the_size_and_a_warning_before_the_run(run, tmp_path):
     code, _, err = run(*words)
     first, *rest = err.splitlines()
     assert code == 0
-    assert first.startswith("warning: the network does not say what it expects of images: ImageNet's preprocessing was")
+    assert first.startswith("warning: the network does not say what it expects of images: they went in normalised as")
     assert "does not say" not in "\n".join(rest)
     code, _, err = run(*words, "--size", "32", "--out", tmp_path / "x.parquet")
     assert code == 0

@@ -135,3 +135,10 @@ def test_a_tokenizer_that_panics(tokenizer, tmp_path):
     (tmp_path / "tokenizer.json").write_text(json.dumps(settings))
     with pytest.raises(AffscoreError, match="the tokenizer fails: PanicException: chunk size must be non-zero"):
         TextPreprocessing(tmp_path)(TEXT)
+
+
+@pytest.mark.parametrize("value", [0, -3, 1.5, "a"])
+def test_a_number_that_cannot_be(value):
+    for name in ("length", "vocabulary", "maximum"):
+        with pytest.raises(AffscoreError, match=f"{name} must be an integer of at least 1, got"):
+            TextPreprocessing(**{name: value})

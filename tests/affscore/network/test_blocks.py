@@ -49,9 +49,6 @@ class Twice(nn.Module):
         return self.inner(self.inner(x))
 
 
-# Closed forms.
-
-
 class TokenPool(nn.Module):
     """Images go in, and tokens come out: the channels are elsewhere."""
 
@@ -154,9 +151,6 @@ def test_a_linear_layer_over_tokens_is_affine_in_these():
     assert found.loc[["channels", "tokens"], "affine_fit"].tolist() == pytest.approx([1, 1], abs=1e-5)
 
 
-# What is declared.
-
-
 @pytest.mark.parametrize(("module", "widths"), [
     (nn.Linear(6, 4), "6 before and 4 after"), (nn.Sequential(nn.Linear(6, 5), nn.ReLU()), "6 before and 5 after"),
 ])  # fmt: skip
@@ -186,9 +180,6 @@ def test_nothing_inside_a_declared_block_counts_and_each_of_its_runs_does():
     assert whole.summary["depth"].tolist() == [1, 2]
     inner = signature(network, data(40, 5), n=40, activations=[network[0].inner], progress=False)
     assert inner.summary[["layer", "call"]].values.tolist() == [["0.inner", 0], ["0.inner", 1], ["1", 0]]
-
-
-# Which modules are blocks.
 
 
 def test_blocks_within_blocks_are_all_found_in_the_order_in_which_they_begin():
@@ -238,9 +229,6 @@ def test_blocks_of_torchvision(name, expected):
     with pytest.warns(match="are few"):
         table = blocks_of(network, data(8, 3, 64, 64), n=8)
     assert kinds(table) == expected
-
-
-# Options, files and the rest.
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sample", "positions", "flatten", "sum", "published"])

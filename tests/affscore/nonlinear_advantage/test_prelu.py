@@ -84,6 +84,16 @@ def test_the_two_calls_of_one_module_have_slopes_of_their_own():
     assert not torch.allclose(outputs[0], outputs[1])
 
 
+def test_a_replica_bends_by_its_own_slopes():
+    act, x = nn.ReLU(), torch.randn(5, 4)
+    sloped = to_prelu(nn.Sequential(act, nn.Linear(4, 4), act), x)
+    replica, units, expected = copy.copy(sloped), copy.copy(sloped[0]), sloped(x)  # hooks stay those of the original
+    units._modules = {name: copy.deepcopy(unit) for name, unit in sloped[0]._modules.items()}
+    replica._modules = {"0": set_slopes(units, 0.5), "1": sloped[1], "2": units}
+    assert not torch.allclose(replica(x), expected)
+    assert torch.equal(sloped(x), expected)
+
+
 class LeakyBlocks(nn.Module):
     """Functions and modules, in place and not, one behind the other; with a slope below zero."""
 

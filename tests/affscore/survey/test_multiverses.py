@@ -54,9 +54,6 @@ def assert_equal_but_for_the_run(kept, expected):
     assert kept.notes == expected.notes
 
 
-# what is in a store
-
-
 @pytest.mark.slow
 def test_a_survey_keeps_what_the_function_measures_and_a_second_one_measures_nothing(measured):
     kept, other = stored_multiverses(measured)

@@ -45,9 +45,6 @@ def rewrite(file, change):
     pq.write_table(table.replace_schema_metadata({b"affscore": json.dumps(kept).encode()}), file)
 
 
-# what is in it
-
-
 def test_a_result_has_the_columns_and_the_provenance(finished):
     result = load_signature(mean_of(finished))
     described = describe(Job("mini:digitsnet", "digits", Options(n=32, images=64)))
@@ -93,9 +90,6 @@ def test_blocks_in_a_store_are_told_from_activations(tmp_path):
     assert linear.to_dict() == {"activations": False, "blocks": True}
 
 
-# copies and older results
-
-
 def test_copies_of_a_result_count_once(store):
     shutil.copy(mean_of(store), store / "copy.parquet")
     assert (len(load_results(store)), len(stored_signatures(store))) == (2 * 2 * 9, 2)
@@ -132,9 +126,6 @@ def test_a_signature_from_before_the_column_paired_is_read_and_serves(store):
     assert compare(older, new, names=["older", "today"]).distances.to_numpy().max() == 0
 
 
-# what is no result
-
-
 def flip(file, positions):
     content = bytearray(file.read_bytes())
     for position in positions:
@@ -166,9 +157,6 @@ def test_a_file_that_is_no_result_is_named_and_measured_again(store, name):
         assert len(list(store.iterdir())) == 2
     else:
         assert f"{file.name!r} is a folder" in report.failures[0][1]
-
-
-# places
 
 
 def test_what_is_no_folder_of_results(tmp_path):

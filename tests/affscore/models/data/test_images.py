@@ -156,6 +156,8 @@ def test_imagenet_without_validation_images(tmp_path):
     save(tmp_path / "train" / "n01" / "1.JPEG")
     with pytest.raises(AffscoreError, match=r"has no 'val'; for the training images write folder:.*/train"):
         load_data(f"imagenet:{tmp_path}")
+    save(tmp_path / "val" / "train" / "1.JPEG")  # a class of this name
+    assert load_data(f"imagenet:{tmp_path}").labels == ["train"]
 
 
 @pytest.fixture

@@ -174,6 +174,14 @@ def test_each_file_imports_from_its_own_folder(tmp_path, form, late):
     assert [activation(spec) for spec in (a, b, a)] == ["ReLU", "Sigmoid", "ReLU"]
 
 
+def test_paths_that_a_file_adds_stay_for_its_forward(tmp_path):
+    added = "import sys; sys.path.append('added')"
+    (tmp_path / "net.py").write_text(NET.format(imports=added, later="pass", name="nn.ReLU"))
+    load_model(f"{tmp_path}/net.py:make")
+    assert sys.path.pop() == "added"
+    assert str(tmp_path) not in sys.path
+
+
 def test_files_are_read_as_they_are_now(tmp_path):
     """An edit within the same second and of the same length: compiled code of before would look up to date."""
     spec = written(tmp_path, "Tanh")
