@@ -88,7 +88,7 @@ say(pd.DataFrame({"score": scores}))
 # ## A distance between clouds
 #
 # We have $n$ inputs $x_i \in \mathbb{R}^d$ of an activation $\sigma$ and its outputs $y_i = \sigma(x_i)$: two clouds of
-# points, $X$ and $Y$. The score asks: **can an affine map turn the cloud $X$ into the cloud $Y$, and if not, how far off is the
+# points, $X$ and $Y$. The score asks: **can an affine map carry the cloud $X$ to the cloud $Y$, and if not, how far off is the
 # map that has the right mean and covariance?** That needs a distance between clouds.
 #
 # Think of each point as a unit of mass $1/n$, which must move from $X$ to $Y$, one point to one point. If a move costs the

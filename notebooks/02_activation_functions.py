@@ -140,8 +140,8 @@ activation_domain(others, activation_graphs(names), columns=2)
 # Where all curves are at 1, the function is affine for narrow and wide clouds. (At the far left ReLU returns 0 alone, a constant.)
 # Where only that of the standard deviation 2 leaves the top, only the widest cloud reaches the bend.
 #
-# **One formula gives nearly all of these scores**: {eq}`eq-1-closed`, with the correlation of one normal variable and its image
-# (the column `limit`). Of the outputs that vary with their input and do not fall:
+# **One formula gives nearly all of these scores**: {eq}`eq-1-closed`, with the correlation of one normal variable and its image. How
+# often is it right, where outputs vary with their input and do not fall?
 
 # %%
 varies = domain[~domain["constant"] & (domain["limit"] > 0)]

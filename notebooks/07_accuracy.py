@@ -87,7 +87,7 @@ two_measures(points, *axes, ("mean score", "accuracy (%)"), columns=1)
 
 # %% [markdown]
 # **The correlation changes its sign**: it is {glue:text}`all-mean` over all networks and {glue:text}`residual-mean` over the
-# residual ones. Depth says why. In both families deeper networks have higher mean scores, but deeper residual networks are more
+# residual ones. Depth may say why. In both families deeper networks have higher mean scores, but deeper residual networks are more
 # accurate, and deeper plain ones less so, as they train badly.
 #
 # ## Is it the score, or the family?
@@ -114,10 +114,10 @@ explained = pd.Series(explained, name="variance of accuracy (%)").to_frame()
 table(explained.rename_axis("explained by"), digits=0)
 
 # %% [markdown]
-# **The family alone explains more than the score.** But both would explain something of pure noise: five families 4/11 of it, and
-# the best of seven numbers {cite}`freedman1983note` as much as a permutation test shows. We permute the accuracies, take the best again, and count
-# how often it does as well as with the true ones (`p`): over all networks, and then *within families*, where a number passes only if
-# it tells more than the family's name.
+# **The family alone explains more than the score.** But both would explain something of pure noise: five families of twelve
+# networks 4/11 of it, and the best of seven numbers some, too {cite}`freedman1983note`. To see how much, we permute the accuracies, take
+# the best again, and count how often it does as well as with the true ones (`p`). We permute over all networks, and then *within
+# families*, where a number passes only if it tells more than the family's name.
 
 # %%
 rng = np.random.default_rng(seed)

@@ -187,7 +187,7 @@ table(pd.concat(ends), digits={"p": 4})  # of twelve choices
 # Small filters of 3 x 3 pixels stand against large ones of 7 x 7: in six layers, which then see the *same field* of 13 x 13 pixels as two
 # layers of large ones, or in two, of the *same depth*.
 
-# %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "Only the first change makes a difference that stands once all comparisons are judged at once. Mean score with what the row names less that without it, over five designs, with 95 % intervals for each row alone; grey is too small to matter."}, "image": {"width": "432px", "alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the activations after a sum right."}}
+# %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "Only the first change makes a difference that stands once all comparisons are judged at once. Mean score with what the row names less that without it, over five designs, with 95 % intervals for each row alone; grey: too small to matter, by a margin fixed before the run."}, "image": {"width": "432px", "alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the activations after a sum right."}}
 studied = ["attention", "shortcut-strength", "filters"]
 rows = ["attention to itself only", "uniform attention"]
 rows += [f"shortcuts: {x}" for x in ("inside a block", "after a sum", "all")]

@@ -21,9 +21,9 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Measured at single positions of the images, nearly.** A correlation and a variance for each channel explain
+# **At single positions of the images two numbers for each channel nearly replace it**: a correlation and a variance explain
 # {glue:text}`one position-ImageNet` of the score's variation over the layers of an ImageNet network (a squared correlation, median
-# of 14 networks); with averages over positions, as the paper takes them, {glue:text}`average after-ImageNet`. {bdg-warning}`depends`
+# of 14 networks). With averages over positions, as the paper takes them, {glue:text}`average after-ImageNet`. {bdg-warning}`depends`
 #
 # Of the older criteria, CKA rises with the score in {glue:text}`cka-measured` of the {glue:text}`networks-measured` networks that
 # we measured, but in only {glue:text}`CKA-32 printed` of the paper's 32.

@@ -232,11 +232,11 @@ table(ends)
 say(ends)
 
 # %% [markdown]
-# (Without linear layers: 512 images say nothing of 4,096 channels, {ref}`theory-closed-form`.) Network by network:
+# (Without linear layers: 512 images say nothing of 4,096 channels, {ref}`theory-closed-form`.) Network by network, with the mean
+# *error* of the prediction over activations and the *rank* correlation of predicted and measured:
 
 
 # %%
-# Error: mean difference over activations, without sign. Rank: correlation.
 # With norms on and no shortcut the prediction is constant, so that a rank
 # means nothing. With norms off the 16 to 64 channels of a layer leave much to
 # chance. The digits of the mini VGG-16 are mostly dark.

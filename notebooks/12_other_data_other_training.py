@@ -23,7 +23,8 @@
 # :::{admonition} What we found
 # :class: findings
 # **Other data move the signature of a trained network further than other images of the same data do**: in eleven networks trained
-# on ImageNet or CIFAR-10, {glue:text}`least-times` to {glue:text}`most-times` times as far. {bdg-success}`robust`
+# on ImageNet or CIFAR-10 {glue:text}`least-times` to {glue:text}`most-times` times as far, and under every choice of the measure at
+# least {glue:text}`min-every choice` times. {bdg-success}`robust`
 #
 # **Of five ways to train a small network most show in its signature**, but only contrastive training in its mean score.
 # {bdg-warning}`depends`

@@ -98,8 +98,8 @@ criteria_over_width(layers)
 say(layers["affinity score"].unstack())
 
 # %% [markdown]
-# With two channels the score hardly sees the turn, as it compares clouds and a turned normal cloud is normal again. With 64
-# channels 512 points are too few to show that.
+# But the score compares clouds, and a turned normal cloud is normal again. So with enough points even a linear layer scores high, as
+# it does with two channels. With 64 channels 512 points are too few.
 #
 # ## Is it so in real networks?
 #

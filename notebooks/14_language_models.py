@@ -96,8 +96,8 @@ say(of_few.add_suffix(", bias"))
 #
 # ## What do gates change?
 #
-# **Gated units end slightly more linear**, in each seed, both after as many steps and at equal loss, where each training first
-# reaches the loss that all six reach. Mean scores:
+# **Gated units end slightly more linear**, in each seed, after as many steps and at equal loss. For equal loss each network is scored
+# when it first reaches a loss that all six reach. Mean scores:
 
 # %%
 training = course.groupby(["network", "seed", "step"])

@@ -185,8 +185,8 @@ accuracy_curves(some.replace({"task": drawn}))
 # %% [markdown]
 # **At the same short path length early is worse on the *sum*** (its last digit), by {glue:text}`gap-sum` points, **and on *noise***,
 # digits with 40 % wrong labels, by {glue:text}`gap-noise`. On *digits*, on *few* (a tenth of them) and on the *larger* digit we
-# see no such gap. One can also compare equally many channels. Accuracies in per cent with a tenth of them left (affine: nearly
-# none):
+# see no such gap. Accuracies in per cent, with a tenth of the channels left (affine: nearly none), where the gap of the sum is
+# {bdg-secondary}`open`:
 
 
 # %%
@@ -208,8 +208,7 @@ noise = trained[trained["task"] == "noise"].groupby("share")["loss"].mean()
 say(pd.DataFrame({"affine": noise[0.0]}, ["loss"]), "{:.1f}")
 
 # %% [markdown]
-# On three tasks even an affine network is as good as an untouched one. In this comparison five seeds of the sum differ so much
-# that its gap is {bdg-secondary}`open`.
+# On three tasks even an affine network is as good as an untouched one.
 #
 # One might think that the sum and noise need non-linearity more than the other tasks. But the larger digit needs it, too: an affine
 # network loses 20 points there, and yet there is no gap. And noise needs none: an affine network is even *better* than an

@@ -137,10 +137,9 @@ more = lost["high, control"].mean() - lost["high"].mean()
 say(pd.DataFrame({"high": more}, ["more"]), "{:.1f}")
 
 # %% [markdown]
-# Only a pull moves the mean score far, but a control loses about as much accuracy (all intervals include 0). A high pull costs
-# {glue:text}`more-high` points more than its control; that is beyond chance alone, but not with all comparisons judged at once.
-# Whether a low pull costs more than its control is open, too (fold). So pulls cost accuracy, but perhaps as any disturbance
-# does.
+# Only a pull moves the mean score far, but a control loses accuracy, too (all intervals include 0). A high pull costs
+# {glue:text}`more-high` points more than its control: beyond chance alone, but not with all comparisons judged at once (fold). So
+# we cannot say that it is the score which costs accuracy.
 #
 # **One gain needs no pull on the score.** On noisy images mini ResNets that are pulled high name more digits than free ones, but
 # their controls gain nearly as much. (Over all designs the difference is {bdg-secondary}`open`.)
@@ -165,7 +164,7 @@ table(against, ours, digits=3)
 #
 # **Up, it moves the kink of a ReLU out of the data; down, to where few inputs pass.** For where all inputs pass a ReLU
 # changes nothing, and where few do it flattens most of them. Here one ReLU with a bias follows the gradient of the score
-# ({ref}`the formula <gradient-of-the-score>`) from a bias of 0, on normal inputs:
+# ({ref}`the formula <gradient-of-the-score>`) from a bias of 0, on 512 normal inputs:
 
 # %%
 draw = torch.Generator().manual_seed(seed)

@@ -23,7 +23,8 @@
 # :class: findings
 # **No printed score of a network could be checked, because for all {glue:text}`measured-needs data` the weights or images are
 # missing.** Of {glue:text}`in all-tests` tests of claims, mostly on other networks, {glue:text}`in all-holds` hold and
-# {glue:text}`in all-does not hold` fail; {glue:text}`in all-cannot be decided` are {bdg-secondary}`open`.
+# {glue:text}`in all-does not hold` fail, {glue:text}`in all-depends on a choice` depends on a choice, and
+# {glue:text}`in all-cannot be decided` are {bdg-secondary}`open`.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -132,7 +133,7 @@ table(counts.rename_axis("our number is"), words)
 say(counts, "{:.0f}")
 
 # %% [markdown]
-# These differ, most by what is counted or how it is dated, the largest difference first:
+# These differ, most by what is counted or how it is dated, the largest relative difference first:
 
 # %%
 differ = numbers[verdict[0] == "differs"].copy()
@@ -148,7 +149,7 @@ words_of(differ.loc[by, ["number", "published", "ours"]])
 #
 # All rows, with their tests and units:
 
-# %%
+# %% tags=["hide-input"]
 HTML(f"{download(numbers, 'ledger.csv')}, {download(claims, 'claims.csv')}")
 
 # %% [markdown]
