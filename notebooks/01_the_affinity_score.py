@@ -66,13 +66,12 @@ def relu(x):
     return np.maximum(x, 0)
 
 
-windows = {"none positive": -20, "a tenth positive": -18}
-windows |= {"half positive": -10, "all positive": 0}
 panels, scores = {}, {}
-for name, low in windows.items():
+lows = {"none": -20, "a tenth": -18, "half": -10, "all": 0}
+for share, low in lows.items():
     x = np.linspace(low, low + 20, n)[:, None]
     fit = transport.affine_map(x, relu(x))
-    scores[name] = affinity_score(x, relu(x)).value
+    scores[name := f"{share} positive"] = affinity_score(x, relu(x)).value
     panels[f"{name}: {scores[name]:.2f}"] = (x, relu(x), fit(x).numpy())
 activation_panels(relu, panels)
 

@@ -67,7 +67,7 @@ from affscore.survey import stored_multiverses
 from companion.figures import score_dots
 from companion.real_networks import real_multiverses
 from companion.shipped import MULTIVERSES
-from companion.style import narrow, say, table, window
+from companion.style import say, table, window
 
 # %% [markdown]
 # ## What do four choices change?
@@ -109,13 +109,9 @@ changes = {
     "empirical covariance": ("mean", "activate-first", "empirical", "exact"),
     "paired coupling": ("mean", "activate-first", "ledoit-wolf", "paired"),
 }
-code = changes["published code"]
 means = every.pivot_table("score", ["images", "network"], words)
 shown = pd.DataFrame({name: means[one] for name, one in changes.items()})
-shown = shown.drop("CIFAR-10").droplevel("images")
-figure = score_dots(shown.sort_values("published code"))
-narrow(figure)
-figure
+score_dots(shown.drop("CIFAR-10").droplevel("images"))
 
 # %% [markdown]
 # **The way to a point matters most.** One ReLU has a sharp bend, but the average of many, whose inputs differ, bends gradually. So
@@ -134,7 +130,7 @@ def kept(scores):
     return np.mean([len(some) == 1 for some in signs])
 
 
-of_sets = {}
+code, of_sets = changes["published code"], {}
 for name in sets:
     own = means.loc[name]
     most, least = own.max(axis=1), own.min(axis=1)

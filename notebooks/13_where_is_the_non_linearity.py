@@ -146,10 +146,9 @@ if model:
 KINDS = ["network", "residual", "mlp", "activation", "normalisation"]
 KINDS += ["attention", "pooling", "linear"]
 shares = shown.pivot_table("unexplained share", "model", "kind")[KINDS]
-with_layer_norm = shares["attention"].notna()
-with_layer_norm |= shares.index.str.contains("convnext")
+normed = shares["attention"].notna() | shares.index.str.contains("convnext")
 groups = pd.Series("mini, others", index=shares.index)
-groups[with_layer_norm] = "mini, layer norm"
+groups[normed] = "mini, layer norm"
 groups[shares.index.str.contains("cifar")] = "CIFAR-10"
 if model:
     groups[model] = model

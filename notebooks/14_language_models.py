@@ -91,8 +91,8 @@ say(of_few.add_suffix(", bias"))
 
 # %% [markdown]
 # With only 512 windows for 512 channels scores are too high: for independent channels, and without shrinkage,
-# {eq}`eq-3-bias` expects {glue:text}`GELU-untrained, bias` before training and {glue:text}`GELU-trained, bias` after. So without
-# this bias the fall would be larger.
+# {eq}`eq-3-bias` expects {glue:text}`GELU-untrained, bias` before training and {glue:text}`GELU-trained, bias` after. With that
+# covariance the fall is larger (fold).
 #
 # ## What do gates change?
 #

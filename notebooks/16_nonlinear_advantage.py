@@ -211,7 +211,7 @@ say(pd.DataFrame({"affine": noise[0.0]}, ["loss"]), "{:.1f}")
 # On three tasks even an affine network is as good as an untouched one.
 #
 # One might think that the sum and noise need non-linearity more than the other tasks. But the larger digit needs it, too: an affine
-# network loses 20 points there, and yet there is no gap. And noise needs none: an affine network is even *better* than an
+# network loses 21 points there, and yet there is no gap. And noise needs none: an affine network is even *better* than an
 # untouched one, as it cannot memorise the wrong labels (training loss {glue:text}`loss-affine`). So we do not know why late is
 # ahead. {bdg-warning}`depends`
 

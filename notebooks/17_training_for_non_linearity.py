@@ -271,10 +271,8 @@ shaped = under(load_study("steered-targets"))
 shaped = shaped.replace({"network": SMALL, "target": called})
 shaped = shaped.pivot_table("score", ["target", "network", "seed"], "index")
 shaped.columns += 1
-goals = {
-    name: resampled(shipped_signature(lent).scores, 7)
-    for name, lent in LENT.items()
-}
+lent = {name: shipped_signature(one).scores for name, one in LENT.items()}
+goals = {name: resampled(scores, 7) for name, scores in lent.items()}
 goals = pd.DataFrame(goals, shaped.columns).T
 towards(goals, shaped)
 

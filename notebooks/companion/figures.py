@@ -300,18 +300,19 @@ def _draw_bundle(axes: Any, members: pd.DataFrame, group: str, look: dict[str, A
 
 @house_style()
 def score_dots(table: pd.DataFrame) -> Figure:
-    """Draw scores as markers on one line for each row, with a marker for each column.
+    """Draw scores as markers on one line for each row, with a marker for each column; the first sorts the rows.
 
     Args:
         table: The scores. Markers that coincide are all seen, the first being the largest.
 
     Returns:
-        The figure, as wide as a page.
+        The figure, narrower than a page.
 
     >>> figure = score_dots(pd.DataFrame({"mean": [0.6, 0.9], "flatten": [0.62, 0.9]}, index=["relu", "sigmoid"]))
     >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
     ['relu', 'sigmoid']
     """
+    table = table.sort_values(table.columns[0])
     figure, (axes,) = page(1, 0.9 + 0.25 * len(table))
     for number, (name, scores) in enumerate(table.items()):
         style = series_style(number)
@@ -321,6 +322,7 @@ def score_dots(table: pd.DataFrame) -> Figure:
     axes.grid(axis="y", color=PALETTE["grey"], linewidth=0.5)
     score_axis(axes, table.to_numpy(), direction="x")
     legend_below(figure, 3)
+    narrow(figure)
     return figure
 
 
