@@ -149,7 +149,7 @@ words_of(differ.loc[by, ["number", "published", "ours"]])
 #
 # All rows, with their tests and units:
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Code, 1 line", "code_prompt_hide": "Code, 1 line"}
 HTML(f"{download(numbers, 'ledger.csv')}, {download(claims, 'claims.csv')}")
 
 # %% [markdown]
