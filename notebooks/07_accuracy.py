@@ -74,7 +74,7 @@ from companion.style import say, table
 # %% [markdown]
 # ## Does accuracy rise with the score?
 #
-# If the mean score told the accuracy, it would do so within each family, too. We look at twelve networks on CIFAR-10
+# If accuracy followed from the mean score, it would do so within each family, too. We look at twelve networks on CIFAR-10
 # ({doc}`06_a_decade`).
 
 # %% mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Accuracy falls with the mean score over twelve networks, and rises over the four residual ones, of which two nearly coincide. Published accuracies; scores measured on JPEG copies of test images."}, "image": {"width": "540px", "alt": "A scatter plot of accuracy from 87 to 96 per cent over the mean score. Four plain networks fall from 90.5 to 87, four residual ones rise from 92 to 92.7, and the two VGG-like networks and the DenseNet lie at the upper left."}}
