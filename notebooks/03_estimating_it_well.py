@@ -132,8 +132,8 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 # Wide layers of the trained networks that we fitted need fewer, as they vary in fewer directions than they have
 # channels; the library's notes say where images are too few.
 #
-# No more images? Halve the sample: a bias that falls like $1/n$ is as large at $n$ as the difference of the scores at
-# $n/2$ and $n$ (`bias="extrapolated"`).
+# Without more images, subtract the bias. Where it falls like $1/n$, half of the images double it, so what the score then
+# gains *is* the bias (`bias="extrapolated"`).
 #
 # ```{admonition} Where the formula comes from, and what the notes count
 # :class: dropdown
@@ -162,11 +162,11 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 # leave a bias of {glue:text}`4.0-steep`, with shrinkage {glue:text}`4.0-shrunk, steep`.
 # ```
 #
-# ## Another training
+# ## What does another training change?
 #
 # **A statement about an architecture should survive another training.** More images make the score of one trained network
-# more exact. But the next training starts from other weights and ends elsewhere. So we look at nine trainings of the
-# VGG-16 of the {term}`mini zoo` on digits, each in one batch of 512:
+# more exact. But the next training starts from other weights and ends elsewhere. So we look at nine trainings of a small
+# VGG-16 ({term}`mini zoo`) on digits, each in one batch of 512:
 
 # %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Nine trainings of one architecture (a line each) have the same shape; single activations differ by up to 0.3."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
 trainings = under(load_study("seeds"))
@@ -197,7 +197,7 @@ say(moved, "{:.3f}")
 
 # %% [markdown]
 # **So train an architecture several times, and compare scores of the same $n$ only.** Between two networks, trained once each, a score's
-# difference counts only if it is larger than another seed's. (Means over a network move less: {doc}`18_what_is_reproduced`.)
+# difference counts only if it exceeds what another training changes. (Means over a network move less: {doc}`18_what_is_reproduced`.)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
@@ -242,7 +242,7 @@ changes["difference"] = changes["exact"] - changes["paired"]
 table(changes.rename_axis(None), digits=3)
 
 # %% [markdown]
-# Part of the stability in the paper's figure 8 may be that, too.
+# Part of the stability in the paper's figure 8 may be that.
 #
 # ## Aside: A score below 0
 #

@@ -22,12 +22,12 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Seven designs of 2015 to 2020 show no trend**: the {term}`rank correlation` of the mean score with the year is
-# {glue:text}`year-mean`. {bdg-secondary}`open`
-#
 # **Activations of one network differ far more than networks do.** Of the variance of all scores the network explains
 # {glue:text}`network-explained`, the design and the place in a block {glue:text}`place in the design-explained`.
 # {bdg-success}`robust`
+#
+# **Seven designs of 2015 to 2020 show no trend**: the {term}`rank correlation` of the mean score with the year is
+# {glue:text}`year-mean`. {bdg-secondary}`open`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -119,10 +119,10 @@ say(order)
 #
 # ## Where do scores differ?
 #
-# **Scores differ within the networks, and by place.** A network's mean hides what its activations do in their blocks. In
-# SqueezeNet, for example, the first ReLU of a block, which squeezes, is nearly linear, and the two that expand are mostly not.
-# How much of the variance of all scores do the network, the design and this *place* explain, and how much would random groups
-# explain *by chance*?
+# **Knowing the network explains {glue:text}`network-explained` of the variance of all scores; knowing the design and the *place*
+# in a block, {glue:text}`place in the design-explained`.** So a network's mean hides most. In SqueezeNet, for example, the first ReLU
+# of a block, which squeezes, is nearly linear, and the two that expand are mostly not. The table compares with what random groups
+# would explain *by chance*:
 
 
 # %%
@@ -139,7 +139,7 @@ known = scores.dropna(subset="score")
 groups = {name: explained(known, by) for name, by in ways.items()}
 groups = pd.DataFrame(groups, ["explained", "noise"]).T
 headings = {"explained": "explained (%)", "noise": "by chance (%)"}
-table(groups, headings, digits=0)
+table(groups.rename_axis("known"), headings, digits=0)
 
 # %% tags=["remove-cell"]
 say(100 * groups, "{:.0f} %")

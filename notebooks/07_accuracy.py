@@ -61,6 +61,7 @@ import numpy as np
 import pandas as pd
 
 from affscore.comparison import STATISTICS, signature_statistics
+from companion.chapter_07.selection import best_fit_test
 from companion.figures import repeated_signatures, two_measures
 from companion.mini_zoo import hard_task
 from companion.networks import network_table
@@ -115,38 +116,22 @@ table(explained.rename_axis("explained by"), digits=0)
 
 # %% [markdown]
 # **The family alone explains more than the score.** But both would explain something of pure noise: five families of twelve
-# networks 4/11 of it, and the best of seven numbers some, too {cite}`freedman1983note`. To see how much, we permute the accuracies, take
-# the best again, and count how often it does as well as with the true ones (`p`). We permute over all networks, and then *within
-# families*, where a number passes only if it tells more than the family's name.
+# networks 4/11 of it, and the best of seven numbers some {cite}`freedman1983note`. To see how much, we shuffle the accuracies
+# among the networks, take the best again, and count how often it does as well as with the true ones (`p`). Then we shuffle only
+# *within families*, where a number passes only if it tells more than the family's name.
 
 # %%
-rng = np.random.default_rng(seed)
-z = networks[statistics] - networks[statistics].mean()
-z = (z / np.linalg.norm(z, axis=0)).to_numpy()
-y = (networks["accuracy"] - networks["accuracy"].mean()).to_numpy()
-
-
-def best(accuracies):
-    return ((accuracies @ z) ** 2).max() / (y @ y)
-
-
-def within():
-    mixed = y.copy()
-    for family in families.indices.values():
-        mixed[family] = rng.permutation(y[family])
-    return mixed
-
-
-chance = {"over all": [best(rng.permutation(y)) for _ in range(9999)]}
-chance["within families"] = [best(within()) for _ in range(9999)]
-chance = pd.DataFrame(chance)
-p = (chance >= best(y)).mean()
-shown = pd.DataFrame({"chance": chance.median(), "p": p})
+best = {}
+for place, strata in {"among all": None, "within families": "family"}.items():
+    options = {"strata": strata, "seed": seed}
+    test = best_fit_test(networks, statistics, **options)
+    best[place] = {"chance": np.median(test.permuted), "p": test.p_value}
+shown = pd.DataFrame(best).T.rename_axis("accuracies shuffled")
 headings = {"chance": "best of seven by chance (%)", "p": "p"}
-table(shown.rename_axis("permuted"), headings, digits={"chance": 0, "p": 3})
+table(shown, headings, digits={"chance": 0, "p": 3})
 
 # %% [markdown]
-# **Over all networks the best of seven beats chance; within families it is not shown to.** Most of what it explains, it
+# **Among all networks the best of seven beats chance; within families it is not shown to.** Most of what it explains, it
 # explains by knowing the family. Twelve networks cannot show more, as each was trained once, and four depths of one design are
 # nearly one observation. On ImageNet only ResNet-18 and ResNet-50 have published accuracies, which rise with the mean score, too.
 
@@ -212,8 +197,8 @@ panels = dict(list(series.groupby("design")))
 repeated_signatures(panels, "width", label="× ")
 
 # %% [markdown]
-# These three are from one source. The full MobileNetV2 comes from another source than the narrow ones, and differs from them
-# more than they do from each other.
+# These three are from one source. The full MobileNetV2 is from another one than the narrow ones, and differs from them more than
+# they do from each other.
 #
 # ## Aside: The paper's groups, in small
 #

@@ -61,6 +61,7 @@ from scipy.spatial.distance import squareform
 from affscore import load_results
 from affscore.comparison import distance_matrix
 from affscore.options import DEFAULT
+from companion.clustering import nearest_neighbour_accuracy
 from companion.figures import dendrogram, forest
 from companion.networks import network_table, study_models
 from companion.real_networks import real_multiverses, real_scores
@@ -74,7 +75,7 @@ from companion.style import say, table
 #
 # Networks differ in depth, so their signatures differ in length and cannot be subtracted. **Dynamic time warping** (DTW)
 # {cite}`sakoe1978dynamic` lines them up first: both are read side by side, and either may wait for the other. The distance is
-# what then still differs. From these distances we build a tree, which joins the most similar signatures first.
+# what then still differs. From these distances we build a tree: the further left two branches meet, the less alike they are.
 
 
 # %%
@@ -119,75 +120,66 @@ say(compared(cifar)[1].loc[["plain-20"], ["plain-56", "ResNet-20"]])
 #
 # ## Is the nearest signature a relative's?
 #
-# Clustering yields a tree of anything, so the tree shows little. We therefore ask what can be answered no: is the signature
-# nearest to a network's own that of a *relative*, a network of its family? As equally deep relatives would be found without any
-# score, we also look for the nearest number of activations (*by length*). `p` is how often permuted families do as well.
+# Clustering yields a tree of anything. So we ask what can be answered no: is the signature
+# nearest to a network's own that of a *relative*, a network of its family? Relatives of equal depth could be found without any
+# score. So we ask the same of the network with the nearest *number of activations*. How often is it a relative?
 
 
 # %%
-def nearest_is_relative(distances, family):
-    """The share of networks, and how often permuted families reach it."""
+def near_relatives(distances, family):  # in which share of networks
     away = np.where(np.eye(len(family)), np.inf, distances)
-    asked = family.duplicated(keep=False).to_numpy()
-    nearest, codes = away.argmin(axis=1), pd.factorize(family)[0]
-    share = (codes == codes[nearest])[asked].mean()
-    rng = np.random.default_rng(seed)
-    mixed = rng.permuted(np.tile(codes, (4999, 1)), axis=1)
-    hits = (mixed == mixed[:, nearest]).sum(axis=1)
-    return share, (1 + np.sum(hits >= share * asked.sum())) / 5000
+    nearest = family.to_numpy()[away.argmin(axis=1)]
+    return (nearest == family)[family.duplicated(keep=False)].mean()
 
 
 def by_both(rows):
     signatures, distances, family = compared(rows)
     sizes = signatures.map(len).to_numpy()
-    share, p = nearest_is_relative(distances, family)
-    by_length, _ = nearest_is_relative(abs(sizes[:, None] - sizes), family)
-    return {"by signature": share, "by length": by_length, "p": p}
+    by_length = near_relatives(abs(sizes[:, None] - sizes), family)
+    return [near_relatives(distances, family), by_length]
 
 
 photographs = real_scores("photographs")
-found = pd.DataFrame(
-    {"CIFAR-10": by_both(cifar), "photographs": by_both(photographs)}
-).T
-table(found, digits={"p": 4})
+found = {"CIFAR-10": by_both(cifar), "photographs": by_both(photographs)}
+found = pd.DataFrame(found, ["by signature", "by length"]).T
+headings = {"by signature": "nearest signature (%)"}
+headings |= {"by length": "nearest number of activations (%)"}
+table(found, headings, digits=0)
 
 # %% tags=["remove-cell"]
 say(100 * found, "{:.0f} %")
 
 # %% [markdown]
-# **On CIFAR-10 the signature finds the family, and the number of activations cannot**, because members of a family differ in
-# depth, and each plain network has a residual twin with as many activations. But each family is also one source of weights.
+# **On CIFAR-10 the signature finds the family, and the number of activations does not**, because members of a family differ in
+# depth, and each plain network has a residual twin with as many activations. But each family comes from one source of weights,
+# so the signature may have found the source.
 #
 # **On photographs the number of activations does as well, so nothing is shown beyond it.** Most relatives there are widths of one
 # design and have the same number; the only two of different depth, ResNet-18 and ResNet-50, do not find each other.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
+# of twelve choices; p is how often permuted families do as well
 words = ["reduction", "order", "covariance", "coupling"]
-shares = {
-    name: [
-        nearest_is_relative(*compared(rows)[1:])
-        for _, rows in real_multiverses(name).groupby(words)
-    ]
-    for name in found.index
-}
-ends = {
-    name: pd.DataFrame(one, columns=["share", "p"]).agg(["min", "max"])
-    for name, one in shares.items()
-}
-table(pd.concat(ends), digits={"p": 4})  # of twelve choices
+sure = {}
+for name in found.index:
+    choices = [rows for _, rows in real_multiverses(name).groupby(words)]
+    tests = [nearest_neighbour_accuracy(*compared(c)[1:]) for c in choices]
+    sure[name] = pd.DataFrame(tests).agg(["min", "max"])
+shown = {"value": "nearest signature (%)", "p_value": "p"}
+table(pd.concat(sure), shown, digits={"value": 0, "p_value": 4})
 
 # %% [markdown]
-# ## Aside: Which part of a design makes them alike?
+# ## Aside: Which part of a design lowers the score?
 #
-# **Where each token attends to itself only, averages of GELUs are *more* non-linear.** {bdg-warning}`depends` What shortcuts and
+# **Without attention, averages of GELUs are *more* non-linear, not less.** {bdg-warning}`depends` What shortcuts and
 # small filters do to the mean score is not decided. {bdg-secondary}`open`
 #
 # The paper names these three: attention is "a focusing lens", shortcuts make two groups, and VGG's small filters lower the
 # score. Whole designs differ in many parts, so we changed one part at a time, in five small designs each, trained on digits.
-# Small filters of 3 x 3 pixels stand against large ones of 7 x 7: in six layers, which then see the *same field* of 13 x 13 pixels as two
-# layers of large ones, or in two, of the *same depth*.
+# Small filters have 3 x 3 pixels, large ones 7 x 7. Six layers of small ones see the *same field* of 13 x 13 pixels as two of
+# large ones; two have the *same depth*.
 
-# %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "Only the first change makes a difference that stands once all comparisons are judged at once. Mean score with what the row names less that without it, over five designs, with 95 % intervals for each row alone; grey: too small to matter, by a margin fixed before the run."}, "image": {"width": "432px", "alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the activations after a sum right."}}
+# %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "Only the first difference stands once all comparisons are judged at once. Mean score with what the row names less that without it, over five designs, with 95 % intervals for each row alone; grey: too small to matter, by a margin fixed before the run."}, "image": {"width": "432px", "alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the activations after a sum right."}}
 studied = ["attention", "shortcut-strength", "filters"]
 rows = ["attention to itself only", "uniform attention"]
 rows += [f"shortcuts: {x}" for x in ("inside a block", "after a sum", "all")]
@@ -198,22 +190,23 @@ figure.set_figwidth(3.6)
 figure
 
 # %% [markdown]
-# A focusing lens leads data to where GELU is most non-linear, so without it scores should rise. They fall, and inputs spread wider
-# and lie lower. But these are small transformers on digits, which need no attention, and other reductions leave at most a third of
-# the effect (fold).
+# If attention is a lens that brings the data to where GELU is most non-linear, then scores rise without it. But where each token
+# attends to itself only, they fall. GELU's inputs then spread wider and lie lower:
 
 # %%
-shown = {"score": "score", "test_accuracy": "accuracy (%)"}
-shown |= {"gelu_mean": "mean input", "gelu_std": "deviation"}
+shown = {"score": "mean score", "gelu_mean": "mean of GELU's inputs"}
+shown |= {"gelu_std": "their deviation"}
 levels = outcomes(under(load_study("attention")))
 levels = levels.groupby("level")[[*shown]].mean().iloc[[1, 2, 0]]
-levels.index = ["usual", "uniform", "itself"]
-table(levels.rename_axis("attention"), shown, digits={"test_accuracy": 0})
+levels.index = ["usual", "uniform", "to itself only"]
+table(levels.rename_axis("attention"), shown)
 
 # %% [markdown]
-# Two more intervals exclude 0, of uniform attention and of the ReLU after a sum, but not once all thirteen comparisons of this page
-# and of {doc}`17_training_for_non_linearity` are judged at once. Within one network, the ReLU after a sum does score higher than
-# the one inside the block: {doc}`05_residual_connections` looks at nineteen.
+# These are small transformers on digits, which need no attention, and other reductions leave at most a third of the effect.
+#
+# Two more intervals exclude 0, of uniform attention and of shortcuts after a sum, but not once all thirteen comparisons of this
+# page and of {doc}`17_training_for_non_linearity` are judged at once. Within one network, the ReLU after a sum does score higher
+# than the one inside the block ({doc}`05_residual_connections`).
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Holm's p, and other reductions", "code_prompt_hide": "How sure? Holm's p, and other reductions"}
 # an effect stands where p, corrected for all comparisons, is below 0.05;
@@ -253,8 +246,7 @@ clustered(photographs)
 # **Families differ before any training:** the order of layers and the distribution of first weights tell them apart.
 # {doc}`11_what_training_does` says what training adds.
 #
-# The untrained networks are the paper's at full size, with random weights, on noise; the mini zoo are small members of its 36
-# networks, trained on digits ({ref}`mini-zoo`).
+# The untrained networks are the paper's at full size, with random weights, on noise; the {term}`mini zoo` was trained on digits.
 
 # %%
 rows = load_results(RESULTS).query("reduction == 'mean'")
@@ -265,7 +257,7 @@ more = {"untrained": untrained, "mini zoo": rows[mini & (rows["batch"] == 0)]}
 for name, some in more.items():
     kin = network_table(some["model"].unique())["family"]
     found.loc[name] = by_both(some.assign(family=some["model"].map(kin)))
-table(found.loc[[*more]], digits={"p": 4})
+table(found.loc[[*more]], headings, digits=0)
 
 # %% [markdown]
 # ## Exercises

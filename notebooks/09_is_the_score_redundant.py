@@ -82,7 +82,8 @@ from companion.style import say, table
 # $$
 #
 # Under the root is the average of $1 - c_k$, where channels count by their variance. For example, ReLUs of standard normal inputs
-# have $c_k = 0.857$ and score $1 - \sqrt{0.143} = 0.62.$ How close is it to the score in trained networks?
+# have $c_k = 0.857$ and score $1 - \sqrt{0.143} = 0.62.$ How close is it to the score in trained networks: at *one position* of
+# each image, and with *averages after* the activation, as in the paper?
 
 # %%
 layers = pd.read_parquet(FILE)  # a row for each activation
@@ -106,7 +107,7 @@ with house_style():
     panels.set_titles("{row_name}, {col_name}").set_xlabels("diagonal score")
 
 # %% [markdown]
-# How much of the score's variation over layers does it explain? The squared correlation of both, medians over networks:
+# How much of the score's variation over layers does it explain? The squared correlation, medians over networks:
 
 # %%
 of_network = whole.groupby(["way", "of", "model"])
@@ -121,7 +122,7 @@ table(agreement.rename_axis(None), headings, digits=0)
 say(100 * agreement, "{:.0f} %")
 
 # %% [markdown]
-# **At one position nearly all of it; with averages it misses a fifth to a quarter.**
+# **At one position the diagonal score explains nearly everything; with averages it misses a fifth to a quarter.**
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
@@ -135,11 +136,11 @@ if model:
     print(both.mean().round(2).to_string())
 
 # %% [markdown]
-# ## Seven older criteria
+# ## Does an older criterion move with it?
 #
 # Could another number do it? It would have to rise with the score over the activations of every network, or to fall in every
-# one. We tried seven in fourteen ImageNet and twelve CIFAR-10 networks, the paper five in 32. Of inputs $X$ and outputs $Y$ of an
-# activation, $n$ images with $d$ channels, they are:
+# one. We tried seven in our 26 networks, the paper five in 32. Of inputs $X$ and outputs $Y$ of an activation, $n$ images with $d$
+# channels, they are:
 #
 # * **Linear CKA** {cite}`kornblith2019similarity`: how alike the distances between points are before and after. Blind to
 #   rotations and scalings. *Debiased* {cite}`song2012feature,nguyen2021wide` with an unbiased estimate.
@@ -165,24 +166,28 @@ found["32 printed"] = printed_correlations()
 every = pd.concat(found, names=["of"]).reset_index()
 ours = every[every["of"].isin(sets.values())]
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations-real", "caption": "In our 26 networks CKA and sparsity keep their sign in all but one, and NLC in all; in the paper's table 2 no criterion does. A dot for each network: correlation of score and criterion over its activations (ImageNet: most weights quantised, 512 photographs of the training set; CIFAR-10: JPEG copies of test images)."}, "image": {"width": "540px", "alt": "Seven rows of dots between -1 and 1. For measured networks nearly all dots of CKA are right of zero and nearly all of sparsity and norm left of it; those of entropy and R squared are on both sides. The printed dots lie on both sides in all five rows that have them."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations-real", "caption": "In our networks CKA and sparsity keep their sign in all but one, and NLC in all; in the paper's table 2 no criterion does. A dot for each network: correlation of score and criterion over its activations (14 ImageNet networks, most quantised, on 512 photographs of the training set; 12 CIFAR-10 networks on JPEG copies of test images)."}, "image": {"width": "540px", "alt": "Two panels, our 26 networks and the paper's 32, with a row of dots between -1 and 1 for each criterion. In ours nearly all dots of CKA are right of zero, and nearly all of sparsity and all of NLC left of it. In the paper's all five rows have dots on both sides."}}
 names = {"cka": "CKA", "r2": "R²", "nlc": "NLC"}
 names["cka_debiased"] = "debiased CKA"
 dots = every.replace({"criterion": names})
+whose = dict.fromkeys(sets.values(), "our 26 networks")
+dots["whose"] = dots["of"].replace(whose | {"32 printed": "the paper's 32"})
+in_order = ["CKA", "debiased CKA", "sparsity", "NLC"]
+in_order += ["norm", "entropy", "R²"]
 with house_style():
-    look = {"hue": "of", "dodge": True, "size": 5, "jitter": False}
-    axes = sns.stripplot(dots, x="correlation", y="criterion", **look)
-    axes.figure.set_size_inches(4.5, 3.6)
-    axes.axvline(0, color="grey", linewidth=0.8)
-    axes.set(ylabel="", xlabel="correlation with the affinity score")
-    below = {"bbox_to_anchor": (0.4, -0.16), "ncol": 3, "title": ""}
-    sns.move_legend(axes, "upper center", **below, columnspacing=1)
+    look = {"kind": "swarm", "col": "whose", "height": 3.6, "aspect": 0.63}
+    which = {"x": "correlation", "y": "criterion", "order": in_order}
+    panels = sns.catplot(dots, **which, **look, size=2.5)
+    panels.refline(x=0, linestyle="-", linewidth=0.8)
+    ends = ["−1", "falls", 0, "rises", 1]
+    panels.set(xticks=np.linspace(-1, 1, 5), xticklabels=ends)
+    panels.set_titles("{col_name}").set_axis_labels("correlation", "")
 
 # %% [markdown]
-# **In our networks CKA nearly keeps its sign; in the paper's table it falls in ten of 32.** Those are other networks, at full
-# size, so networks or computation may differ. NLC falls in all of ours. But a sign is no strength: our intervals
-# leave open whether a criterion passes 0.5 in every network ({doc}`18_what_is_reproduced`). So whether one of the seven could replace
-# the score is {bdg-secondary}`open`.
+# **CKA rises with the score in nearly all of our networks, but in only {glue:text}`CKA-32 printed` of the paper's 32.** Those are
+# other networks, at full size, so networks or computation may differ. But to replace the score, a
+# criterion must also follow it closely, and our intervals leave open whether one passes 0.5 in every network
+# ({doc}`18_what_is_reproduced`). So whether one of the seven could replace it is not decided. {bdg-secondary}`open`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals of the correlations", "code_prompt_hide": "How sure? Intervals of the correlations"}
 # Fisher's intervals take activations for independent. Neighbours are alike,
@@ -194,8 +199,8 @@ pd.DataFrame(sides).groupby(ours["criterion"].replace(names)).sum()
 # %% [markdown]
 # ## Aside: What the transport adds
 #
-# **To averages its *map*, which moves all channels together, adds more than its *pairing*, which may give an input another
-# output.**
+# **Beyond single channels a transport has a *map*, which moves all together, and a *pairing*, which may give an input another
+# output. To averages the map adds more.**
 #
 # Medians over networks:
 
@@ -233,29 +238,31 @@ table(added.rename_axis("cloud"))
 # more strongly than inputs, and only a map that mixes channels can follow. As channels of real networks share much, there the
 # map adds more.
 #
-# ## Aside: More images, and single networks
+# ## Aside: With more images, and network by network
 #
-# With 8,192 images in place of 512 the map adds {glue:text}`map of 8192-average after, CIFAR-10` to averages of CIFAR-10 networks,
-# and nothing at one position. After averages the explained share is {glue:text}`MobileNetV1 0.75-r2` in MobileNetV1 and
-# {glue:text}`SqueezeNet 1.1-r2` in SqueezeNet.
+# **With 8,192 images, too, the map adds to averages** ({glue:text}`map of 8192-average after, CIFAR-10` in CIFAR-10 networks), and
+# nothing at one position. **Networks differ:** after averages the diagonal score explains {glue:text}`MobileNetV1 0.75-r2` in
+# MobileNetV1 and {glue:text}`SqueezeNet 1.1-r2` in SqueezeNet.
 #
-# What the map adds by number of images (8,192 are too many to find the pairing):
+# What the map adds with so many images (8,192 are too many to find the pairing):
 
 # %%
 layers["map of"] = layers["paired"] - layers["diagonal"]
 by_n = layers.groupby(["way", "of", "n"])["map of"].mean().unstack()
 by_n = by_n.set_axis(by_n.index.map(", ".join)).add_prefix("map of ")
-table(by_n, digits=3)
+counts = {name: name.removeprefix("map of ") for name in by_n}
+table(by_n.dropna(thresh=2), counts, digits=3)
 
 # %% [markdown]
-# The explained share over networks:
+# What the diagonal score explains, over networks:
 
 # %%
 sure = fits.groupby(["way", "of"])["r2"].agg(["median", "min", "max"])
-table(sure.set_axis(sure.index.map(", ".join)))
+shares = {"median": "median (%)", "min": "least (%)", "max": "most (%)"}
+table(sure.set_axis(sure.index.map(", ".join)), shares, digits=0)
 
 # %% [markdown]
-# It is low where what the transport adds varies more over the layers than the score does (standard deviations):
+# It explains little where what the transport adds varies more over the layers than the score (standard deviations):
 
 # %%
 parts["rest"] = parts["score"] - parts["diagonal"]
@@ -273,10 +280,8 @@ say(100 * ends[["r2"]], "{:.0f} %")
 # %% [markdown]
 # ## Aside: In how many networks a criterion rises
 #
-# CKA rises with the score in {glue:text}`cka-measured` of {glue:text}`networks-measured` networks: the 26 above and 36 mini
-# networks (small ones of the paper's families, trained on digits).
-#
-# Networks with a positive correlation:
+# **Of the paper's five CKA keeps its sign best**: it rises with the score in {glue:text}`cka-measured` of
+# {glue:text}`networks-measured` networks, the 26 above and 36 of the {term}`mini zoo`.
 
 # %%
 mini = {name: shipped_signature(name).summary for name in study_models()}
@@ -285,7 +290,8 @@ signs = pd.concat([every, mini]).replace({"criterion": names})
 signs = signs.dropna(subset="correlation")
 signs["positive"] = signs["correlation"] > 0
 counts = signs.groupby(["criterion", "of"])["positive"].sum().unstack()
-table(counts.loc[dots["criterion"].unique()].rename_axis(None), digits=0)
+headings = {of: f"of {of}" for of in counts}
+table(counts.loc[in_order].rename_axis(None), headings, digits=0)
 
 # %% tags=["remove-cell"]
 say(counts.loc[["CKA"]], "{:.0f}")
@@ -296,8 +302,8 @@ glue("networks-measured", len(ours) // 7 + len(mini) // 5, display=False)
 # %% [markdown]
 # ## Aside: All five together
 #
-# Fitted to the other families, the paper's five criteria together predict {glue:text}`explained` of the score's variation over the
-# layers of a network. So together, too, they do not replace the score.
+# **Together, too, the paper's five criteria do not replace the score**: fitted to the other families, they predict
+# {glue:text}`explained` of its variation over the layers of a network.
 #
 # All are standardised within each network. A share of 0 is as good as its mean:
 
