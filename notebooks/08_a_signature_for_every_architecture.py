@@ -44,7 +44,7 @@ images: int = 0  # images in all; 0: all there are
 store: str = "../_build/results"  # folder of results, seen from this notebook
 jobs: int = 2  # networks to measure at once, where results are missing
 device: str = "auto"  # cpu, cuda or auto
-seed: int = 0  # of random weights, choice of images, permutations
+seed: int = 0  # of random weights and of the choice of images
 
 # %% tags=["remove-cell"]
 import companion

@@ -199,7 +199,7 @@ pd.DataFrame(sides).groupby(ours["criterion"].replace(names)).sum()
 # %% [markdown]
 # ## Aside: What the transport adds
 #
-# **Beyond single channels a transport has a *map*, which moves all together, and a *pairing*, which may give an input another
+# **Beyond single channels a transport has a *map*, which moves them together, and a *pairing*, which may give an input another
 # output. To averages the map adds more.**
 #
 # Medians over networks:
