@@ -141,7 +141,7 @@ table(ratios, digits=1)
 # %% tags=["remove-cell"]
 say(ratios.min(axis=1).to_frame("every choice"), "{:.1f}")
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
     from affscore import signature
 

@@ -23,8 +23,7 @@
 # :::{admonition} What we found
 # :class: findings
 # **Training makes a small language model more non-linear.** Its mean score falls from {glue:text}`GELU-untrained` to
-# {glue:text}`GELU-trained`, and about as far with gated units: three seeds each, on one text, under every choice of the measure.
-# {bdg-warning}`depends`
+# {glue:text}`GELU-trained`, over three seeds on one text and under every choice of the measure. {bdg-warning}`depends`
 #
 # **A trained GELU scores highest at the first position of a window**, where it knows one character; part of that may be bias.
 # {bdg-warning}`depends`
@@ -64,10 +63,10 @@ from companion.style import say, table
 # **It lowers the score of every GELU.** One would expect that, because weights are small before training, so that a GELU sees
 # inputs near 0, where it is almost linear.
 #
-# Two transformers with four blocks learn to predict the next character of a text that everybody has: the docstrings of Python's
-# standard library (`companion.docstrings`). In the first a block has two linear layers with a GELU between them, as in GPT-2
+# Two transformers with four blocks learn to predict the next character of a text, the docstrings of Python's standard
+# library (`companion.docstrings`). In the first a block has two linear layers with a GELU between them, as in GPT-2
 # {cite}`radford2019language`. The second has *gates*: it multiplies the GELU's output by a third linear layer of the input
-# {cite}`shazeer2020glu`, as most newer models do. We score the four GELUs, of 512 channels each, on 512 held-out windows of 128
+# {cite}`shazeer2020glu`. We score the four GELUs, of 512 channels each, on 512 held-out windows of 128
 # characters.
 
 # %% mystnb={"figure": {"name": "fig-14-course", "caption": "Training lowers the score of every GELU, after a short rise. Lines are means over three seeds, bands reach from the lowest to the highest."}, "image": {"width": "540px", "alt": "Two panels, without gates above and with gates below, each with four curves that begin near 0.95 and fall while the network trains, to between 0.7 and 0.85. The first two blocks end lowest."}}
@@ -94,8 +93,8 @@ say(of_few.add_suffix(", bias"))
 
 # %% [markdown]
 # With only 512 windows for 512 channels scores are too high: for independent channels, and without shrinkage,
-# {eq}`eq-3-bias` expects {glue:text}`GELU-untrained, bias` before training and {glue:text}`GELU-trained, bias` after. With that
-# covariance the fall is larger (fold).
+# {eq}`eq-3-bias` expects {glue:text}`GELU-untrained, bias` before training and {glue:text}`GELU-trained, bias` after. Without
+# shrinkage the fall is larger (fold).
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 # Mean scores; exact and paired coupling agree, so one of them counts.
@@ -115,8 +114,7 @@ table(sure.agg(**of, most=("lead", "max")), digits=3)
 # %% [markdown]
 # ## What does the position change?
 #
-# **A GELU scores highest where it knows one character**, which is at the first position of a window; the second knows two, the
-# last one all. The section above averages over all positions (*average after*); here each is scored for itself.
+# **A trained GELU scores highest at the first position**, where it knows one character; the last one knows all. The section above averages over all positions (*average after*); here each is scored for itself.
 
 # %% mystnb={"figure": {"name": "fig-14-positions", "caption": "At the first position the GELUs of trained networks score highest; from the fifth on scores hardly change. Lines and bands as above."}, "image": {"width": "540px", "alt": "Two panels, without gates above and with gates below; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
 positions = load_study("language-positions").replace({"network": NAMES})
@@ -153,7 +151,7 @@ gates[f"at {least:.2f} bits a character"] = reached["score"].first()
 table(pd.DataFrame(gates), digits=3)
 
 # %% [markdown]
-# But the lead is smaller than the bias of few windows, which need not be the same for both, and gated networks have more
+# But the lead is smaller than the bias above, which need not be the same for both, and gated networks have more
 # parameters here (exercise 14.2). So whether the gate is the reason is {bdg-secondary}`open`.
 #
 # ## Aside: A pretrained encoder
