@@ -110,7 +110,7 @@ shown = shown.dropna().reset_index()
 deviation_panels(shown, ["euclidean"], chance="other images of the same data")
 
 # %% [markdown]
-# How many times as far as other images of the same data (the bars) move a signature:
+# On other data a signature moves so many times as far as on other images of the same data (the bars):
 
 # %%
 times = real.drop(columns="chance").div(real["chance"], axis=0)

@@ -114,7 +114,8 @@ table(sure.agg(**of, most=("lead", "max")), digits=3)
 # %% [markdown]
 # ## What does the position change?
 #
-# **A trained GELU scores highest at the first position**, where it knows one character; the last one knows all. The section above averages over all positions (*average after*); here each is scored for itself.
+# **A trained GELU scores highest at the first position**, where it knows one character; the last one knows all. The section above
+# averages over all positions (*average after*); here each is scored for itself.
 
 # %% mystnb={"figure": {"name": "fig-14-positions", "caption": "At the first position the GELUs of trained networks score highest; from the fifth on scores hardly change. Lines and bands as above."}, "image": {"width": "540px", "alt": "Two panels, without gates above and with gates below; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
 positions = load_study("language-positions").replace({"network": NAMES})
@@ -137,7 +138,8 @@ say(at[[127]].set_axis(["last"], axis=1))
 #
 # ## Aside: Do gates change it?
 #
-# **Gated units end slightly more linear**, in each seed, after as many steps and at equal loss.
+# **Gated units end slightly more linear**, in each seed, after as many steps and at equal loss. Whether the gate
+# is the reason is {bdg-secondary}`open`.
 #
 # For equal loss each network is scored when it first reaches a loss that all six reach. Mean scores:
 
@@ -151,8 +153,8 @@ gates[f"at {least:.2f} bits a character"] = reached["score"].first()
 table(pd.DataFrame(gates), digits=3)
 
 # %% [markdown]
-# But the lead is smaller than the bias above, which need not be the same for both, and gated networks have more
-# parameters here (exercise 14.2). So whether the gate is the reason is {bdg-secondary}`open`.
+# The lead is smaller than the bias above, which need not be the same for both, and gated networks have more
+# parameters here (exercise 14.2).
 #
 # ## Aside: A pretrained encoder
 #

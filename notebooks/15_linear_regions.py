@@ -22,8 +22,8 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **A path that crosses more regions hardly bends more, for how far its output moves.** In mini ResNets the rank correlation of the
-# number of regions is {glue:text}`ResNet-bend-within` with the bend, and {glue:text}`ResNet-relative bend-within` with the bend
+# **A path that crosses more regions hardly bends more, measured by how far its output moves.** In mini ResNets the rank correlation of
+# the number of regions is {glue:text}`ResNet-bend-within` with the bend, and {glue:text}`ResNet-relative bend-within` with the bend
 # divided by how far the output moves up and down. {bdg-warning}`depends`
 # :::
 
@@ -105,7 +105,7 @@ logits_along_path(followed, digit)
 # (the poster's *absolute deviation*). But ten times the output has ten times the bend. So we divide $D$ by $\ell$ and by the way
 # that $f$ goes up and down: the **relative bend** sees the form of a curve and not its size.
 #
-# Means over the eight segments and all outputs:
+# Most of what wrong labels add to the bend is size. Means over the eight segments and all outputs:
 
 
 # %%
