@@ -68,7 +68,7 @@ check_parameters(globals())
 # ```
 #
 # Networks and images can also be given by name: `"resnet18@DEFAULT"` is torchvision's, `"folder:/data/photos"` is a folder of
-# images, and `"path/to/file.py:function@weights.pt"` calls a function of yours and loads your weights. This page does so:
+# images, and `"path/to/file.py:function@weights.pt"` calls a function of yours and loads your weights. This page gives both by name:
 
 # %% mystnb={"figure": {"name": "fig-five-minutes", "caption": "The non-linearity signature: the score of each activation in turn; colour and marker say where in a block it stands."}, "image": {"alt": "Scatter plot of the affinity score over the depth of the activation, one point for each of the nine activations of a small residual network. Those after a sum lie higher than those before in most of its blocks."}}
 import affscore

@@ -212,9 +212,9 @@ say(table)
 #   compare scores at the same $n$ ({doc}`03_estimating_it_well`).
 # * **It depends on the number of channels.** In the plane 512 samples show that $-x$ is distributed as $x$, in 300 dimensions
 #   they do not ({prf:ref}`proof <prop-range>`).
-# * **The default covariance lowers the score of an affine map** (last row). Networks wider than $n$ need this estimate of
-#   {cite:t}`ledoit2004well`, which mixes the covariance of each cloud with a multiple of the identity. It raises
-#   mean scores of real networks ({doc}`10_every_choice_at_once`).
+# * **The default covariance is shrunk, so even an affine map scores below 1** (last row). Where channels outnumber samples, the
+#   empirical covariance has no inverse. *Shrinkage* {cite}`ledoit2004well` mixes it with a multiple of the identity. It
+#   raises mean scores of real networks ({doc}`10_every_choice_at_once`).
 #
 # ## A closed form
 #

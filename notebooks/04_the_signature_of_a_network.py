@@ -84,7 +84,7 @@ signatures(pd.concat(both))
 # * **By place.** ReLUs after the sum of a shortcut score higher than those inside the blocks
 #   ({doc}`05_residual_connections`).
 # * **By zeros.** The more of its data a ReLU cuts off, the lower it scores ({numref}`fig-zeros`).
-# * **Along the depth.** The lowest scores are in the middle, in other networks elsewhere.
+# * **Along the depth.** Where are the lowest scores? Here in the middle, in other networks elsewhere.
 
 # %% [markdown]
 # (reading-one)=

@@ -17,13 +17,15 @@
 # # Small language models
 #
 # *Do language models become more non-linear as they learn?* The paper measures image networks and leaves language models to future
-# work (section 5) {cite}`bouniot2025alexnet`. We begin with small transformers on one text, and ask what training, gates and the
-# position in the text change.
+# work (section 5) {cite}`bouniot2025alexnet`. We begin with small transformers on one text, and ask what training and the position
+# in the text change.
 #
 # :::{admonition} What we found
 # :class: findings
 # **Training makes a small language model more non-linear.** Its mean score falls from {glue:text}`GELU-untrained` to
-# {glue:text}`GELU-trained`, and about as far with gated units: three seeds each, on one text, under every choice of the measure.
+# {glue:text}`GELU-trained`, over three seeds on one text and under every choice of the measure. {bdg-warning}`depends`
+#
+# **A trained GELU scores highest at the first position of a window**, where it knows one character; part of that may be bias.
 # {bdg-warning}`depends`
 # :::
 
@@ -61,10 +63,10 @@ from companion.style import say, table
 # **It lowers the score of every GELU.** One would expect that, because weights are small before training, so that a GELU sees
 # inputs near 0, where it is almost linear.
 #
-# Two transformers with four blocks learn to predict the next character of a text that everybody has: the docstrings of Python's
-# standard library (`companion.docstrings`). In the first a block has two linear layers with a GELU between them, as in GPT-2
+# Two transformers with four blocks learn to predict the next character of a text, the docstrings of Python's standard
+# library (`companion.docstrings`). In the first a block has two linear layers with a GELU between them, as in GPT-2
 # {cite}`radford2019language`. The second has *gates*: it multiplies the GELU's output by a third linear layer of the input
-# {cite}`shazeer2020glu`, as most newer models do. We score the four GELUs, of 512 channels each, on 512 held-out windows of 128
+# {cite}`shazeer2020glu`. We score the four GELUs, of 512 channels each, on 512 held-out windows of 128
 # characters.
 
 # %% mystnb={"figure": {"name": "fig-14-course", "caption": "Training lowers the score of every GELU, after a short rise. Lines are means over three seeds, bands reach from the lowest to the highest."}, "image": {"width": "540px", "alt": "Two panels, without gates above and with gates below, each with four curves that begin near 0.95 and fall while the network trains, to between 0.7 and 0.85. The first two blocks end lowest."}}
@@ -91,27 +93,8 @@ say(of_few.add_suffix(", bias"))
 
 # %% [markdown]
 # With only 512 windows for 512 channels scores are too high: for independent channels, and without shrinkage,
-# {eq}`eq-3-bias` expects {glue:text}`GELU-untrained, bias` before training and {glue:text}`GELU-trained, bias` after. With that
-# covariance the fall is larger (fold).
-#
-# ## What do gates change?
-#
-# **Gated units end slightly more linear**, in each seed, after as many steps and at equal loss. For equal loss each network is scored
-# when it first reaches a loss that all six reach. Mean scores:
-
-# %%
-training = course.groupby(["network", "seed", "step"])
-training = training[["bits", "score"]].mean()
-least = training.groupby(["network", "seed"])["bits"].min().max()
-reached = training[training["bits"] <= least].groupby(["network", "seed"])
-gates = {"after 500 steps": means.xs("trained", level="way")}
-gates[f"at {least:.2f} bits a character"] = reached["score"].first()
-table(pd.DataFrame(gates), digits=3)
-
-# %% [markdown]
-# But the lead is smaller than the bias above, which need not be the same for both, and gated networks have more parameters here
-# (exercise 14.2). So whether the gate is
-# the reason is {bdg-secondary}`open`.
+# {eq}`eq-3-bias` expects {glue:text}`GELU-untrained, bias` before training and {glue:text}`GELU-trained, bias` after. Without
+# shrinkage the fall is larger (fold).
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 # Mean scores; exact and paired coupling agree, so one of them counts.
@@ -131,8 +114,8 @@ table(sure.agg(**of, most=("lead", "max")), digits=3)
 # %% [markdown]
 # ## What does the position change?
 #
-# **A GELU scores highest where it knows one character**, which is at the first position of a window; the second knows two, the
-# last one all. Sections above average over all positions (*average after*); here each is scored for itself.
+# **A trained GELU scores highest at the first position**, where it knows one character; the last one knows all. The section above
+# averages over all positions (*average after*); here each is scored for itself.
 
 # %% mystnb={"figure": {"name": "fig-14-positions", "caption": "At the first position the GELUs of trained networks score highest; from the fifth on scores hardly change. Lines and bands as above."}, "image": {"width": "540px", "alt": "Two panels, without gates above and with gates below; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
 positions = load_study("language-positions").replace({"network": NAMES})
@@ -152,6 +135,26 @@ say(at[[127]].set_axis(["last"], axis=1))
 # **Single positions score lower than their average**, from the second on: {glue:text}`GELU-last` at the last one against
 # {glue:text}`GELU-trained`. For averages of positions vary less ({doc}`10_every_choice_at_once`). So compare networks under
 # one reduction.
+#
+# ## Aside: Do gates change it?
+#
+# **Gated units end slightly more linear**, in each seed, after as many steps and at equal loss. Whether the gate
+# is the reason is {bdg-secondary}`open`.
+#
+# For equal loss each network is scored when it first reaches a loss that all six reach. Mean scores:
+
+# %%
+training = course.groupby(["network", "seed", "step"])
+training = training[["bits", "score"]].mean()
+least = training.groupby(["network", "seed"])["bits"].min().max()
+reached = training[training["bits"] <= least].groupby(["network", "seed"])
+gates = {"after 500 steps": means.xs("trained", level="way")}
+gates[f"at {least:.2f} bits a character"] = reached["score"].first()
+table(pd.DataFrame(gates), digits=3)
+
+# %% [markdown]
+# The lead is smaller than the bias above, which need not be the same for both, and gated networks have more
+# parameters here (exercise 14.2).
 #
 # ## Aside: A pretrained encoder
 #

@@ -17,14 +17,13 @@
 # # Linear regions
 #
 # *Does a network that cuts its inputs into more linear regions bend more?* A ReLU network is affine on each of its *linear
-# regions*, with a kink from one to the next. But kinks may be too slight to see, so the poster of {cite:t}`gamba2022linear` doubts
-# that their number says much. We compare it with the *bend*: the area between a curve and its *chord*, the straight line between
-# its ends.
+# regions*, with a kink from one to the next. But a kink may be too slight to see. So the poster of {cite:t}`gamba2022linear`
+# doubts that the number of regions says much. We compare it with the *bend*: how far an output is from straight lines.
 #
 # :::{admonition} What we found
 # :class: findings
-# **A path that crosses more regions hardly bends more, once the size of the outputs is divided out.** In mini ResNets the rank
-# correlation of regions and bend is {glue:text}`ResNet-bend-within`, and {glue:text}`ResNet-relative bend-within` if the bend is
+# **A path that crosses more regions hardly bends more, measured by how far its output moves.** In mini ResNets the rank correlation of
+# the number of regions is {glue:text}`ResNet-bend-within` with the bend, and {glue:text}`ResNet-relative bend-within` with the bend
 # divided by how far the output moves up and down. {bdg-warning}`depends`
 # :::
 
@@ -70,11 +69,11 @@ from companion.studies import load_study, under, with_scores
 from companion.style import say, table
 
 # %% [markdown]
-# ## Regions and bend of a path
+# ## What is a bend?
 #
-# **With wrong labels an output bends much more, on not many more regions.** To see that, we follow two mini VGGs without
-# normalisation along a closed path: eight straight segments between eight translations of a digit. One network has learned the
-# digits, the other has memorised labels that are all wrong.
+# **It is the area between an output and straight lines.** We follow two mini VGGs without normalisation along the same closed path:
+# eight straight segments between eight translations of a digit. One network has learned the digits, the other has memorised labels
+# that are all wrong. In each segment we compare an output with its *chord*, the straight line between its ends.
 
 # %%
 weights = "../examples/region_networks.py:vgg8@../examples/weights/vgg8"
@@ -86,7 +85,7 @@ names |= {one.rpartition("/")[2]: one for one in networks}
 models = {name: affscore.load_model(one, seed) for name, one in names.items()}
 prepare = affscore.models.card_of(models["right labels"]).preprocessing
 
-# %% mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords, with a quarter more kinks on the whole path. Left: the output along the path, its chords (dashed) and the area between; right: the first 2&nbsp;% of the first segment, with a tick for each kink."}, "image": {"width": "540px", "alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
+# %% mystnb={"figure": {"name": "fig-regions-path", "caption": "With wrong labels an output is much further from its chords (dashed), with only a quarter more kinks. Left: the whole path, with the area in between; right: its start, enlarged, with a tick for each kink."}, "image": {"width": "540px", "alt": "Two rows of two panels. On the left a curve over the distance along a path, dashed straight lines between the ends of its eight segments, and the area between shaded: narrow with right labels, wide with wrong ones. On the right a short part, where the curve looks almost straight above a row of ticks."}}
 pictures, digits = affscore.models.digits("test")
 path = closed_paths(prepare(pictures[image])[None])[0].double()
 followed = {
@@ -99,16 +98,14 @@ digit = int(digits[image])
 logits_along_path(followed, digit)
 
 # %% [markdown]
-# How are kinks counted? Along a segment of length $\ell$ every unit is piecewise affine, so all kinks can be found exactly
-# {cite}`sotoudeh2019computing`: `along_segments` pushes the segment through the network, layer by layer, and adds a point wherever
-# a unit crosses zero. This gives the number of **regions** (the poster's density), and two measures of a curve $f(t)$
-# with its chord $h(t)$:
+# Each kink is the border of a **region**. All can be found exactly {cite}`sotoudeh2019computing`: `along_segments` pushes a segment
+# through the network, layer by layer, and adds a point wherever a unit crosses zero.
 #
-# * the **bend** $D = \ell \int_0^1 |f - h|\,dt$ is the area between a bow and its string (*absolute deviation*);
-# * the **relative bend**, ours, divides $D$ by $\ell$ and by the way that $f$ goes up and down (*relative deviation*). So it sees
-#   the form of a curve and not its size: it is the same if all outputs are multiplied by a number.
+# The **bend** is the shaded area: $D = \ell \int_0^1 |f - h|\,dt$ for an output $f(t)$ with chord $h(t)$ on a segment of length $\ell$
+# (the poster's *absolute deviation*). But ten times the output has ten times the bend. So we divide $D$ by $\ell$ and by the way
+# that $f$ goes up and down: the **relative bend** sees the form of a curve and not its size.
 #
-# Means over segments and outputs:
+# Most of what wrong labels add to the bend is size. Means over the eight segments and all outputs:
 
 
 # %%
@@ -119,23 +116,23 @@ def measure(segment):
     distance = abs(f - chord).mean(axis=1)
     way = abs(np.diff(segment.logits, axis=0)).sum(axis=0)
     bend = segment.length * distance.mean()
-    return segment.crossings, bend, distance.mean() / way.mean()
+    return bend, distance.mean() / way.mean()
 
 
-MEASURES = ["regions", "bend", "relative bend"]
+MEASURES = ["bend", "relative bend"]
 of_path = {
     name: pd.DataFrame(map(measure, segments), columns=MEASURES).mean()
     for name, segments in followed.items()
 }
-table(pd.DataFrame(of_path).T, digits={"regions": 0})
+table(pd.DataFrame(of_path).T)
 
 # %% [markdown]
 # ## Do more regions mean more bend?
 #
-# **Yes for the bend, hardly for the relative bend.** One pair of networks is one sample, so a mini VGG and a mini ResNet learned
+# **Yes for the bend, hardly for the relative bend.** One pair of networks is one sample. So a mini VGG and a mini ResNet learned
 # the digits as they are, moved at random, and with 20 to 100 % of wrong labels, from three seeds each. All were followed around
-# the same 16 test images. Rank correlations with the number of regions over the segments of a network, means over trainings
-# (for the bend they are higher than the poster's −0.15 to 0.27, which are of CIFAR-10):
+# the same 16 test images. Do the segments of a network that cross more regions bend more? Their rank correlations, means over
+# trainings (the poster has −0.15 to 0.27 for the bend, on CIFAR-10):
 
 # %%
 called = {"vgg8": "VGG", "resnet8": "ResNet"}
@@ -145,21 +142,21 @@ NAMES["relative_deviation"] = "relative bend"
 paths = paths.rename(columns=NAMES)
 way = paths["length"] * paths["total_variation"]
 paths["relative bend"] = paths["bend"] / way
-by_training = paths.groupby(["network", "way", "seed"])[MEASURES]
-rho = by_training.corr("spearman")["regions"].unstack()[MEASURES[1:]]
-within = rho.groupby("network").mean()
+by_training = paths.groupby(["network", "way", "seed"])
+rho = by_training[["regions", *MEASURES]].corr("spearman")["regions"]
+within = rho.unstack()[MEASURES].groupby("network").mean()
 table(within)
 
 # %% tags=["remove-cell"]
 say(within.add_suffix("-within"))
 
 # %% [markdown]
-# **Most of the bend is the size of the outputs.** A network whose outputs are all multiplied by five has five times the bend, and
-# makes the same decisions. With wrong labels nearly that happens:
+# **With wrong labels mostly the outputs grow.** A network whose outputs are all multiplied by five has five times the bend, and
+# makes the same decisions. Nearly that happens:
 
 # %% mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the bend grows several times over, the number of regions and the relative bend little. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"width": "540px", "alt": "Two panels, mini VGG and mini ResNet below each other, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the bend rises from 1 to about 6; those of regions and relative bend stay between 1 and 1.8."}}
 by_labels = paths.groupby(["network", "way"], sort=False)
-means = by_labels[MEASURES].mean()
+means = by_labels[["regions", *MEASURES]].mean()
 times = means.div(means.xs("vanilla", level="way"), level="network")
 times_as_large(times)
 
@@ -201,17 +198,17 @@ say((means.iloc[-1] / means.loc[threshold]).to_frame("grown"), "{:.1f}")
 # Intervals of 95 % are over seeds and images, p-values by permutations
 # of the means over seeds.
 
-both, sure = ["bend", "relative bend"], {}
-for what in both:
+sure = {}
+for what in MEASURES:
     rho = mean_correlation(paths, "regions", what)
     sure["regions", what, "segments"] = f"{rho:.2f}"
 past = wide[wide["width"] >= threshold]
-for what in (*both, "score"):
+for what in (*MEASURES, "score"):
     sure["width", what, "widths"] = trend_over(past, "width", "width", what)
 ours = with_scores(under(load_study("regions")), load_study("regions-paths"))
 ours = ours.rename(columns=NAMES).replace({"network": called})
 for network, rows in ours.groupby("network"):
-    for what in both:
+    for what in MEASURES:
         rho = trend_over(rows, "way", what, "score")
         sure["score", what, f"labels, {network}"] = rho
 sure = pd.Series(sure).rename_axis(["of", "and", "over"])

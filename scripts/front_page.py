@@ -17,7 +17,7 @@ from affscore.plots.style import KIND_LOOKS, PALETTE, house_style, kind_style, l
 from companion.shipped import shipped_signature
 
 INTRODUCTION = Path("book/intro.md")
-NUMBER = re.compile(r"\{glue:text\}`(\d\d)::([\w-]+)`")
+NUMBER = re.compile(r"\{glue:text\}`(\d\d)::([^`]+)`")
 """A number of another page: the number of the chapter, and the name that the chapter gives it (``glue``)."""
 
 SHOWN = {"plainnet56": "plain, 56 layers", "resnet56": "residual, 56 layers"}

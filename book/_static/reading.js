@@ -1,5 +1,5 @@
 // What style sheets cannot do: a reader without a mouse reaches what scrolls, paper shows what is folded, a phone folds code,
-// a figure comes before the cells that prepare it, and asides are folded.
+// a figure comes before the cells that prepare it, imports are with the parameters, asides are folded, and tables fit.
 "use strict";
 
 function letKeysScroll() {
@@ -44,6 +44,16 @@ function figuresFirst() {
   }
 }
 
+// The imports of a page are in the fold of its parameters.
+function foldImports() {
+  const fold = document.querySelector("article .cell.tag_parameters > details");
+  const imports = document.querySelector("article .cell.tag_parameters + .cell.tag_hide-input > details");
+  if (!fold || !imports?.querySelector("summary").textContent.includes("Imports")) return;
+  for (const title of fold.querySelectorAll("summary p")) title.textContent = "The parameters and imports of this page";
+  fold.append(...imports.querySelectorAll(".cell_input"));
+  imports.parentElement.remove();
+}
+
 // A section that is called an aside shows its first paragraph.
 function foldAsides() {
   for (const heading of document.querySelectorAll("article section > h2")) {
@@ -54,6 +64,16 @@ function foldAsides() {
     const first = heading.nextElementSibling;
     while (first?.nextElementSibling) fold.append(first.nextElementSibling);
     first?.after(fold);
+  }
+}
+
+// A table that is wider than a phone becomes smaller. In a fold it has a width when that is opened.
+function fitTables() {
+  const narrow = matchMedia("(max-width: 576px)").matches;
+  for (const table of document.querySelectorAll("article :is(table.dataframe, .pst-scrollable-table-container table)")) {
+    const box = table.closest(".text_html, .pst-scrollable-table-container") ?? table.parentElement;
+    table.classList.remove("smaller");
+    table.classList.toggle("smaller", narrow && box.scrollWidth > box.clientWidth);
   }
 }
 
@@ -76,12 +96,15 @@ window.addEventListener("resize", markWideFormulas);
 window.addEventListener("DOMContentLoaded", nameArrows);
 window.addEventListener("DOMContentLoaded", freeBibliography);
 window.addEventListener("DOMContentLoaded", foldCode);
+window.addEventListener("DOMContentLoaded", foldImports);
 window.addEventListener("DOMContentLoaded", figuresFirst);
 window.addEventListener("DOMContentLoaded", foldAsides);
-window.addEventListener("load", letKeysScroll);
-window.addEventListener("resize", letKeysScroll);
-document.addEventListener("toggle", letKeysScroll, true);
-document.addEventListener("click", () => setTimeout(letKeysScroll));
+for (const act of [fitTables, letKeysScroll]) {
+  window.addEventListener("load", act);
+  window.addEventListener("resize", act);
+  document.addEventListener("toggle", act, true);
+  document.addEventListener("click", () => setTimeout(act));
+}
 
 window.addEventListener("beforeprint", () => {
   for (const folded of document.querySelectorAll("article details:not([open])")) {
