@@ -156,9 +156,10 @@ differ = numbers[verdict[0] == "differs"].copy()
 why = differ["verdict"].str.extract(r"\((.*?)[;)]", expand=False)
 why = why.replace(UNEXPLAINED, "we know no reason")
 differ["number"] = differ["item"].map(readable) + "<br><i>" + why + "</i>"
+differ["paper"] = differ.pop("published")
 by = abs(differ["difference"] / differ["ours"]).sort_values().index[::-1]
 differ["ours"] = differ["ours"].map("{:.4g}".format)
-words_of(differ.loc[by, ["number", "published", "ours"]])
+words_of(differ.loc[by, ["number", "paper", "ours"]])
 
 # %% [markdown]
 # ## The whole ledger

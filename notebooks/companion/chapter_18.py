@@ -46,7 +46,7 @@ _MEASURED = {
     "shrinkage-is-constant": ("on others that of one function moves by {}", r"functions (\S+)"),
     "pure-convnets-low-spread": ("they spread by {} more than those of ViTs", r"ViTs (\S+)"),
     "table-1-sums-up-table-2": ("{1} of {0} numbers differ", r"Of (\d+) .* (\d+) differ"),
-    "training-bends": ("half of it: training lowers the mean score by {}; before, averages do not rise", r"score (\S+)"),
+    "training-bends": ("half: training lowers the mean score by {}; before it averages do not rise", r"score (\S+)"),
     "inception-widens": ("its lowest score is {} above AlexNet's", r"alexnet \(smallest\) (\S+)"),
     "large-patches-plateau": ("its last score is {}, far from 1", r"itself (\S+)"),
     "transitions-linearise": ("there scores go only {} of the way to 1", r"DenseNets go (\S+)"),
