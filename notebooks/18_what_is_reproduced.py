@@ -16,8 +16,8 @@
 # %% [markdown]
 # # What is reproduced
 #
-# *Of what the papers print and claim, what did we find again?* We tested the claims of {cite:t}`bouniot2025alexnet`, of the
-# poster of {cite:t}`gamba2022linear` and of {cite:t}`mehmetigopel2023nonlinear`, and set the numbers of the first two beside ours.
+# *Of what the papers print and claim, what did we find again?* We tested claims of {cite:t}`bouniot2025alexnet`,
+# {cite:t}`gamba2022linear` (a poster) and {cite:t}`mehmetigopel2023nonlinear`, and set the numbers of the first two beside ours.
 #
 # :::{admonition} What we found
 # :class: findings
@@ -73,12 +73,12 @@ from companion.style import download, say, table
 # %% [markdown]
 # ## How many claims hold?
 #
-# **On the paper's own inputs every claim holds; on networks that are not the papers' most are open.** The bars begin with what is
-# nearest to the papers: activation functions on the *paper's inputs*, its *printed numbers* computed again, functions on *other
-# inputs*. *Other networks* have other weights, mostly for CIFAR-10 and ImageNet. *Mini networks* share only names with the papers'
-# networks: they have at most 152,000 parameters, and digits to learn.
+# **On the paper's own inputs every claim holds; on mini networks most are open.** The bars begin with what is nearest to the papers:
+# functions on the *paper's inputs*, *printed numbers* computed again, functions on *other inputs*, *other networks* (other weights,
+# mostly for CIFAR-10 and ImageNet). *Mini networks* share only names with the papers': they have at most 152,000 parameters, and
+# digits to learn.
 
-# %% mystnb={"figure": {"name": "fig-18-claims", "caption": "All claims tested on the paper's inputs hold; most of those tested on mini networks are open. A bar for each thing that claims were tested on."}, "image": {"width": "540px", "alt": "A bar for each material, with the numbers of tests that hold, do not hold, depend on a choice and cannot be decided. That of the paper's inputs, on top, holds in whole; that of mini networks is the longest, more than half of it open."}}
+# %% mystnb={"figure": {"name": "fig-18-claims", "caption": "All claims tested on the paper's inputs hold; most of those tested on mini networks are open."}, "image": {"width": "540px", "alt": "A bar for each material, with the numbers of tests that hold, do not hold, depend on a choice and cannot be decided. That of the paper's inputs, on top, holds in whole; that of mini networks is the longest, more than half of it open."}}
 if models:
     options = {"n": n, "images": images or None, "device": device}
     options |= {"seed": seed, "progress": False}
@@ -113,7 +113,7 @@ results(claims, "fails", on=["printed numbers", "other inputs"])
 # ## What fails on networks?
 #
 # **On other networks no claim fails, and one depends on a choice (last row); on mini networks those above it fail.** These say
-# nothing of the papers' networks: a mini AlexNet is no AlexNet.
+# nothing of the papers' networks.
 
 # %%
 networks = ["mini networks", "other networks"]
@@ -134,8 +134,7 @@ results(claims, "fails", "depends", on=networks)
 #
 # **Where we can compare, most are:** {glue:text}`in all-reproduced` are *reproduced*, up to rounding and two standard errors, and
 # {glue:text}`in all-differs` differ. We *simulated* scores of functions (for half of them the paper leaves out a setting), *computed*
-# sizes, depths and accuracies from public metadata, and *looked up* years and names. Scores of networks would have to be
-# *measured*.
+# sizes, depths and accuracies from public metadata, and *looked up* years and names; none was *measured*.
 
 # %%
 verdict = numbers["verdict"].str.extract("^(reproduced|differs|needs data)")
@@ -149,7 +148,7 @@ table(counts.rename_axis("our number is"), words)
 say(counts, "{:.0f}")
 
 # %% [markdown]
-# These differ, most by what is counted or dated. The largest relative difference stands first:
+# These differ, the largest relative difference first:
 
 # %%
 differ = numbers[verdict[0] == "differs"].copy()

@@ -56,7 +56,7 @@ _MEASURED = {
 
 # pages that are not those of the module of a claim, and claims that no page treats
 _PAGES = {"after-sums-more-linear": "05", "training-bends": "11"}
-_ON_NO_PAGE = ("inception-widens", "average-of-table-2", "better-than-widened-plain-networks")
+_PAGES |= dict.fromkeys(("inception-widens", "average-of-table-2", "better-than-widened-plain-networks"), "no")
 
 
 def readable(item: str) -> str:
@@ -108,16 +108,15 @@ def results(claims: pd.DataFrame, *verdicts: str, on: Sequence[str] = ()) -> Sty
     if on:
         by = by[(by["fails"] + by["depends"]).isin(on)]
     page = {one.name: one.test_on.__module__.partition(".chapter_")[2][:2] for one in all_claims()}
-    page |= _PAGES | dict.fromkeys(_ON_NO_PAGE, "")
-    by["page"] = by["name"].map(page).replace(["", "13"], "no")  # page 13 is about none
+    by["page"] = by["name"].map(page | _PAGES).replace(["", "13"], "no")  # page 13 is about none
     by = by.sort_values(["worst", "page"], ascending=[False, True])  # those that fail before one that depends
-    paths = {path.name[:2]: path.stem for path in Path().glob("[0-9][0-9]_*.ipynb")}
-    links = {number: f' (<a href="{stem}.html">{int(number)}</a>)' for number, stem in paths.items()}
-    by["claim"] += [links.get(page, " (in no chapter)") for page in by["page"]]
-    for word in ("holds", "open"):
-        by[word] = by[word].map(lambda where, word=word: where and f"{word} on {where}")
+    paths = [(path.name[:2], path.stem) for path in Path().glob("[0-9][0-9]_*.ipynb")]
+    links = {number: f' (<a href="{stem}.html">{int(number)}</a>)' for number, stem in paths}
+    by["claim"] += [links.get(page, " (no chapter)") for page in by["page"]]
+    for word, shown in {"holds": "on" if "holds" in verdicts else "holds on", "open": "open on"}.items():
+        by[word] = by[word].str.replace("^(?=.)", f"{shown} ", regex=True)
     found = zip(by["holds"], by["open"], by["name"].map(partial(_note, claims)), strict=True)
-    by["we found"] = ["; ".join(filter(None, parts)) for parts in found]
+    by["we found"] = ["; ".join(filter(None, some)) for some in found]
     return words_of(by[["claim", "we found"]])
 
 
