@@ -55,7 +55,9 @@ def towards(goals: pd.DataFrame, reached: pd.DataFrame) -> Figure:
         goals: A row for each target, a column for each depth.
         reached: Likewise a row for each ``target``, ``network`` and ``seed``.
     """
-    figure, grid = page(len(goals), 3.2, sharey=True, xlabel="activation, in order", ylabel="affinity score")
+    labels = {"xlabel": "activation, in order", "ylabel": "affinity score"}
+    figure, grid = page(len(goals), 0.9, each=2.1, columns=1, sharex=True, sharey=True, **labels)
+    narrow(figure)
     for axes, (name, goal) in zip(grid, goals.iterrows(), strict=True):
         axes.plot(goal, "-", color="black", linewidth=2.5, label="target")
         towards_it = reached[reached.index.get_level_values("target") == name]
