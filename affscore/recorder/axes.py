@@ -203,11 +203,9 @@ Product = tuple[Sequence[Tensor], Sequence[Letters], Letters]
 """The operands of a product, the letters of each, and those of the output."""
 
 _MATRICES = "...ij,...jk->...ik"
-_EQUATIONS = {
-    **dict.fromkeys("matmul bmm mm sparse_mm addmm baddbmm sparse_addmm mv dot addmv".split(), _MATRICES),
-    **{"cdist": "...ic,...jc->...ij", "scaled_dot_product_attention": "...ic,...jc,...jd->...id"},
-    **dict.fromkeys(("tensordot", "inner"), ""),
-}
+_EQUATIONS = dict.fromkeys("matmul bmm mm sparse_mm addmm baddbmm sparse_addmm mv dot addmv".split(), _MATRICES)
+_EQUATIONS |= {"cdist": "...ic,...jc->...ij", "scaled_dot_product_attention": "...ic,...jc,...jd->...id"}
+_EQUATIONS |= {"tensordot": "", "inner": ""}
 _NAMED = "input query a mat1 batch1 mat x1 key other b mat2 batch2 vec x2 value dims".split()
 _DIGITS = "987654321"
 _STANDING = (POSITION, ASSUMED, CLAIMED, WEAK, CHANNEL)

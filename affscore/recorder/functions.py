@@ -156,12 +156,9 @@ NORMS = frozenset(getattr(F, name) for name in "batch_norm group_norm instance_n
 MATRICES = spellings("matmul bmm mm addmm baddbmm") - {Tensor.__rmatmul__}
 _SECOND = "fold unfold batch_norm group_norm instance_norm"
 _LAST = "linear bilinear embedding multi_head_attention_forward scaled_dot_product_attention layer_norm rms_norm"
-CHANNEL_AXES: dict[Function, int] = {
-    **{getattr(F, f"{name}{axes}d"): -axes - 1 for name in ("conv", "conv_transpose") for axes in (1, 2, 3)},
-    **{getattr(F, name): 1 for name in _SECOND.split()},
-    **{getattr(F, name): -1 for name in _LAST.split()},
-    **dict.fromkeys(MATRICES, -1),
-}
+CHANNEL_AXES = {getattr(F, f"{name}{axes}d"): -axes - 1 for name in ("conv", "conv_transpose") for axes in (1, 2, 3)}
+CHANNEL_AXES |= {getattr(F, name): 1 for name in _SECOND.split()}
+CHANNEL_AXES |= {getattr(F, name): -1 for name in _LAST.split()} | dict.fromkeys(MATRICES, -1)
 
 # By name: what multiplies, and divides.
 PRODUCTS = set_of("mul imul rmul multiply")
