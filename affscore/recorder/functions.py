@@ -130,13 +130,15 @@ def set_of(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-MOVES = set_of(
-    "view reshape flatten unflatten squeeze unsqueeze view_as reshape_as ravel permute transpose swapaxes swapdims "
-    "movedim moveaxis t T mT H mH adjoint expand expand_as broadcast_to repeat tile repeat_interleave select narrow "
-    "split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind getitem setitem index_select gather "
-    "take_along_dim flip fliplr flipud roll rot90 unfold pad constant_pad_nd pixel_shuffle pixel_unshuffle "
-    "channel_shuffle native_channel_shuffle cat concat concatenate stack hstack vstack dstack column_stack diagonal "
-    "tril triu masked_fill where"
+RESHAPES = set_of("reshape reshape_as flatten unflatten ravel view view_as")
+"""Names of functions that only change the shape."""
+
+MOVES = RESHAPES | set_of(
+    "squeeze unsqueeze permute transpose swapaxes swapdims movedim moveaxis t T mT H mH adjoint expand expand_as "
+    "broadcast_to repeat tile repeat_interleave select narrow split split_with_sizes chunk tensor_split hsplit vsplit "
+    "dsplit unbind getitem setitem index_select gather take_along_dim flip fliplr flipud roll rot90 unfold pad "
+    "constant_pad_nd pixel_shuffle pixel_unshuffle channel_shuffle native_channel_shuffle cat concat concatenate stack "
+    "hstack vstack dstack column_stack diagonal tril triu masked_fill where"
 )
 """Names of functions that put entries elsewhere, or constants beside them."""
 
@@ -165,9 +167,6 @@ PRODUCTS = set_of("mul imul rmul multiply")
 DIVISIONS = set_of("div idiv truediv itruediv divide true_divide")
 QUOTIENTS = DIVISIONS | set_of("rdiv rtruediv reciprocal")
 
-# By name: what only changes the shape.
-RESHAPES = set_of("reshape reshape_as flatten unflatten ravel view view_as")
-
 # By name: what sums entries up, where a pooling leaves one position.
 STATISTICS = set_of(
     "mean sum nansum prod amax amin max min median var std var_mean std_mean norm vector_norm linalg_vector_norm "
@@ -181,10 +180,8 @@ _NAMES = (
     "relu relu6 leaky_relu prelu rrelu elu selu celu gelu silu mish softplus hardswish hardsigmoid hardtanh sigmoid "
     "logsigmoid tanh erf softsign tanhshrink softshrink hardshrink threshold"
 )
-ACTIVATIONS: Mapping[Function, str] = {
-    **{function: name for name in _NAMES.split() for function in spellings(name)},
-    torch.special.expit: "sigmoid",
-}
+ACTIVATIONS = {function: name for name in _NAMES.split() for function in spellings(name)}
+ACTIVATIONS[torch.special.expit] = "sigmoid"
 """Every function that counts, and the name of its activation."""
 
 _CLAMPS = spellings("clamp clamp_min clip")
