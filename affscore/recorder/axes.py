@@ -80,12 +80,10 @@ def channels_last(features: Tensor, axes: Axes) -> Tensor:
     [[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0, 11.0]]
     """
     parts = [part for held in axes for part in held]
-    images, positions, channels = (
-        [place for place, part in enumerate(parts) if part.role in roles] for roles in ((IMAGE,), (POSITION,), CHANNELS)
-    )
-    apart = features.reshape([part.size for part in parts]).permute(images + positions + channels)
-    apart = apart.flatten(-len(channels))
-    return apart if images else apart.unsqueeze(0)
+    order = sorted(range(len(parts)), key=lambda place: (parts[place].role in CHANNELS, parts[place].role != IMAGE))
+    apart = features.reshape([part.size for part in parts]).permute(order)
+    apart = apart.flatten(-sum(part.role in CHANNELS for part in parts))
+    return apart if has(parts, IMAGE) else apart.unsqueeze(0)
 
 
 @often
@@ -129,8 +127,7 @@ def viewed(axes: Axes, steps: Sequence[int], shape: Sequence[int], strides: Sequ
     for axis, (size, stride) in enumerate(zip(shape, strides, strict=True)):
         held: tuple[Part, ...] = ()
         if size < 2:
-            ones = [part for step, part in pieces if axis and step == stride and part.size == 1]
-            ones = [*axes[axis]] if sliced else ones
+            ones = axes[axis] if sliced else [p[1] for p in pieces if axis and p[0] == stride and p[1].size == 1]
             held = (Part(size, next((part.role for part in ones if part.role in CHANNELS), POSITION)),)
         elif stride == 0:  # expanded
             was = axes[axis] if len(axes) == len(shape) else (Part(1, POSITION),)
@@ -203,11 +200,9 @@ Product = tuple[Sequence[Tensor], Sequence[Letters], Letters]
 """The operands of a product, the letters of each, and those of the output."""
 
 _MATRICES = "...ij,...jk->...ik"
-_EQUATIONS = {
-    **dict.fromkeys("matmul bmm mm sparse_mm addmm baddbmm sparse_addmm mv dot addmv".split(), _MATRICES),
-    **{"cdist": "...ic,...jc->...ij", "scaled_dot_product_attention": "...ic,...jc,...jd->...id"},
-    **dict.fromkeys(("tensordot", "inner"), ""),
-}
+_EQUATIONS = dict.fromkeys("matmul bmm mm sparse_mm addmm baddbmm sparse_addmm mv dot addmv".split(), _MATRICES)
+_EQUATIONS |= {"cdist": "...ic,...jc->...ij", "scaled_dot_product_attention": "...ic,...jc,...jd->...id"}
+_EQUATIONS |= {"tensordot": "", "inner": ""}
 _NAMED = "input query a mat1 batch1 mat x1 key other b mat2 batch2 vec x2 value dims".split()
 _DIGITS = "987654321"
 _STANDING = (POSITION, ASSUMED, CLAIMED, WEAK, CHANNEL)

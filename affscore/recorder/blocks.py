@@ -108,10 +108,9 @@ class Blocks(Follower):
             if x is None:
                 return
             if not path and (numbers := x[:1].numel()) > LARGEST_INPUT:
-                self.notes.append(
-                    f"the network as a whole has no row: its input has {numbers} numbers a sample, more than "
-                    f"{LARGEST_INPUT}, and the least-squares fit of so many needs more samples than that"
-                )
+                size = f"its input has {numbers} numbers a sample, more than {LARGEST_INPUT}"
+                fit = "the least-squares fit of so many needs more samples than that"
+                self.notes.append(f"the network as a whole has no row: {size}, and {fit}")
                 return
             name, kind = type(module).__name__.lower(), "block" if path else "network"
             axis = recorder.channel_axes[path] if self._by_class[path] in (LINEAR, NORMALISATION) else None

@@ -43,7 +43,7 @@ class _Contents:
 
     alive: Any  # keeps the address from being used again while we remember it
     origin: Origin | None = None
-    parts: list[tuple[View, Origin]] = field(default_factory=list)
+    parts: dict[View, Origin] = field(default_factory=dict)
     writes: int = 0
 
 
@@ -75,10 +75,9 @@ class Dataflow:
         known, storage = self._contents(tensor), _storage(tensor)
         entries = storage.nbytes() // tensor.element_size() if storage is not None else 0
         if part and known.origin is not None and tensor.numel() < entries:
-            known.parts = [(other, was) for other, was in known.parts if other != _view(tensor)]
-            known.parts.append((_view(tensor), origin))
+            known.parts[_view(tensor)] = origin
         else:
-            known.origin, known.parts = origin, []
+            known.origin, known.parts = origin, {}
 
     def _contents(self, tensor: Tensor) -> _Contents:
         where = address(tensor)
@@ -88,8 +87,7 @@ class Dataflow:
         return self._known[where]
 
     def __contains__(self, tensor: Tensor) -> bool:
-        known = self._known.get(address(tensor))
-        return known is not None and known.origin is not None
+        return self.origin(tensor) is not None
 
     def origin(self, tensor: Tensor) -> Origin | None:
         """The origin of a tensor, or None if it does not depend on the input."""
@@ -97,9 +95,8 @@ class Dataflow:
         if known is None or not known.parts:
             return known.origin if known else None
         view = _view(tensor)
-        parts = [(part, origin) for part, origin in known.parts if _overlap(part, view)]
-        exact = next((origin for part, origin in reversed(parts) if part == view), None)
-        return exact or (merged([known.origin, *(origin for _, origin in parts)]) if parts else known.origin)
+        parts = {part: origin for part, origin in known.parts.items() if _overlap(part, view)}
+        return parts.get(view) or (merged([known.origin, *parts.values()]) if parts else known.origin)
 
     def overwritten(self, tensor: Tensor) -> None:
         """Note that a function has written into a tensor."""

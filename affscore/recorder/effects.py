@@ -214,7 +214,5 @@ def check_elementwise(described: str, apply: Callable[[Tensor], Tensor], x: Tens
     affscore.errors.AffscoreError: a softmax was declared as an activation, and is none: ...
     """
     if mixes(apply, x, 1 - x):
-        raise AffscoreError(
-            f"{described} was declared as an activation, and is none: each entry of its output must depend on the "
-            "same entry of its input only, and on no random numbers"
-        )
+        wanted = "each entry of its output must depend on the same entry of its input only, and on no random numbers"
+        raise AffscoreError(f"{described} was declared as an activation, and is none: {wanted}")

@@ -22,7 +22,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 from affscore.recorder.calls import ActivationCall, Event
 from affscore.recorder.dataflow import is_wrapped, view_of
 from affscore.recorder.effects import is_whole
-from affscore.recorder.functions import NO_EFFECT, Effect, Function, writes_in_place
+from affscore.recorder.functions import NO_EFFECT, Effect, Function, as_function
 
 _LARGEST_CONSTANT = 2**16
 _LONGEST_FORMULA = 64
@@ -201,12 +201,8 @@ def evaluated(step: Step, known: dict[Step, Tensor]) -> Tensor:
     """The value of a formula, given those of some of its steps."""
     if step not in known:
         assert step.function is not None
-        args = [evaluated(a, known) if isinstance(a, Step) else a for a in step.args]
-        kwargs = {key: evaluated(a, known) if isinstance(a, Step) else a for key, a in step.kwargs.items()}
-        if writes_in_place(step.function):
-            args[0] = args[0].clone()
-        value = step.function(*args, **kwargs)
-        known[step] = args[0] if value is None else value  # item assignment returns nothing
+        given = [evaluated(value, known) for value in (*step.args, *step.kwargs.values()) if isinstance(value, Step)]
+        known[step] = as_function(step.function, step.args, step.kwargs, lambda value: isinstance(value, Step))(*given)
     return known[step]
 
 
@@ -221,10 +217,8 @@ def _number(constant: Tensor) -> Tensor:
 # How far (relative to its largest value) a formula may be from an activation to get its name. The bound takes the usual
 # approximations of GELU for GELU, but not x * sigmoid(1.702 x), which has a name of its own.
 _SMOOTH, _EXACT = 1e-3, 1e-6
-_TOLERANCES = {
-    **dict.fromkeys("relu relu6 hardtanh hardsigmoid hardswish hard_mish relu_squared softsign".split(), _EXACT),
-    **dict.fromkeys("gelu quick_gelu silu mish elu selu softplus sigmoid tanh".split(), _SMOOTH),
-}
+_TOLERANCES = dict.fromkeys("relu relu6 hardtanh hardsigmoid hardswish hard_mish relu_squared softsign".split(), _EXACT)
+_TOLERANCES |= dict.fromkeys("gelu quick_gelu silu mish elu selu softplus sigmoid tanh".split(), _SMOOTH)
 _WRITTEN_OUT: Mapping[str, Callable[[Tensor], Tensor]] = {
     "hard_mish": lambda z: 0.5 * z * (z + 2).clamp(0, 2),
     "relu_squared": lambda z: F.relu(z).square(),
@@ -257,9 +251,8 @@ def name_by_values(function: Function, device: torch.device | None = None, ndim:
     sizes = values.abs().clamp(min=values[_NEAR].abs().max())
     errors = ((values - scales * expected).abs() / sizes).amax(dim=1)
     for (name, tolerance), scale, error in zip(_TOLERANCES.items(), scales, errors.tolist(), strict=True):
-        if name == "relu" and values[grid <= 0].any():
-            continue  # maximum(x, 1e-6), which guards a quotient
-        if scale > 0 and error <= tolerance + 1e-7:
+        guard = name == "relu" and values[grid <= 0].any()  # maximum(x, 1e-6), which guards a quotient
+        if scale > 0 and error <= tolerance + 1e-7 and not guard:
             return name
     slopes = values[grid != 0] / grid[grid != 0]
     below, above = slopes.chunk(2)

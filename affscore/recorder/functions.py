@@ -130,13 +130,15 @@ def set_of(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-MOVES = set_of(
-    "view reshape flatten unflatten squeeze unsqueeze view_as reshape_as ravel permute transpose swapaxes swapdims "
-    "movedim moveaxis t T mT H mH adjoint expand expand_as broadcast_to repeat tile repeat_interleave select narrow "
-    "split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind getitem setitem index_select gather "
-    "take_along_dim flip fliplr flipud roll rot90 unfold pad constant_pad_nd pixel_shuffle pixel_unshuffle "
-    "channel_shuffle native_channel_shuffle cat concat concatenate stack hstack vstack dstack column_stack diagonal "
-    "tril triu masked_fill where"
+RESHAPES = set_of("reshape reshape_as flatten unflatten ravel view view_as")
+"""Names of functions that only change the shape."""
+
+MOVES = RESHAPES | set_of(
+    "squeeze unsqueeze permute transpose swapaxes swapdims movedim moveaxis t T mT H mH adjoint expand expand_as "
+    "broadcast_to repeat tile repeat_interleave select narrow split split_with_sizes chunk tensor_split hsplit vsplit "
+    "dsplit unbind getitem setitem index_select gather take_along_dim flip fliplr flipud roll rot90 unfold pad "
+    "constant_pad_nd pixel_shuffle pixel_unshuffle channel_shuffle native_channel_shuffle cat concat concatenate stack "
+    "hstack vstack dstack column_stack diagonal tril triu masked_fill where"
 )
 """Names of functions that put entries elsewhere, or constants beside them."""
 
@@ -156,20 +158,14 @@ NORMS = frozenset(getattr(F, name) for name in "batch_norm group_norm instance_n
 MATRICES = spellings("matmul bmm mm addmm baddbmm") - {Tensor.__rmatmul__}
 _SECOND = "fold unfold batch_norm group_norm instance_norm"
 _LAST = "linear bilinear embedding multi_head_attention_forward scaled_dot_product_attention layer_norm rms_norm"
-CHANNEL_AXES: dict[Function, int] = {
-    **{getattr(F, f"{name}{axes}d"): -axes - 1 for name in ("conv", "conv_transpose") for axes in (1, 2, 3)},
-    **{getattr(F, name): 1 for name in _SECOND.split()},
-    **{getattr(F, name): -1 for name in _LAST.split()},
-    **dict.fromkeys(MATRICES, -1),
-}
+CHANNEL_AXES = {getattr(F, f"{name}{axes}d"): -axes - 1 for name in ("conv", "conv_transpose") for axes in (1, 2, 3)}
+CHANNEL_AXES |= {getattr(F, name): 1 for name in _SECOND.split()}
+CHANNEL_AXES |= {getattr(F, name): -1 for name in _LAST.split()} | dict.fromkeys(MATRICES, -1)
 
 # By name: what multiplies, and divides.
 PRODUCTS = set_of("mul imul rmul multiply")
 DIVISIONS = set_of("div idiv truediv itruediv divide true_divide")
 QUOTIENTS = DIVISIONS | set_of("rdiv rtruediv reciprocal")
-
-# By name: what only changes the shape.
-RESHAPES = set_of("reshape reshape_as flatten unflatten ravel view view_as")
 
 # By name: what sums entries up, where a pooling leaves one position.
 STATISTICS = set_of(
@@ -184,10 +180,8 @@ _NAMES = (
     "relu relu6 leaky_relu prelu rrelu elu selu celu gelu silu mish softplus hardswish hardsigmoid hardtanh sigmoid "
     "logsigmoid tanh erf softsign tanhshrink softshrink hardshrink threshold"
 )
-ACTIVATIONS: Mapping[Function, str] = {
-    **{function: name for name in _NAMES.split() for function in spellings(name)},
-    torch.special.expit: "sigmoid",
-}
+ACTIVATIONS = {function: name for name in _NAMES.split() for function in spellings(name)}
+ACTIVATIONS[torch.special.expit] = "sigmoid"
 """Every function that counts, and the name of its activation."""
 
 _CLAMPS = spellings("clamp clamp_min clip")

@@ -51,7 +51,8 @@ class Kinds(Follower):
             self._multiplied(event)
 
     def _multiplied(self, event: Event) -> None:
-        calls, sizes = self._calls, [_entries(factor) for factor in event.tensors]
+        calls, shapes = self._calls, [zip(one.shape, one.stride(), strict=True) for one in event.tensors]
+        sizes = [math.prod(size for size, stride in axes if stride) for axes in shapes]  # of expanded ones once
         made_by = [origin.activation for origin in event.origins if origin]
         factors = [(calls[index], size) for index, size in zip(made_by, sizes, strict=True) if index is not None]
         if sizes[0] == sizes[1]:
@@ -86,11 +87,6 @@ class Kinds(Follower):
                         call.kind = ORDINALS[sorted(depths[path, run]).index(call.depth)]
                     break
         return calls
-
-
-def _entries(tensor: Tensor) -> int:
-    """How many different entries a tensor has: one that was expanded repeats its own."""
-    return math.prod(size for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if stride)
 
 
 _KINDS: MutableMapping[nn.Module, str] = WeakKeyDictionary()
@@ -173,9 +169,7 @@ def is_made_of_linear_layers(module: nn.Module) -> bool:
             if isinstance(part, nn.modules.conv._ConvNd) and (part.groups > 1 or any(s > 1 for s in part.kernel_size)):
                 return False
             linear += 1
-        elif isinstance(part, nn.PReLU):
-            continue
-        elif kind_by_class(part) or any(weights.numel() for weights in part.parameters(recurse=False)):
+        elif not isinstance(part, nn.PReLU) and (kind_by_class(part) or any(p.numel() for p in part.parameters(False))):
             return False
     return linear > 1
 

@@ -29,9 +29,8 @@ def unwrapped(model: nn.Module) -> nn.Module:
     True
     """
     if not isinstance(model, nn.Module):
-        raise AffscoreError(
-            f"model must be a torch.nn.Module (affscore.load_model makes one of a name), got {type(model).__name__}"
-        )
+        got = type(model).__name__
+        raise AffscoreError(f"model must be a torch.nn.Module (affscore.load_model makes one of a name), got {got}")
     wrapped = isinstance(model, (nn.DataParallel, nn.parallel.DistributedDataParallel))
     inner = model.module if wrapped else getattr(model, "_orig_mod", None)
     if isinstance(inner, nn.Module):
@@ -39,10 +38,8 @@ def unwrapped(model: nn.Module) -> nn.Module:
     for name, module in model.named_modules():
         if isinstance(module, torch.jit.ScriptModule):
             where = f"its part {name!r}" if name else "it"
-            raise AffscoreError(
-                f"the activations of this network cannot be seen, since {where} is TorchScript; "
-                "give the network from before torch.jit.script or torch.jit.trace"
-            )
+            why = f"since {where} is TorchScript; give the network from before torch.jit.script or torch.jit.trace"
+            raise AffscoreError(f"the activations of this network cannot be seen, {why}")
     return model
 
 
@@ -61,9 +58,8 @@ def choose_device(device: str, model: nn.Module) -> torch.device:
             raise RuntimeError("scores need float64, on a CPU or a GPU that has it")
         torch.empty(0, device=chosen)
     except (RuntimeError, AssertionError, TypeError) as error:  # as PyTorch raises, by device
-        raise AffscoreError(
-            f"the device {device!r} cannot be used here ({first_line(error)}); use auto or cpu"
-        ) from error
+        why = first_line(error)
+        raise AffscoreError(f"the device {device!r} cannot be used here ({why}); use auto or cpu") from error
     return chosen
 
 
@@ -143,11 +139,9 @@ def check_whole(model: nn.Module) -> None:
     spread = tuple(getattr(sys.modules.get(home), name, ()) for home, name in homes.items())
     for name, part in (*model.named_parameters(), *model.named_modules()):
         if isinstance(part, spread) or hasattr(part, "ds_id"):  # the mark of DeepSpeed's ZeRO-3
-            raise AffscoreError(
-                f"this network cannot be measured while it trains: weights ({name or 'all'}) are spread over "
-                "several processes (FSDP, tensor parallelism, ZeRO-3); train it with DistributedDataParallel, or "
-                "measure a whole copy of it with affscore.signature"
-            )
+            where = f"weights ({name or 'all'}) are spread over several processes (FSDP, tensor parallelism, ZeRO-3)"
+            advice = "train it with DistributedDataParallel, or measure a whole copy of it with affscore.signature"
+            raise AffscoreError(f"this network cannot be measured while it trains: {where}; {advice}")
 
 
 def seed_generators(seed: int, device: torch.device) -> None:

@@ -181,11 +181,11 @@ class Recorder:
                 self.independent_of_input += 1
                 yield []
                 return
+            described = f"{name} of layer {self.frame[0] or '(root)'!r}"
             if is_wrapped(x) or x.is_nested or x.layout is not torch.strided:
-                raise AffscoreError(
-                    f"{self.described(name)} runs on a nested or sparse tensor, or under torch.vmap or a transform of "
-                    "torch.func: write this part of the network for a batch in one dense (or padded) tensor"
-                )
+                where = "on a nested or sparse tensor, or under torch.vmap or a transform of torch.func"
+                advice = "write this part of the network for a batch in one dense (or padded) tensor"
+                raise AffscoreError(f"{described} runs {where}: {advice}")
             named = {key: value for key, value in kwargs.items() if key != "out"}
             apply, block = functions.as_function(function, args, named, lambda value: value is x), ""
             if not builtin and name in self.chosen.names:
@@ -193,13 +193,11 @@ class Recorder:
                 if module is not None:
                     block = kind_of_block(module, apply, one)
                 elif name not in self.ran:
-                    check_elementwise(self.described(name), apply, one)
+                    check_elementwise(described, apply, one)
                 self.ran.add(name)
             if block and not (x.is_floating_point() and x.ndim > 1):
-                raise AffscoreError(
-                    f"{self.described(name)} was declared as a block, and takes no real numbers that depend on the "
-                    "samples; declare the module that does"
-                )
+                lacks = "takes no real numbers that depend on the samples; declare the module that does"
+                raise AffscoreError(f"{described} was declared as a block, and {lacks}")
             event = Event(apply, (x,), {}, [x], [self.flow.origin(x)], effect=Effect(True, True))
             step = None if block else self.formulas.step(event)
             with self.activation(self.new_call(name, x, block, builtin), x, apply, step) as returned:
@@ -277,10 +275,9 @@ class Recorder:
             raise AffscoreError(f"{call} counts as a block, and must return a tensor of numbers for each sample")
         call.output = self.layout.place(outputs[0])
         if call.output.channels != call.channels:
-            raise AffscoreError(
-                f"{call} was declared as a block, and has width {call.channels} before and {call.output.channels} "
-                "after: declare another module, or use units='blocks', whose criterion affine_fit takes both"
-            )
+            widths = f"has width {call.channels} before and {call.output.channels} after"
+            advice = "declare another module, or use units='blocks', whose criterion affine_fit takes both"
+            raise AffscoreError(f"{call} was declared as a block, and {widths}: {advice}")
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was none."""
@@ -314,7 +311,3 @@ class Recorder:
                 self.flow.mark(tensor, origin, part=in_place)
             if tensor.layout is torch.strided and not any(one.is_nested for one in (tensor, *inputs)):
                 self.layout.observe(event, tensor)
-
-    def described(self, name: str) -> str:
-        """An activation that runs now, as messages name it."""
-        return f"{name} of layer {self.frame[0] or '(root)'!r}"
