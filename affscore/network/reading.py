@@ -123,6 +123,8 @@ class Pictures:
                 self.expected = assumed_preprocessing(item.width if item.width == item.height else None, self.size)
             self.sizes.add(item.size)
             return self.expected(item)
+        if isinstance(item, Mapping):  # which need not be a dictionary
+            return {name: tree_map(self._prepared, value) for name, value in item.items()}
         check_plain(item)  # before they are put into a batch, which drops masks
         return item
 
