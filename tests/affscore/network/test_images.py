@@ -9,8 +9,7 @@ from PIL import Image
 from torch import nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Sampler, TensorDataset
 
-from affscore import load_data, signature
-from affscore.errors import AffscoreError
+from affscore import AffscoreError, load_data, signature
 from affscore.models import Preprocessing
 from affscore.models.card import ModelCard
 from affscore.network.images import image_stream
@@ -27,7 +26,6 @@ def stream(data, images=None, n=6, batch_size=4, seed=0, expected=SMALL):
 
 
 def tensors(made):
-    """The only input of every chunk."""
     return [chunk.tensors[0] for chunk in made.chunks]
 
 
