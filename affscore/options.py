@@ -156,12 +156,9 @@ def checked(options: Options) -> Options:
     chosen = [name for name in _VARIED if getattr(options, name) not in (getattr(Options, name), ())]
     if several and chosen:
         raise AffscoreError(f"a multiverse is of the activations, and of every order and covariance: omit {chosen[0]}")
-    found = replace(
-        in_range(options),
-        order="activate-first" if options.reduction in COMMUTING else options.order,
-        multiverse=several,
-        criteria=() if several else options.criteria,
-    )
+    order = "activate-first" if options.reduction in COMMUTING else options.order
+    criteria = () if several else options.criteria
+    found = replace(in_range(options), order=order, multiverse=several, criteria=criteria)
     return replace(found, coupling="paired") if found.only_paired else found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -25,10 +26,8 @@ TOLERANCE = 1e-2
 JUMP = 10.0
 """By how much more than it did at any activation before: rounding errors grow slowly through a network, to any size."""
 
-RANDOM = (
-    "the network gives other numbers for the same sample, since it draws random numbers or keeps a state: its scores "
-    "depend on the seed, and on batch_size"
-)
+_SINCE = "it draws random numbers or keeps a state: its scores depend on the seed, and on batch_size"
+RANDOM = f"the network gives other numbers for the same sample, since {_SINCE}"
 """The note on such a network."""
 
 REPEATABLE = 1e-5
@@ -62,8 +61,7 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
 
     def probe(places: list[int]) -> list[Pair]:
         """What the activations see of a few samples."""
-        seen = Collector(collector.options, first=collector.first, places=places, experts=collector.experts)
-        recorder.listener = seen
+        recorder.listener = seen = replace(collector, places=places, known=(), room=0)
         forward(network, recorder, images[places], name)
         return seen.collected()[0]
 
@@ -79,12 +77,10 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         if len(again) != len(alone) or _first_difference(alone, again, [*range(size)], REPEATABLE):
             return [RANDOM, *notes]
         if where := _first_difference(alone, among, places, TOLERANCE, JUMP):
-            what = f"{_counted(size)} alone {'gives' if size == 1 else 'give'}"
-            raise ScatteredError(
-                f"the network {name} mixes samples, or moves the axis that counts them, before {where.call}: "
-                f"{what} other numbers than among others; each must go through by itself, along the first axis",
-                f"they do not stand one after the other where {where.call} sees them",
-            )
+            what = f"{_counted(size)} alone {'gives' if size == 1 else 'give'} other numbers than among others"
+            mixed = f"the network {name} mixes samples, or moves the axis that counts them, before {where.call}: {what}"
+            reason = f"they do not stand one after the other where {where.call} sees them"
+            raise ScatteredError(f"{mixed}; each must go through by itself, along the first axis", reason)
         return notes
 
     for several in _a_few_of(len(images)):

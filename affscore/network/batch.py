@@ -92,17 +92,13 @@ def subject_of(
     check_has_weights(network, type(network).__name__)
     card = card_of(network)
     stream = image_stream(data, card, options, execution.batch_size, Feeding(network, forward))
-    return Subject(
-        network, card, stream, stream.name if data_name is None else data_name, options, execution,
-        choose_device(execution.device, network),
-        getattr(network, "declared_activations", ()) if activations is None else activations, forward,
-    )  # fmt: skip
+    name, device = stream.name if data_name is None else data_name, choose_device(execution.device, network)
+    declared = getattr(network, "declared_activations", ()) if activations is None else activations
+    return Subject(network, card, stream, name, options, execution, device, declared, forward)
 
 
 @contextmanager
-def recorded(
-    subject: Subject, preparing: Callable[[nn.Module, torch.device], AbstractContextManager[Any]] = prepared
-) -> Iterator[Recorder]:
+def recorded(subject: Subject, preparing: Callable[..., AbstractContextManager[Any]] = prepared) -> Iterator[Recorder]:
     """The network in evaluation mode under a recorder; afterwards it is as it was, and so are random states.
 
     Args:
@@ -111,15 +107,10 @@ def recorded(
     """
     options, device = subject.options, subject.device
     # no_grad and not inference_mode: what the network moves or caches must still be fit for training
-    with (
-        ONE_AT_A_TIME,
-        torch.no_grad(),
-        random_states_kept(device),
-        preparing(subject.network, device),
-        recording(subject.network, Collector(options), subject.activations, options.units == "blocks") as recorder,
-    ):
+    with ONE_AT_A_TIME, torch.no_grad(), random_states_kept(device), preparing(subject.network, device):
         seed_generators(options.seed, device)  # a loader may shuffle, and a data set draw, before the first batch
-        yield recorder
+        with recording(subject.network, Collector(options), subject.activations, options.units == "blocks") as recorder:
+            yield recorder
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import zlib
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -16,11 +17,11 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError, first_line
 from affscore.network.experts import TIMES, Experts, Key, common_order, first_difference
-from affscore.network.reduction import SAME_FOR_ALL, ScatteredError, chosen_positions, images_first, marked, reduced
+from affscore.network.reduction import SAME_FOR_ALL, Reducing, ScatteredError, chosen_positions, images_first, marked
 from affscore.network.scoring import Pair
 from affscore.options import Options
 from affscore.recorder.axes import Place
-from affscore.recorder.calls import ActivationCall, Listener
+from affscore.recorder.calls import ActivationCall
 
 SPARSE = 1e-3
 """Entries of at most this magnitude count as zero."""
@@ -30,7 +31,7 @@ BLOCK = 2**17
 
 
 @dataclass(eq=False)
-class Collector(Listener):
+class Collector(Reducing):
     """A listener that reduces feature maps as they pass, and keeps n x c numbers an activation.
 
     The positions of ``sample`` depend on the seed, the layer and the number of the image, and not on how many images
@@ -52,8 +53,6 @@ class Collector(Listener):
     known: Sequence[Key] = ()
     experts: Experts | None = None
     places: Sequence[int] = ()
-    images: int = field(default=0, init=False)
-    text: Tensor | None = field(default=None, init=False)  # which tokens are none of padding
     # a pair for each way to reduce: of each activation, and of those of the forward pass that is running
     _pairs: dict[Key, list[Pair]] = field(default_factory=dict, init=False)
     _arriving: dict[int, list[Pair]] = field(default_factory=dict, init=False)
@@ -84,13 +83,12 @@ class Collector(Listener):
         arriving, self._arriving = sorted(self._arriving.values(), key=lambda several: several[0].call.index), {}
         if not arriving:
             return
-        times = Counter[tuple[str, int]]()
-        for pair, *others in arriving if self.experts is not None else ():
-            place = pair.call.layer, pair.weights
-            call = replace(pair.call, call=times[place] * TIMES + pair.weights)
-            times[place] += 1
-            for one in (pair, *others):
-                one.call, one.reached = call, [self.first - self._start]
+        times = defaultdict[tuple[str, int], Iterator[int]](itertools.count)
+        for several in arriving if self.experts is not None else ():
+            weights, call = several[0].weights, several[0].call
+            call = replace(call, call=next(times[call.layer, weights]) * TIMES + weights)
+            for pair in several:
+                pair.call, pair.reached = call, [self.first - self._start]
         keys = tuple(several[0].key for several in arriving)
         self.known = self.known or keys
         if self.experts is None and (difference := first_difference(self.known, keys)):
@@ -116,12 +114,12 @@ class Collector(Listener):
         """Reduce the input of an activation, before an in-place activation overwrites it."""
         if self.experts is not None and not x.numel():  # an expert that the sample does not reach
             return
-        weights = 0 if self.experts is None else self.experts.weights_of(x)
-        self._arriving[id(call)] = [self._begun(call, x, apply, weights, way) for way in self._ways]
+        self._arriving[id(call)] = [self._begun(call, x, apply, way) for way in self._ways]
 
-    def _begun(self, call: ActivationCall, x: Tensor, apply: Any, weights: int, way: Options) -> Pair:
-        points, size = self._reduce(way, call, x)
-        pair = Pair(call, x.dtype, apply, points, entries=x.numel(), weights=weights, sizes=(size, size))
+    def _begun(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor], way: Options) -> Pair:
+        points, size = self._reduce(way, call, x, None)
+        weights = 0 if self.experts is None else self.experts.weights_of(x)
+        pair = Pair(call, x.dtype, apply, points, weights=weights, sizes=(size, size))
         pair.points_a_sample = len(points) // self.images
         pair.terms = x.numel() // points.numel() if size.ndim else 1
         if "sparsity" in way.criteria:
@@ -143,20 +141,16 @@ class Collector(Listener):
                 pair.y, size = self._reduce(way, call, y, call.output)
                 pair.sizes = (pair.sizes[0], size)
                 # a block may leave fewer positions than are drawn, or make more of them: as many on both sides
-                if len(pair.x) != len(pair.y) and not (len(pair.x) % self.images or len(pair.y) % self.images):
-                    each = pair.points_a_sample = min(len(pair.x), len(pair.y)) // self.images
-                    both = (z.unflatten(0, (self.images, -1))[:, :each].flatten(0, 1) for z in (pair.x, pair.y))
-                    pair.x, pair.y = both
+                if len(pair.x) != len(pair.y):
+                    k = pair.points_a_sample = min(len(pair.x), len(pair.y)) // self.images
+                    pair.x, pair.y = (z.unflatten(0, (self.images, -1))[:, :k].flatten(0, 1) for z in (pair.x, pair.y))
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was a part of another one."""
         self._arriving.pop(id(call), None)
 
-    def _reduce(
-        self, way: Options, call: ActivationCall, features: Tensor, output: Place | None = None
-    ) -> tuple[Tensor, Tensor]:
-        where = partial(self._positions, call, way.points_a_sample)
-        return reduced(call, features, self.images, way.reduction, where, self.text, output)
+    def _reduce(self, way: Options, call: ActivationCall, x: Tensor, output: Place | None) -> tuple[Tensor, Tensor]:
+        return self.reduced(call, x, way.reduction, output, partial(self._positions, call, way.points_a_sample))
 
     def _counted(self, call: ActivationCall, features: Tensor, output: Place | None = None) -> Tensor:
         """The entries that criteria count: of a text all but those of padding."""
@@ -209,14 +203,12 @@ def sparse_entries(features: Tensor) -> tuple[int, int]:
     values = features.detach()
     if values.dtype not in (torch.float32, torch.float64):
         values = values.float()
-    if values.device.type != "cpu":
-        low = int(torch.count_nonzero(values <= SPARSE))
-        return low - int(torch.count_nonzero(values < -SPARSE)), low
-    # block by block in the cache: ten times faster than one pass over new memory, and less time than the ReLU before it
-    array = values.numpy().ravel("K")  # the order does not matter, and this one is that of the memory
-    low = negative = 0
-    for start in range(0, len(array), BLOCK):
-        block = array[start : start + BLOCK]
-        low += int(np.count_nonzero(block <= SPARSE))
-        negative += int(np.count_nonzero(block < -SPARSE))
+    blocks: Any = [values]
+    count: Any = torch.count_nonzero
+    if values.device.type == "cpu":
+        # block by block in the cache: ten times faster than one pass over new memory, and less time than the ReLU
+        array = values.numpy().ravel("K")  # the order does not matter, and this one is that of the memory
+        blocks, count = np.array_split(array, 1 + len(array) // BLOCK), np.count_nonzero
+    counts = [(int(count(block <= SPARSE)), int(count(block < -SPARSE))) for block in blocks]
+    low, negative = map(sum, zip(*counts, strict=True))
     return low - negative, low

@@ -148,10 +148,8 @@ class Criterion:
     def columns(self) -> tuple[Column, ...]:
         """Its columns, in the order of what is computed."""
         sides = {"_before": ", before the activation", "_after": ", after it"} if self.before_and_after else {"": ""}
-        return tuple(
-            Column(self.name + side, "number", self.description + which, self.within, missing=self.missing)
-            for side, which in sides.items()
-        )
+        one = Column(self.name, "number", self.description, self.within, missing=self.missing)
+        return tuple(one._replace(name=one.name + side, description=one.description + of) for side, of in sides.items())
 
     def numbers(self, flag: str, samples: Any) -> dict[str, float]:
         """Its columns in a row of the table; NaN, and not computed, where it is not defined."""

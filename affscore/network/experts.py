@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise, zip_longest
 from operator import itemgetter
 from typing import Any
@@ -64,16 +64,14 @@ class Experts(Follower):
 def experts_told_apart(recorder: Recorder, network: nn.Module) -> Iterator[Experts]:
     """Follow the weights; networks of transformers run their experts one by one meanwhile, not in a single call."""
     models: list[Any] = [module for module in network.modules() if hasattr(module, "get_experts_implementation")]
-    before = [model.get_experts_implementation() for model in models]
     recorder.followers.append(experts := Experts(network))
-    try:
+    with ExitStack() as after:
+        after.callback(recorder.followers.remove, experts)
+        for model in reversed(models):
+            after.callback(model.set_experts_implementation, model.get_experts_implementation())
         for model in models:
             model.set_experts_implementation("eager")
         yield experts
-    finally:
-        recorder.followers.remove(experts)
-        for model, implementation in zip(models, before, strict=True):
-            model.set_experts_implementation(implementation)
 
 
 def first_difference(before: Iterable[Key], now: Iterable[Key]) -> str:

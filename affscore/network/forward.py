@@ -49,10 +49,9 @@ def forward(network: nn.Module, recorder: Recorder, images: Inputs, name: str, a
     if not recorder.calls:
         raise AffscoreError(_why_none(network, recorder, images[:1], name))
     if recorder.flow.lost(output):
-        raise AffscoreError(
-            f"the activations of {name} cannot all be seen: as far as torch shows, its output does not depend on the "
-            "samples; declare the class of what is no torch function, or in another thread: activations=[...]"
-        )
+        why = "as far as torch shows, its output does not depend on the samples"
+        advice = "declare the class of what is no torch function, or in another thread: activations=[...]"
+        raise AffscoreError(f"the activations of {name} cannot all be seen: {why}; {advice}")
     return output
 
 
@@ -132,9 +131,8 @@ def accuracy_of(
     if bool((found < 0).any()):
         notes.append("some outputs of the network are NaN: these samples count as classified wrongly")
     if stream.name.startswith("folder:") and network is None and not are_wordnet_ids(classes or ()):
-        notes.append(
-            "the accuracy takes the folders, in sorted order, for the classes of the network (attribute classes)"
-        )
+        taken = "the folders, in sorted order, for the classes of the network (attribute classes)"
+        notes.append(f"the accuracy takes {taken}")
     return int((found == torch.tensor(outputs)[labels]).sum()) / len(labels), notes
 
 

@@ -85,8 +85,7 @@ class ImageStream:
         seen = 0
         for chunk in self.chunks:
             while len(chunk):
-                part = chunk[: n - seen % n]
-                chunk = chunk[len(part) :]
+                part, chunk = chunk[: n - seen % n], chunk[n - seen % n :]
                 yield seen // n, part
                 seen += len(part)
                 bar.update(len(part))
@@ -143,9 +142,7 @@ def _checksums(inputs: Inputs) -> NDArray[np.uint32]:
     return np.array([(crc32(s), adler32(s[:: 1 + len(s) // 256].tobytes())) for s in samples], "<u4").reshape(-1, 2)
 
 
-def image_stream(
-    data: Any, card: ModelCard, options: Options, batch_size: int, feeding: Feeding | None = None
-) -> ImageStream:
+def image_stream(data: Any, card: ModelCard, options: Options, batch_size: int, feeding: Feeding) -> ImageStream:
     """A stream of images from a SPEC, tensors, arrays, a table, a Dataset or a DataLoader.
 
     A data set by name is brought to what the network expects, and shuffled by the seed; images of it that
@@ -161,7 +158,7 @@ def image_stream(
         options: How many images to use; how many of a data set without end, or without a length (:data:`MOST_BATCHES`
             times n); the seed of the shuffle and of noise.
         batch_size: Images in a chunk (a DataLoader decides for itself).
-        feeding: Which entries of the data go into the network; None for a network of one input.
+        feeding: Which entries of the data go into the network.
 
     Raises:
         AffscoreError: No data of these kinds, another kind than the network expects, or fewer images than
@@ -169,7 +166,7 @@ def image_stream(
     """
     if isinstance(data, str):
         data = load_data(data, seed=options.seed)
-    preprocessing, images, feeding = card.preprocessing, options.images, feeding or Feeding(nn.Identity())
+    preprocessing, images = card.preprocessing, options.images
     table = isinstance(data, (Tensor, np.ndarray, pd.DataFrame, pd.Series, tuple, Mapping)) or is_table(data)
     if options.size and (table or card.preprocessing_known or getattr(data, "preprocessing", None) is not None):
         raise AffscoreError("size is for pictures and a network that does not say what it expects of them: omit it")
@@ -191,21 +188,17 @@ def image_stream(
         return ImageStream(type(data).__name__.lower(), card, parts, total, notes=feeding.notes)
     pictures = Pictures(preprocessing, card.preprocessing_known, options.size)
     source = data.dataset if isinstance(data, DataLoader) else data
-    size = _length(source)
-    if isinstance(data, DataLoader) and data.drop_last:
-        size = None
+    size = None if isinstance(data, DataLoader) and data.drop_last else _length(source)
     if not isinstance(data, (DataLoader, IterableDataset)):
         if size is None or not hasattr(data, "__getitem__"):
-            raise AffscoreError(
-                "data must be the name of a data set, a tensor or array (N, ...), a tuple or dictionary of these, a "
-                f"table, a sized Dataset or a DataLoader, got {type(data).__name__} (a folder is 'folder:PATH')"
-            )
+            kinds = "the name of a data set, a tensor or array (N, ...), a tuple or dictionary of these, a table"
+            got = f"a sized Dataset or a DataLoader, got {type(data).__name__} (a folder is 'folder:PATH')"
+            raise AffscoreError(f"data must be {kinds}, {got}")
         data = Subset(data, range(_enough(size, images)))
     loader = data if isinstance(data, DataLoader) else DataLoader(data, batch_size=batch_size, collate_fn=pictures)
     name = source.name if isinstance(source, NamedData) else type(source).__name__
     known = min((number for number in (size, images) if number is not None), default=None)
-    notes = feeding.notes
-    stream = ImageStream(name, card, (), known, notes=notes, classes=stated_classes(inner))
+    stream = ImageStream(name, card, (), known, notes=feeding.notes, classes=stated_classes(inner))
     most = MOST_BATCHES * options.n if images is None and _length(loader) is None else math.inf
     chunks = at_most(inputs_of(loader, preprocessing, feeding, options.mask), images or sys.maxsize)
 
@@ -214,7 +207,9 @@ def image_stream(
         read = 0
         for chunk in chunks:
             if read >= most:
-                notes.append(f"the data has no length, and more than these {read} samples; images= says how many")
+                stream.notes.append(
+                    f"the data has no length, and more than these {read} samples; images= says how many"
+                )
                 break
             if pictures.sizes:
                 stream.preprocessing, stream.assumed = pictures.expected, not pictures.known
@@ -222,7 +217,7 @@ def image_stream(
             yield chunk
         _enough(read, images)
         if stream.assumed and len(pictures.sizes) > 1:
-            notes.append("the pictures have several sizes, and the first one decided to which all were brought")
+            stream.notes.append("the pictures have several sizes, and the first one decided to which all were brought")
 
     stream.chunks = limited()
     return stream

@@ -57,13 +57,13 @@ class Inputs:
         return len(self.tensors[0])
 
     def __getitem__(self, part: slice | list[int]) -> Inputs:
-        labels, text = (None if one is None else one[part] for one in (self.labels, self.text))
-        text = None if text is None or bool(text.all()) else text
-        return replace(self.each(lambda tensor: tensor[part]), labels=labels, text=text)
+        found = self.each(lambda tensor: tensor[part])
+        return replace(found, text=None) if found.text is not None and bool(found.text.all()) else found
 
     def each(self, function: Callable[[Tensor], Tensor]) -> Inputs:
-        """The same samples, with this function of every tensor in its place."""
-        return replace(self, batch=mapped(self.batch, function))
+        """The same samples, with this function of every tensor in its place, labels and text included."""
+        batch, labels, text = mapped((self.batch, self.labels, self.text), function)
+        return replace(self, batch=batch, labels=labels, text=text)
 
     def through(self, network: nn.Module) -> Any:
         """The network's output. An encoder with a decoder reads the same token ids in both."""
@@ -96,8 +96,8 @@ def joined(parts: Sequence[Inputs]) -> Inputs:
         AffscoreError: They have several sizes.
     """
     tensors = zip(*(part.tensors for part in parts), strict=True)
-    whole = guarded(lambda: parts[0].each(lambda _: torch.cat(next(tensors))), "the samples have several sizes")
-    return replace(whole, labels=None, text=None)
+    whole = replace(parts[0], labels=None, text=None)
+    return guarded(lambda: whole.each(lambda _: torch.cat(next(tensors))), "the samples have several sizes")
 
 
 def has_decoder(network: nn.Module) -> bool:
@@ -210,14 +210,14 @@ class Feeding:
         raise self._unclear(entries)
 
     def _unclear(self, entries: Mapping[str, Any]) -> AffscoreError:
-        shown = ", ".join(f"{name} ({_described(value)})" for name, value in entries.items())
+        shown = ", ".join(f"{name} ({described(value)})" for name, value in entries.items())
         missing = [] if {"one tensor", "entry 0"} & {*entries} else sorted(self._required - {*entries})
         lacks = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing, and " if missing else ""
-        return AffscoreError(
-            f"it is not clear which entries of the data go where in {self._written}: {lacks}the data holds {shown}; "
+        unclear = f"it is not clear which entries of the data go where in {self._written}"
+        say = (
             "give a dictionary with the names of the parameters, or say it: forward=lambda network, batch: network(...)"
-            + "".join(f"; {advice}" for advice in self._advice)
         )
+        return AffscoreError("; ".join([f"{unclear}: {lacks}the data holds {shown}", say, *self._advice]))
 
 
 def _by_names(batch: Any) -> Mapping[str, Any]:
@@ -248,5 +248,6 @@ def _is_label(value: Any) -> bool:
     return isinstance(value, Tensor) and _is_single(value) and not (value.is_floating_point() or value.is_complex())
 
 
-def _described(value: Any) -> str:
+def described(value: Any) -> str:
+    """An entry of the data, in a message."""
     return f"{value.dtype} of shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__

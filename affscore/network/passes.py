@@ -11,13 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.network.reduction import reduced
+from affscore.network.reduction import Reducing
 from affscore.network.scoring import Pair
-from affscore.recorder import ActivationCall, Listener
+from affscore.recorder import ActivationCall
 from affscore.recorder.axes import Place
 
 
-class TrainingPass(Listener):
+class TrainingPass(Reducing):
     """A listener that keeps what the chosen activations of one forward pass saw and returned, with their graphs.
 
     Args:
@@ -25,21 +25,19 @@ class TrainingPass(Listener):
         text: Which tokens are none of padding, as in :func:`affscore.network.reading.tokens_of_text`.
 
     Attributes:
-        images: How many samples go through the network; to be set before the first activation.
         pairs: All activations, with their reduced inputs and outputs where they were chosen.
     """
 
     def __init__(self, layers: Sequence[str | int] | None, text: Tensor | None = None) -> None:
-        self.images = 0
         self.pairs: list[Pair] = []
-        self._layers, self._text = layers, text
+        self._layers, self.text = layers, text
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """Reduce the input, before an in-place activation overwrites it."""
         without = "" if torch.is_grad_enabled() else "it runs without gradients"
         self.pairs.append(Pair(call, x.dtype, torch.clone, refused=without))  # apply may hold other features
         if self._layers is None or call.layer in self._layers or call.index in self._layers:
-            self.pairs[-1].x = self._reduced(call, x)
+            self.pairs[-1].x = self._reduced(call, x, None)
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output."""
@@ -50,10 +48,10 @@ class TrainingPass(Listener):
         """The latest activation was a part of another one."""
         del self.pairs[call.index]
 
-    def _reduced(self, call: ActivationCall, features: Tensor, output: Place | None = None) -> Tensor:
+    def _reduced(self, call: ActivationCall, features: Tensor, output: Place | None) -> Tensor:
         # what this saves is no part of the network: a checkpoint, which would look for it when it runs again, has hooks
         with torch.autograd.graph.saved_tensors_hooks(lambda saved: saved, lambda saved: saved):
-            return reduced(call, features, self.images, "mean", text=self._text, output=output)[0]
+            return self.reduced(call, features, "mean", output)[0]
 
     def chosen(self) -> list[int]:
         """The places of the chosen activations, in the order of ``layers``; several calls of a layer in their order.
@@ -66,9 +64,8 @@ class TrainingPass(Listener):
             places = [call.index for call in calls if layer in (call.layer, call.index)]
             if not places:
                 names = ", ".join(dict.fromkeys(repr(call.layer) for call in calls))
-                raise AffscoreError(
-                    f"there is no activation {layer!r} among the {len(calls)} of this network, whose layers are {names}"
-                )
+                among = f"among the {len(calls)} of this network, whose layers are {names}"
+                raise AffscoreError(f"there is no activation {layer!r} {among}")
             if twice := [calls[place] for place in places if place in found]:
                 raise AffscoreError(f"layers chooses {twice[0]} twice, by {layer!r} too; name each one once")
             found += places

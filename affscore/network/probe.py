@@ -17,7 +17,7 @@ from affscore.models.weight_files import tensors_of, without_wrappers
 from affscore.network.batch import Subject
 from affscore.network.experts import Key, key_of
 from affscore.network.images import at_most, image_stream
-from affscore.network.inputs import Feeding, Inputs
+from affscore.network.inputs import Feeding
 from affscore.recorder.model_state import random_states_kept, seed_generators
 
 
@@ -34,14 +34,12 @@ def keep_samples(subject: Subject, data: Any) -> str:
         seed_generators(options.seed, subject.device)
         feeding = Feeding(subject.network, subject.forward)
         subject.stream = stream = image_stream(apart, subject.card, chosen, subject.execution.batch_size, feeding)
-        stream.chunks = chunks = [_copied(part) for part in stream.counted(at_most(stream.chunks, options.n))]
-    identity = hashlib.sha256(stream.hash.digest())
-    for chunk in chunks:
-        identity.update(b"" if chunk.labels is None else chunk.labels.cpu().numpy().tobytes())
+        stream.chunks = chunks = [part.each(Tensor.clone) for part in stream.counted(at_most(stream.chunks, options.n))]
+    labels = [chunk.labels.cpu().numpy().tobytes() for chunk in chunks if chunk.labels is not None]
     if chosen is not options or (total is None and stream.seen == options.n):
         there = "there may be more" if total is None else f"there are {total}"
         stream.notes.append(f"the probe is the first {stream.seen} {stream.items} of the data; {there}")
-    return identity.hexdigest()[:16]
+    return hashlib.sha256(b"".join([stream.hash.digest(), *labels])).hexdigest()[:16]
 
 
 def structure_of(network: nn.Module) -> str:
@@ -57,10 +55,6 @@ def keys_of(rows: Iterable[dict[str, Any]]) -> list[Key]:
     [('0.1', 0, 'relu')]
     """
     return [(without_wrappers(layer), call, name) for layer, call, name in map(key_of, rows)]
-
-
-def _copied(inputs: Inputs) -> Inputs:
-    return replace(inputs.each(Tensor.clone), labels=None if inputs.labels is None else inputs.labels.clone())
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from numbers import Number
 from typing import Any
 
@@ -11,6 +12,7 @@ import pandas as pd
 import torch
 from PIL import Image
 from torch import Tensor
+from torch.utils._pytree import tree_map
 from torch.utils.data import default_collate
 
 from affscore.errors import AffscoreError, guarded
@@ -21,8 +23,9 @@ from affscore.models.preprocessing import (
     assumed_preprocessing,
     check_token_ids,
 )
-from affscore.network.inputs import Inputs
+from affscore.network.inputs import Feeding, Inputs, described
 from affscore.options import MASK
+from affscore.recorder.dataflow import mapped
 from affscore.transport.samples import check_plain
 
 PADDING = "the padding that the data marks counts for no reduction and no criterion"
@@ -30,9 +33,7 @@ PADDING = "the padding that the data marks counts for no reduction and no criter
 _ADVICE = "give windows of the same length without padding"
 
 
-def inputs_of(
-    loader: Iterable[Any], expected: Expected, feeding: Callable[[Any], Inputs], mask: str | None = MASK
-) -> Iterator[Inputs]:
+def inputs_of(loader: Iterable[Any], expected: Expected, feeding: Feeding, mask: str | None) -> Iterator[Inputs]:
     """What goes into the network, batch by batch of a loader of tensors, or tuples or dictionaries of tensors."""
     what = "the data cannot be read in batches"  # the data set's own errors, or PyTorch's of items of several sizes
     items = guarded(lambda: iter(loader), what)
@@ -60,7 +61,7 @@ def check_inputs(inputs: Inputs, expected: Expected) -> Inputs:
     tensors, named = inputs.tensors, inputs.batch[1] if inputs.forward is None else {}
     embedded = bool(named) and "input_ids" not in named and tensors[0].is_floating_point()
     if len(tensors) == 1 and inputs.forward is None and not embedded:
-        inputs = inputs.each(lambda images: _check_images(images, expected))
+        inputs = replace(inputs, batch=mapped(inputs.batch, lambda images: _check_images(images, expected)))
     elif len({tensor.shape[:1] for tensor in tensors}) > 1 or not tensors[0].ndim:
         raise AffscoreError(f"every input needs the samples along its first axis, as many of each; got {inputs}")
     elif isinstance(expected, TextPreprocessing) and "input_ids" in named:
@@ -78,17 +79,15 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
         check_token_ids(images, expected)
         return images.long()
     if images.ndim < 2:
-        raise AffscoreError(
-            f"samples must have shape (N, ...), got {tuple(images.shape)}: of one number a sample it is (N, 1), and a "
-            "sample x alone is x[None]"
-        )
+        advice = "of one number a sample it is (N, 1), and a sample x alone is x[None]"
+        raise AffscoreError(f"samples must have shape (N, ...), got {tuple(images.shape)}: {advice}")
     if not images.is_floating_point() or images.element_size() < 2:  # PyTorch stores in 8 bits, and computes nothing
-        ids = images.ndim == 2 and images.dtype in (torch.int64, torch.int32)
-        raise AffscoreError(
+        wrong = (
             f"the data must be floating point numbers scaled and normalised as the network expects, got {images.dtype}"
-            + "; or give a network of token ids an attribute preprocessing = affscore.models.TextPreprocessing(...)"
-            * ids
         )
+        advice = "give a network of token ids an attribute preprocessing = affscore.models.TextPreprocessing(...)"
+        ids = images.ndim == 2 and images.dtype in (torch.int64, torch.int32)
+        raise AffscoreError(f"{wrong}; or {advice}" if ids else wrong)
     return images
 
 
@@ -114,7 +113,7 @@ class Pictures:
 
     def __call__(self, items: list[Any]) -> Any:
         """The batch."""
-        return default_collate([self._prepared(item) for item in items])
+        return default_collate(tree_map(self._prepared, items))
 
     def _prepared(self, item: Any) -> Any:
         if isinstance(item, Image.Image):
@@ -124,10 +123,8 @@ class Pictures:
                 self.expected = assumed_preprocessing(item.width if item.width == item.height else None, self.size)
             self.sizes.add(item.size)
             return self.expected(item)
-        if isinstance(item, Mapping):
-            return {name: self._prepared(value) for name, value in item.items()}
-        if isinstance(item, (tuple, list)) and any(isinstance(value, Image.Image) for value in item):
-            return [self._prepared(value) for value in item]
+        if isinstance(item, Mapping):  # which need not be a dictionary
+            return {name: tree_map(self._prepared, value) for name, value in item.items()}
         check_plain(item)  # before they are put into a batch, which drops masks
         return item
 
@@ -188,18 +185,14 @@ def tokens_of_text(entries: Any, unused: Any, name: str | None = MASK) -> Tensor
     if mask is None:
         mask = unused.get(name) if isinstance(unused, Mapping) else None
         if isinstance(mask, Tensor) and bool((mask.bool() == (ones == "padding")).any()):
-            raise AffscoreError(
-                f"the data marks padding ({name}), which the network would take for text, as its forward does not take "
-                f"the mask; {_ADVICE}"
-            )
+            why = "which the network would take for text, as its forward does not take the mask"
+            raise AffscoreError(f"the data marks padding ({name}), {why}; {_ADVICE}")
         if mask is None and name != MASK:
             raise AffscoreError(f"the data has no entry {name!r}, which is to be the mask of padding")
         return None
     if not isinstance(mask, Tensor) or mask.ndim != 2 or not bool(((mask == 0) | (mask == 1)).all()):
-        kind = f"{mask.dtype} of shape {tuple(mask.shape)}" if isinstance(mask, Tensor) else type(mask).__name__
-        raise AffscoreError(
-            f"{name} must be a tensor (N, length) of 1 for {ones} and 0 for {zeros}, got {kind} (mask=None reads none)"
-        )
+        wanted = f"a tensor (N, length) of 1 for {ones} and 0 for {zeros}"
+        raise AffscoreError(f"{name} must be {wanted}, got {described(mask)} (mask=None reads none)")
     text = mask.bool() == (ones == "text")
     if bool(text.all()):
         return None
@@ -234,8 +227,9 @@ def unread_masks(entries: Any, name: str | None = MASK) -> str:
     names = [name for name, value in masks.items() if known is None or not torch.equal(value, known)]
     if not names:
         return ""
-    may_mark = f"the padding that {', '.join(names)} may mark"
-    return f"{may_mark} counts in scores and criteria: mask={names[0]!r} leaves it out"
+    return (
+        f"the padding that {', '.join(names)} may mark counts in scores and criteria: mask={names[0]!r} leaves it out"
+    )
 
 
 def _marks(value: Any) -> bool:

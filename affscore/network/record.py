@@ -19,10 +19,8 @@ from affscore.network.result import check_rows
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_ELSEWHERE = ("model", "weights", "dataset", "batch", "reduction", "order", "covariance", "coupling")
-"""Columns of a signature that are the same in every row: they are in the metadata."""
-
-_OMITTED = ("pairing_optimal", "decided_by", "seconds")
+_OMITTED = "model weights dataset batch reduction order covariance coupling pairing_optimal decided_by seconds".split()
+"""Columns of a signature that a record lacks; those that are the same in every row are in its metadata."""
 
 NOT_FINITE = "not finite"
 """The flag of an activation that holds NaN or infinity, as in a training that has diverged."""
@@ -32,7 +30,7 @@ _ALWAYS = ("index", "layer", "call", "activation", "score", "flag")
 
 COLUMNS = (
     Column("step", "integer", "how many optimisation steps had been made", (0, float("inf"))),
-    *(one._replace(required=one.name in _ALWAYS) for one in SCHEMA if one.name not in (*_ELSEWHERE, *_OMITTED)),
+    *(one._replace(required=one.name in _ALWAYS) for one in SCHEMA if one.name not in _OMITTED),
     Column("accuracy", "number", "share of the probe that is classified rightly; missing where that is not known",
            (0, 1), missing=(ANYWHERE,), required=False),
 )  # fmt: skip
@@ -103,11 +101,9 @@ class TrainingRecord:
         if table.empty:
             return "Record of a training: nothing was measured"
         means = table.groupby("step")["score"].mean()
-        head = (
-            f"Record of {about['model']} on {about['dataset']}: {table['index'].nunique()} activations, {len(means)} "
-            f"measurements up to step {means.index[-1]}, mean score {means.iloc[0]:.2f} to {means.iloc[-1]:.2f}"
-        )
-        return "\n".join([head, *lines(self.notes)])
+        head = f"Record of {about['model']} on {about['dataset']}: {table['index'].nunique()} activations"
+        course = f"up to step {means.index[-1]}, mean score {means.iloc[0]:.2f} to {means.iloc[-1]:.2f}"
+        return "\n".join([f"{head}, {len(means)} measurements {course}", *lines(self.notes)])
 
 
 def load_record(file: str | Path) -> TrainingRecord:

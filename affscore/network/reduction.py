@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,12 +14,8 @@ from torch import Tensor
 from affscore.errors import AffscoreError
 from affscore.network.scoring import naming
 from affscore.options import ReductionName, check_word
-from affscore.recorder.axes import channels_last
-
-if TYPE_CHECKING:
-    from affscore.recorder.axes import Place
-    from affscore.recorder.calls import ActivationCall
-
+from affscore.recorder.axes import Place, channels_last
+from affscore.recorder.calls import ActivationCall, Listener
 
 SAME_FOR_ALL = "the network must run the same activations for every sample"
 """What a ScatteredError says where it runs others."""
@@ -33,6 +29,10 @@ class ScatteredError(AffscoreError):
         self.why = why
 
 
+Draw = Callable[[Any], Tensor]
+"""Given the number of positions, those of each image that are drawn."""
+
+
 def unsaid(count: Any) -> Tensor:
     """Stands for the positions that a reduction draws, where nobody says them: an AffscoreError."""
     raise AffscoreError("the reductions sample and positions need positions=, which chooses among so many")
@@ -43,7 +43,7 @@ def reduce(
     images: int,
     channel_axis: int,
     reduction: ReductionName,
-    positions: Callable[[Any], Tensor] = unsaid,
+    positions: Draw = unsaid,
     text: Tensor | None = None,
 ) -> Tensor:
     """Reduce the feature map of a batch of images to one vector an image, or to several.
@@ -98,9 +98,8 @@ def reduce(
     check_word("reduction", reduction, ReductionName)
     _check_counted(features, images)
     if features.is_complex():
-        raise AffscoreError(
-            "its numbers are complex, and a score has no imaginary part; declare a module around it: activations=[...]"
-        )
+        advice = "declare a module around it: activations=[...]"
+        raise AffscoreError(f"its numbers are complex, and a score has no imaginary part; {advice}")
     if features.dtype in (torch.float16, torch.bfloat16):
         features = features.float()
     if len(features) != images:
@@ -137,9 +136,8 @@ def marked(tokens: Tensor, text: Tensor) -> Tensor:
         AffscoreError: The positions are not the tokens that are marked.
     """
     if tokens.shape[:2] != text.shape:
-        raise AffscoreError(
-            f"it has {tokens.shape[1]} positions a sample, and the mask has {text.shape[1]}; mask=None reads no mask"
-        )
+        both = f"{tokens.shape[1]} positions a sample, and the mask has {text.shape[1]}"
+        raise AffscoreError(f"it has {both}; mask=None reads no mask")
     return text.to(tokens.device)
 
 
@@ -152,45 +150,49 @@ def _check_counted(features: Tensor, images: int, call: ActivationCall | None = 
         raise ScatteredError(f"{message}, got shape {shape} (a sample x alone is x[None])", why)
 
 
-def reduced(
-    call: ActivationCall,
-    features: Tensor,
-    images: int,
-    reduction: ReductionName,
-    positions: Callable[[Any], Tensor] = unsaid,
-    text: Tensor | None = None,
-    output: Place | None = None,
-) -> tuple[Tensor, Tensor]:
-    """The input or the output of an activation, reduced (:func:`reduce`) wherever its channels lie; all of a network.
+class Reducing(Listener):
+    """A listener that reduces inputs and outputs of activations.
 
-    Args:
-        call: The activation.
-        features: Its input or output.
-        images: Number of images in the batch.
-        reduction: How to reduce them.
-        positions: The positions of each image, for ``sample`` and ``positions``.
-        text: Which tokens are of the text and none of padding.
-        output: Where the channels of the output of a block lie, where that is elsewhere.
-
-    Returns:
-        The reduced features; and the size of the terms that the reduction adds up, per channel, tensor (c,) in float64,
-        or the number 0 where nothing is added up: after an instance norm they cancel up to rounding. It is the reduced
-        magnitude of the first image, which costs next to nothing.
-
-    Raises:
-        ScatteredError: No axis counts the images.
-        AffscoreError: As :func:`reduce`; the message names the activation.
+    Attributes:
+        images: How many images go through the network; to be set before the first activation.
+        text: Which tokens are of the text and none of padding, as for :func:`reduce`; None for all.
     """
-    if call.kind == "network":
-        reduction = "flatten"
-    first, channel_axis = images_first(output or call, features, published=reduction == "published")
-    _check_counted(first, images, call)
-    with naming(call):
-        found = reduce(first, images, channel_axis, reduction, positions, text)
-    if reduction not in ("mean", "sum", "published"):
-        return found, found.new_zeros(())
-    magnitude, text = first[: len(first) // images].detach().abs(), None if text is None else text[:1]
-    return found, reduce(magnitude, 1, channel_axis, reduction, text=text)[0].double()
+
+    images: int = 0
+    text: Tensor | None = None
+
+    def reduced(
+        self, call: ActivationCall, x: Tensor, reduction: ReductionName, output: Place | None, draw: Draw = unsaid
+    ) -> tuple[Tensor, Tensor]:
+        """The input or the output of an activation, reduced wherever its channels lie (see :func:`reduce`).
+
+        Args:
+            call: The activation.
+            x: Its input or output.
+            reduction: How to reduce them; the network itself has all of its numbers.
+            output: Where the channels of the output of a block lie, where that is elsewhere.
+            draw: The positions of each image, for ``sample`` and ``positions``.
+
+        Returns:
+            The reduced features; and the size of the terms that the reduction adds up, per channel, tensor (c,) in
+            float64, or the number 0 where nothing is added up: after an instance norm they cancel up to rounding. It is
+            the reduced magnitude of the first image, which costs next to nothing.
+
+        Raises:
+            ScatteredError: No axis counts the images.
+            AffscoreError: As :func:`reduce`; the message names the activation.
+        """
+        if call.kind == "network":
+            reduction = "flatten"
+        first, channel_axis = images_first(output or call, x, published=reduction == "published")
+        _check_counted(first, self.images, call)
+        with naming(call):
+            found = reduce(first, self.images, channel_axis, reduction, draw, self.text)
+        if reduction not in ("mean", "sum", "published"):
+            return found, found.new_zeros(())
+        magnitude, text = first[: len(first) // self.images].detach().abs(), self.text
+        one = reduce(magnitude, 1, channel_axis, reduction, text=None if text is None else text[:1])
+        return found, one[0].double()
 
 
 def images_first(place: Place, features: Tensor, published: bool = False) -> tuple[Tensor, int]:

@@ -72,7 +72,7 @@ class Pair:
         refused: Why there is no Y, where the activation cannot be applied to reduced vectors.
         points_a_sample: How many rows each image has, one after the other; 1 for a row an image.
         terms: How many numbers were added up to an entry of X.
-        sizes: The magnitude of what was added up to X and to Y (:func:`affscore.network.reduction.reduced`).
+        sizes: The magnitude of what was added up to X and to Y (:func:`affscore.network.reduction.Reducing.reduced`).
         reached: Where samples go through the network one at a time, which of ``samples`` came here, from 0.
         samples: How many samples there are, where not all need to come here.
         weights: Where they go one at a time, of which expert this is (:class:`affscore.network.experts.Experts`).

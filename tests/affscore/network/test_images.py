@@ -9,11 +9,11 @@ from PIL import Image
 from torch import nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Sampler, TensorDataset
 
-from affscore import load_data, signature
-from affscore.errors import AffscoreError
+from affscore import AffscoreError, load_data, signature
 from affscore.models import Preprocessing
 from affscore.models.card import ModelCard
 from affscore.network.images import image_stream
+from affscore.network.inputs import Feeding
 from affscore.options import Options
 
 SMALL = Preprocessing(channels=1, size=8, resize=8, mean=(0.0,), std=(1.0,))
@@ -21,11 +21,11 @@ IMAGES = torch.arange(10 * 3 * 2 * 2, dtype=torch.float32).view(10, 3, 2, 2)
 
 
 def stream(data, images=None, n=6, batch_size=4, seed=0, expected=SMALL):
-    return image_stream(data, ModelCard("", "", expected), Options(n, images, seed=seed), batch_size)
+    options = Options(n, images, seed=seed)
+    return image_stream(data, ModelCard("", "", expected), options, batch_size, Feeding(nn.Identity()))
 
 
 def tensors(made):
-    """The only input of every chunk."""
     return [chunk.tensors[0] for chunk in made.chunks]
 
 
