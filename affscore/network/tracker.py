@@ -206,9 +206,7 @@ class Tracker:
         rows = score_batch(batch.passes, subject.options, _score_or_flag if self._keys else score_pair)
         rows = numbered([rows])[0] if subject.one_by_one else rows
         if self._keys and (difference := first_difference(self._keys, keys_of(rows))):
-            raise AffscoreError(
-                f"the network has another structure than in the first measurement: {difference}; begin a new record"
-            )
+            raise AffscoreError(f"the network has another structure than at first: {difference}; begin a new record")
         accuracy, _ = accuracy_of(batch.predicted, subject.stream, subject.card.classes)
         about = {"step": self.steps, "accuracy": math.nan if accuracy is None else accuracy}
         return recorder, batch, [{**row, **about} for row in rows]
@@ -284,10 +282,9 @@ class Tracker:
             asked, stored = own["asked"], {"network": own["asked"]["network"], **given["asked"]}  # 1.0 has no network
             for name, value in asked.items():
                 if stored.get(name) != value:
-                    raise AffscoreError(
-                        f"the state is of a tracker with {name}={stored.get(name)!r}, and this tracker has "
-                        f"{name}={value!r}; make the tracker as it was made before, or begin a new record"
-                    )
+                    differs = f"with {name}={stored.get(name)!r}, and this tracker has {name}={value!r}"
+                    advice = "make the tracker as it was made before, or begin a new record"
+                    raise AffscoreError(f"the state is of a tracker {differs}; {advice}")
             rows: Rows = table.to_dict("records")
             keys = keys_of(row for row in rows if row["step"] == rows[0]["step"])
             if self._keys not in ([], keys):
