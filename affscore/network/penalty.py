@@ -26,6 +26,7 @@ from affscore.recorder import recording
 from affscore.recorder.functions import Declared
 from affscore.recorder.model_state import check_whole, unwrapped
 from affscore.transport.differentiable import HeldCoupling, differentiable_affinity
+from affscore.transport.samples import as_tensor
 
 
 class AffinityPenalty:
@@ -261,13 +262,12 @@ def resampled(scores: ArrayLike, length: int) -> NDArray[np.float64]:
 def _checked(target: Any) -> Tensor:
     """Numbers in [0, 1], one or several."""
     try:
-        values = target.detach().double().cpu().numpy() if isinstance(target, Tensor) else np.array(target)
-    except (TypeError, ValueError):  # not of numbers
-        values = np.array([])
-    numbers = values.ndim < 2 and values.size and values.dtype.kind in "iuf"
-    if not numbers or not ((values >= 0) & (values <= 1)).all():
+        values = as_tensor(target, "target").double().cpu().clone()
+    except AffscoreError:  # not of numbers
+        values = torch.empty(0)
+    if values.ndim > 1 or not values.numel() or not ((values >= 0) & (values <= 1)).all():
         raise AffscoreError(f"target must be a Signature, a number in [0, 1], or one an activation, got {target!r}")
-    return torch.from_numpy(values.astype(float))
+    return values
 
 
 def _scores_of(signature: Signature, covariance: CovarianceName, coupling: HeldCoupling) -> Any:

@@ -252,10 +252,10 @@ def _score_and_flag(samples: BatchSamples, options: Options) -> tuple[AffinitySc
 
 def columns_of_call(call: ActivationCall) -> dict[str, Any]:
     """The columns that say which activation a row is of."""
-    return {name: getattr(call, name) for name in _OF_CALL}
+    return {name: getattr(call, name) for name in OF_CALL}
 
 
-_OF_CALL = ("index", "layer", "call", "activation", "kind", "depth")
+OF_CALL = ("index", "layer", "call", "activation", "kind", "depth")
 _OF_SCORE = ("raw", "paired", "effective_width", "pairing_optimal", "bound_exceeded")
 _CONSTANT = AffinityScore(1.0, 1.0, 0.0, None, False, "empirical", True, (0.0, 0.0), 0, 0, paired=1.0)
 _NO_SCORE = AffinityScore(math.nan, math.nan, math.nan, None, False, "empirical", False, (0.0, 0.0), 0, 0)
