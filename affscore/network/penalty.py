@@ -116,9 +116,7 @@ class AffinityPenalty:
     ) -> None:
         if isinstance(model, nn.DataParallel) or hasattr(model, "_orig_mod"):
             unseen = f"the activations of a network in {type(model).__name__} cannot be seen while it trains"
-            raise AffscoreError(
-                f"{unseen}; give the plain network, and train it as it is or in DistributedDataParallel"
-            )
+            raise AffscoreError(f"{unseen}; give the plain network, and train it so or in DistributedDataParallel")
         self.model = unwrapped(model)
         check_whole(self.model)
         if isinstance(vars(self.model).get("forward"), Watched):

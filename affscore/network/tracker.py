@@ -14,7 +14,7 @@ import pandas as pd
 import torch
 from torch import nn
 
-from affscore.errors import AffscoreError, AffscoreWarning, first_line, guarded
+from affscore.errors import AffscoreError, AffscoreWarning, guarded, guarding
 from affscore.models.card import fingerprint
 from affscore.models.data import load_data
 from affscore.network.batch import Batch, Subject, recorded, run_batch, subject_of
@@ -271,13 +271,11 @@ class Tracker:
                 tracker is then as it was.
         """
         own = self.state_dict()
-        try:
+        with guarding("this is no state of a tracker"):
             given = json.loads(json.dumps({name: {"one_by_one": "", **state}[name] for name in own}))  # a copy
             table, notes = pd.DataFrame(given["table"]), list(map(Note.of, given["notes"]))
             if self.subject is not None:
                 check_record(table, given["metadata"])
-        except Exception as error:
-            raise AffscoreError(f"this is no state of a tracker: {first_line(error)}") from error
         if self.subject is not None:
             asked, stored = own["asked"], {"network": own["asked"]["network"], **given["asked"]}  # 1.0 has no network
             for name, value in asked.items():
