@@ -264,7 +264,7 @@ def _checked(target: Any) -> Tensor:
     except AffscoreError:  # not of numbers
         values = torch.empty(0)
     if values.ndim > 1 or not values.numel() or not ((values >= 0) & (values <= 1)).all():
-        raise AffscoreError(f"target must be a Signature, a number in [0, 1], or one an activation, got {target!r}")
+        raise AffscoreError(f"target must be a Signature, a number in [0, 1], or one per activation, got {target!r}")
     return values
 
 
@@ -275,7 +275,7 @@ def _scores_of(signature: Signature, covariance: CovarianceName, coupling: HeldC
     own |= {"bias": "none", "coupling": "exact"} if coupling == "fixed" else {"bias": "none"}
     for name, value in own.items():
         if (other := metadata.get(name, value)) != value:
-            differs = f"the target is a signature with {name}={other!r}, and the penalty's scores are of {value!r}"
+            differs = f"the target is a signature with {name}={other!r}, and the penalty takes {name}={value!r}"
             raise AffscoreError(f"{differs}: measure it in the same way (target.scores takes its numbers as they are)")
     column = "score" if coupling == "fixed" or metadata.get("coupling") == "paired" else "paired"
     if column not in summary:
