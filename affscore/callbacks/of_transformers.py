@@ -38,7 +38,7 @@ class TrainerTracker(_TrainerCallback):
             kept = {**kept, "steps": state.global_step}
         options = {"start": state.global_step, "state": kept, **self._options}
         self.tracker = track(model, self._probe, self._every, **options)
-        self._keep(state)
+        state.stateful_callbacks[self._key] = self.tracker.state_dict()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Count a step. After the last one the network is measured now: the Trainer may load its best weights then."""
@@ -48,13 +48,9 @@ class TrainerTracker(_TrainerCallback):
         if state.global_step >= state.max_steps:
             self.tracker.measure()
         if state.global_step >= state.max_steps or self.tracker.steps % self.tracker.every == 0:
-            self._keep(state)
+            state.stateful_callbacks[self._key] = self.tracker.state_dict()
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Measure the last step of a training that was stopped early, unless these are other weights."""
         if self.tracker is not None and not args.load_best_model_at_end:
             self.tracker.measure()
-
-    def _keep(self, state: Any) -> None:
-        if self.tracker is not None:
-            state.stateful_callbacks[self._key] = self.tracker.state_dict()

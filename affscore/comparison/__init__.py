@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 
 STATISTICS = ("mean", "std", "min", "median", "max", "max/mean", "max/median")
 """The seven statistics of a signature that section 4 of the paper holds against accuracy."""
@@ -116,10 +117,8 @@ def check_scores(values: ArrayLike, name: str = "a signature") -> NDArray[np.flo
     Traceback (most recent call last):
     affscore.errors.AffscoreError: a signature must hold scores in [0, 1], got 0.5 to 1.5
     """
-    try:
-        scores = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise AffscoreError(f"{name} must hold numbers, a score for each activation") from error
+    what = f"{name} must hold numbers, a score for each activation"
+    scores = guarded(partial(np.asarray, values, dtype=np.float64), what)
     if scores.ndim != 1 or len(scores) == 0:
         raise AffscoreError(f"{name} must be one score for each activation, got shape {scores.shape}")
     if missing := int(np.isnan(scores).sum()):

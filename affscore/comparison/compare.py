@@ -162,8 +162,7 @@ def compare(
     """
     listed: Sequence[Any] = models[0] if len(models) == 1 and isinstance(models[0], (list, tuple)) else models
     datasets = list(data) if isinstance(data, (list, tuple)) and all(isinstance(one, str) for one in data) else [data]
-    asked = named_options(options)
-    planned = {**asked.as_columns(), "units": asked.units}
+    planned = vars(named_options(options))
     wanted: list[tuple[Any, Any]] = [
         (one, dataset) for one in map(_read, listed) for dataset in ([None] if isinstance(one, Signature) else datasets)
     ]

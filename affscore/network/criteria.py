@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 
 import torch
 from torch import Tensor
@@ -313,10 +314,9 @@ def effective_rank(y: Samples | CentredSample) -> float:
 def _nlc(function: Callable[[Tensor], Tensor], x: Tensor) -> float:
     from affscore.network.nlc import nonlinearity_coefficient
 
-    try:
+    with suppress(AffscoreError):  # it needs more than an elementwise function with a derivative
         return nonlinearity_coefficient(function, x)
-    except AffscoreError:  # it needs more than an elementwise function with a derivative
-        return math.nan
+    return math.nan
 
 
 @criterion(

@@ -18,6 +18,7 @@ from affscore.network.inputs import Forward
 from affscore.network.notes import Note, give_warnings, lines
 from affscore.network.parquet import alike, read_description, read_parquet, write_parquet
 from affscore.network.result import METADATA, Signature, check_rows, load_signature
+from affscore.network.scoring import OF_CALL
 from affscore.network.signature import named_options, signatures
 from affscore.options import DEFAULT, MASK, BiasName, Execution, Options, ReductionName, Specification, check_reductions
 
@@ -28,7 +29,6 @@ REDUCTIONS: tuple[ReductionName, ...] = ("mean", "sample")
 """The reductions of a multiverse, if no others are asked for."""
 
 _MEASURED = ["reduction", "order", "covariance"]
-_ACTIVATION = ["index", "layer", "call", "activation", "kind", "depth"]
 _COLUMNS = {
     ("exact", "none"): "score",
     ("paired", "none"): "paired",
@@ -168,7 +168,7 @@ class Multiverse:
         The columns are ``index``, ``layer``, ``call``, ``activation``, ``kind``, ``depth``, the five words of the
         specification, and ``score``.
         """
-        activations = self.rows[_ACTIVATION].drop_duplicates("index").set_index("index")
+        activations = self.rows[[*OF_CALL]].drop_duplicates("index").set_index("index")
         parts = [activations.assign(**choice._asdict(), score=self._scores[choice]) for choice in self.choices]
         return pd.concat(parts).rename_axis("index").reset_index()
 
@@ -192,7 +192,7 @@ class Multiverse:
             "mean": scores.mean(),
             "spread": scores.max() - scores.min(),
             "minimum": scores.min(),
-            "rank_correlation": scores.apply(rank_correlation, args=(scores.iloc[:, 0],)),
+            "rank_correlation": scores.corr("spearman", min_periods=3).iloc[0],  # missing where all are the same
         }).reset_index()  # fmt: skip
 
     def signature(
@@ -309,14 +309,3 @@ def notes_of_all(notes: Mapping[str, Sequence[Any]]) -> list[Note]:
     found = dict.fromkeys(Note.of(note) for own in notes.values() for note in own)
     largest = max((note for note in found if note.value is not None), key=lambda note: note.value or 0.0, default=None)
     return [note for note in found if note.value is None or note == largest]
-
-
-def rank_correlation(one: pd.Series, other: pd.Series) -> float:
-    """Spearman's rank correlation over the activations that have both scores.
-
-    Missing where there are fewer than three of these, or all scores of one are the same.
-
-    >>> round(rank_correlation(pd.Series([0.5, 0.6, 0.9]), pd.Series([0.4, 0.3, 1.0])), 3)
-    0.5
-    """
-    return float(pd.DataFrame({"one": one, "other": other}).corr("spearman", min_periods=3).to_numpy()[0, 1])

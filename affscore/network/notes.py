@@ -107,9 +107,8 @@ def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True)
     ranges = [(float(t.min()), float(t.max())) for t in images]
     if known and max(expected.mean) > 0 and any(least >= 0 and largest <= 1 for least, largest in ranges):
         means, stds = (", ".join(f"{value:.3g}" for value in values) for values in (expected.mean, expected.std))
-        yield (
-            f"all values of the images are from 0 to 1; the network expects (x - mean) / std, mean {means}, std {stds}"
-        )
+        expects = f"(x - mean) / std, mean {means}, std {stds}"
+        yield f"all values of the images are from 0 to 1; the network expects {expects}"
     elif any(least >= 0 and brightest < LARGEST_NORMALISED < largest <= 255 for least, largest in ranges):
         yield Note("the images hold values from 0 to 255: divide them by 255, normalise as in training", "warning")
 

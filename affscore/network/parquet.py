@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -169,8 +169,6 @@ def _numbers(version: str) -> list[int]:
 
 def read_description(path: Path) -> dict[str, Any]:
     """The metadata of a table, of which no row is read; empty where the file is none of ours."""
-    try:
-        metadata = json.loads(pq.read_metadata(path).metadata[_KEY])["metadata"] if path.is_file() else {}
-    except Exception:  # noqa: BLE001  # anything, of a foreign or damaged file; reading its rows will raise
-        return {}
-    return metadata if isinstance(metadata, dict) else {}
+    with suppress(Exception):  # anything, of a foreign or damaged file; reading its rows will raise
+        return dict(json.loads(pq.read_metadata(path).metadata[_KEY])["metadata"])
+    return {}

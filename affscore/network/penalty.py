@@ -26,6 +26,7 @@ from affscore.recorder import recording
 from affscore.recorder.functions import Declared
 from affscore.recorder.model_state import check_whole, unwrapped
 from affscore.transport.differentiable import HeldCoupling, differentiable_affinity
+from affscore.transport.samples import as_tensor
 
 
 class AffinityPenalty:
@@ -114,10 +115,8 @@ class AffinityPenalty:
         mask: str | None = MASK,
     ) -> None:
         if isinstance(model, nn.DataParallel) or hasattr(model, "_orig_mod"):
-            raise AffscoreError(
-                f"the activations of a network in {type(model).__name__} cannot be seen while it trains; give the "
-                "plain network, and train it as it is or in DistributedDataParallel"
-            )
+            unseen = f"the activations of a network in {type(model).__name__} cannot be seen while it trains"
+            raise AffscoreError(f"{unseen}; give the plain network, and train it so or in DistributedDataParallel")
         self.model = unwrapped(model)
         check_whole(self.model)
         if isinstance(vars(self.model).get("forward"), Watched):
@@ -141,10 +140,8 @@ class AffinityPenalty:
         """The penalty of the samples since the last call: a scalar, to be added to the loss."""
         weight, passes, self._passes = self._checked_weight(), self._passes, []
         if not passes:
-            raise AffscoreError(
-                "there was no forward pass since the last call, or the penalty was removed: call it after model(x), "
-                "in training mode with gradients enabled; of a network whose parts others call give the one that runs"
-            )
+            advice = "after model(x), in training mode with gradients enabled; if only a part runs, give that part"
+            raise AffscoreError(f"no forward pass since the last call, or the penalty was removed: call it {advice}")
         scores, target = self._scores(passes)
         self.scores = scores.detach()
         distances = (scores if target.ndim else scores.mean()) - target
@@ -180,10 +177,8 @@ class AffinityPenalty:
         entries = ChainMap(named, *(dict(value) for value in named.values() if isinstance(value, Mapping)))
         text = tokens_of_text(entries, {}, self._mask)
         if text is not None and has_decoder(self.model):
-            raise AffscoreError(
-                "the penalty cannot tell the padding of an encoder from that of its decoder: give both texts of the "
-                "same length without padding"
-            )
+            mixed = "the penalty cannot tell the padding of an encoder from that of its decoder"
+            raise AffscoreError(f"{mixed}: give both texts of the same length without padding")
         if self.scores is None and (doubt := unread_masks(entries, self._mask)):
             warnings.warn(doubt, AffscoreWarning, stacklevel=5)  # of the line that runs the network
         seen = TrainingPass(self._layers, text)
@@ -207,10 +202,8 @@ class AffinityPenalty:
             parts = [one.pairs[index] for one in passes]
             call, x, y = parts[0].call, torch.cat([one.x for one in parts]), torch.cat([one.y for one in parts])
             if any(part.refused for part in parts):
-                raise AffscoreError(
-                    f"{call} runs without gradients (torch.no_grad, or a checkpoint with use_reentrant=True): "
-                    "set use_reentrant=False, or name the other layers"
-                )
+                without = f"{call} runs without gradients (torch.no_grad, or a checkpoint with use_reentrant=True)"
+                raise AffscoreError(f"{without}: set use_reentrant=False, or name the other layers")
             if len(x) < FEWEST:
                 advice = "leave out a last batch that is shorter: DataLoader(..., drop_last=True)"
                 warnings.warn(f"{too_few(len(x), 'samples')}; {advice}", AffscoreWarning, stacklevel=3)
@@ -218,10 +211,8 @@ class AffinityPenalty:
                 scores.append(self._score(x, y))
         found = torch.stack([score.to(scores[0].device) for score in scores])
         if not found.requires_grad:
-            raise AffscoreError(
-                "the penalty has no gradient, since no weight in front of its activations is trained: set "
-                "requires_grad, or choose later activations by layers=[...]"
-            )
+            why = "the penalty has no gradient, since no weight in front of its activations is trained"
+            raise AffscoreError(f"{why}: set requires_grad, or choose later activations by layers=[...]")
         return found, self._target_of(chosen, len(first.pairs)).to(found)
 
     def _target_of(self, chosen: Sequence[int], count: int) -> Tensor:
@@ -235,10 +226,8 @@ class AffinityPenalty:
             return numbers
         if len(numbers) == count:
             return numbers[list(chosen)]
-        raise AffscoreError(
-            f"the target has {len(numbers)} scores for {len(chosen)} activations; give as many, or bring them to that "
-            f"length: affscore.network.resampled(scores, {len(chosen)})"
-        )
+        advice = f"give as many, or affscore.network.resampled(scores, {len(chosen)})"
+        raise AffscoreError(f"the target has {len(numbers)} scores for {len(chosen)} activations; {advice}")
 
     def _checked_weight(self) -> float:
         if not is_number(self.weight) or not 0 <= self.weight < float("inf"):
@@ -271,15 +260,12 @@ def resampled(scores: ArrayLike, length: int) -> NDArray[np.float64]:
 def _checked(target: Any) -> Tensor:
     """Numbers in [0, 1], one or several."""
     try:
-        values = target.detach().double().cpu().numpy() if isinstance(target, Tensor) else np.array(target)
-    except (TypeError, ValueError):  # not of numbers
-        values = np.array([])
-    numbers = values.ndim < 2 and values.size and values.dtype.kind in "iuf"
-    if not numbers or not ((values >= 0) & (values <= 1)).all():
-        raise AffscoreError(
-            f"target must be a Signature, a number in [0, 1], or one for each activation, got {target!r}"
-        )
-    return torch.from_numpy(values.astype(float))
+        values = as_tensor(target, "target").double().cpu().clone()
+    except AffscoreError:  # not of numbers
+        values = torch.empty(0)
+    if values.ndim > 1 or not values.numel() or not ((values >= 0) & (values <= 1)).all():
+        raise AffscoreError(f"target must be a Signature, a number in [0, 1], or one per activation, got {target!r}")
+    return values
 
 
 def _scores_of(signature: Signature, covariance: CovarianceName, coupling: HeldCoupling) -> Any:
@@ -289,17 +275,13 @@ def _scores_of(signature: Signature, covariance: CovarianceName, coupling: HeldC
     own |= {"bias": "none", "coupling": "exact"} if coupling == "fixed" else {"bias": "none"}
     for name, value in own.items():
         if (other := metadata.get(name, value)) != value:
-            raise AffscoreError(
-                f"the target is a signature with {name}={other!r}, and the penalty's scores are of {name}={value!r}: "
-                "measure it in the same way (target.scores takes its numbers as they are)"
-            )
+            differs = f"the target is a signature with {name}={other!r}, and the penalty takes {name}={value!r}"
+            raise AffscoreError(f"{differs}: measure it in the same way (target.scores takes its numbers as they are)")
     column = "score" if coupling == "fixed" or metadata.get("coupling") == "paired" else "paired"
     if column not in summary:
         raise AffscoreError("the target is a signature of an old version without paired scores: measure it anew")
     scores = summary[column]
     if (lacking := summary[scores.isna()]).size:
         names = ", ".join(f"{row.activation} of layer {row.layer!r} ({row.flag})" for row in lacking.itertuples())
-        raise AffscoreError(
-            f"the target is a signature without a score of {names}: choose others by layers=[...] and list their scores"
-        )
+        raise AffscoreError(f"the target has no score of {names}: choose others by layers=[...] and list their scores")
     return scores.to_numpy(dtype=float)

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -21,7 +20,7 @@ from affscore.options import BiasName, Options
 from affscore.recorder.calls import ActivationCall, inner_first
 from affscore.transport.affinity import AffinityScore, affinity_score
 from affscore.transport.bias import extrapolated_affinity_scores
-from affscore.transport.samples import CentredSample, centre, eps_of, rounding_of
+from affscore.transport.samples import centre, eps_of, rounding_of
 
 Score = Callable[..., dict[str, Any]]
 """Gives the row of a pair, options and bias, as :func:`score_pair`."""
@@ -137,6 +136,8 @@ class BatchSamples:
         pair: The activation, and the counts of the entries of its feature maps that are next to zero.
         x: The reduced input, tensor (n, c), float64, finite.
         y: The reduced output, likewise.
+        source: X, centred: here it is decided whether it is constant.
+        target: Y, centred.
 
     Raises:
         NotFiniteError: NaN or infinity in one of them; the message names the layer and how many.
@@ -145,23 +146,14 @@ class BatchSamples:
     def __init__(self, pair: Pair) -> None:
         self.pair = pair
         self.x, self.y = self._finite("input", pair.x), self._finite("output", pair.y)
-
-    @cached_property
-    def source(self) -> CentredSample:
-        """X, centred: here it is decided whether it is constant."""
-        return centre(self.x, self.pair.rounding, self.pair.sizes[0], self.pair.eps)
-
-    @cached_property
-    def target(self) -> CentredSample:
-        """Y, centred."""
-        return centre(self.y, self.pair.rounding, self.pair.sizes[1], self.pair.eps)
+        self.source = centre(self.x, pair.rounding, pair.sizes[0], pair.eps)
+        self.target = centre(self.y, pair.rounding, pair.sizes[1], pair.eps)
 
     def _finite(self, side: str, values: Tensor) -> Tensor:
         if bad := int((~torch.isfinite(values)).sum()):
-            raise NotFiniteError(
-                f"the {side} of {self.pair.call} (call {self.pair.call.call}) holds {bad} NaN or infinite of "
-                f"{values.numel()} reduced values; check the weights, the data and the precision of the network"
-            )
+            call, what = self.pair.call, f"{bad} NaN or infinite of {values.numel()} reduced values"
+            advice = "check the weights, the data and the precision of the network"
+            raise NotFiniteError(f"the {side} of {call} (call {call.call}) holds {what}; {advice}")
         return values.double()
 
 
@@ -226,7 +218,7 @@ def score_pair(pair: Pair, options: Options, bias: BiasName = "none") -> dict[st
     Raises:
         AffscoreError: NaN or infinity in the activation; the message names the layer and how many.
     """
-    samples, start = BatchSamples(pair), time.perf_counter()
+    start, samples = time.perf_counter(), BatchSamples(pair)
     (n, width), each = samples.x.shape, pair.points_a_sample
     with naming(pair.call):
         if n < 2:
@@ -260,10 +252,10 @@ def _score_and_flag(samples: BatchSamples, options: Options) -> tuple[AffinitySc
 
 def columns_of_call(call: ActivationCall) -> dict[str, Any]:
     """The columns that say which activation a row is of."""
-    return {name: getattr(call, name) for name in _OF_CALL}
+    return {name: getattr(call, name) for name in OF_CALL}
 
 
-_OF_CALL = ("index", "layer", "call", "activation", "kind", "depth")
+OF_CALL = ("index", "layer", "call", "activation", "kind", "depth")
 _OF_SCORE = ("raw", "paired", "effective_width", "pairing_optimal", "bound_exceeded")
 _CONSTANT = AffinityScore(1.0, 1.0, 0.0, None, False, "empirical", True, (0.0, 0.0), 0, 0, paired=1.0)
 _NO_SCORE = AffinityScore(math.nan, math.nan, math.nan, None, False, "empirical", False, (0.0, 0.0), 0, 0)

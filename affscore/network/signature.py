@@ -216,58 +216,50 @@ def assemble(
     Raises:
         AffscoreError: There is no batch, since the data holds no sample.
     """
-    if not subject.stream.seen:
+    stream, card, n = subject.stream, subject.card, subject.options.n
+    if not stream.seen:
         raise AffscoreError("the data holds no sample; give at least 2")
     rows, found = numbered(rows) if subject.one_by_one else rows, []  # else each batch reaches all activations
     every = pd.DataFrame([{**row, "batch": number} for number, some in enumerate(rows) for row in some])
+    dropped = stream.seen % n if stream.seen > n else 0
+    samples, items, declared = stream.seen - dropped, stream.items, recorder.chosen.names
+    accuracy, on_it = accuracy_of([part for batch in batches for part in batch.predicted], stream, card.classes)
+    untrained = f"the weights are as {card.name} builds them: untrained, unless it loads them itself (NAME@FILE does)"
+    first = [
+        *stream.assumptions(subject.network), *[untrained] * (card.weights == "as built"), *on_it,
+        *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes,
+    ]  # fmt: skip
+    last = [*stream.repeats(samples)]
+    if silent := [name for name in declared if name not in recorder.ran]:
+        last.append(f"declared as an activation, but never run: {', '.join(silent)}")
+    if dropped:
+        advice = f"(choose n to divide the number of {items})"
+        last.append(f"the last {dropped} {items} were dropped: they do not fill a batch of {n} {advice}")
+    forward, parameter = subject.forward, next(subject.network.parameters(), None)
     for number, options in enumerate(itertools.chain.from_iterable(subject.options.passes)):
         own = every[every["specification"] == number]
         if subject.options.multiverse:
             own = own[own.groupby("index")["batch"].transform("nunique") == len(batches)]
-        if len(own):
-            found.append(_signature(subject, recorder, batches, own.reset_index(drop=True), fingerprints, options))
+        if own.empty:
+            continue
+        choices = {"model": card.name, "weights": card.weights, "dataset": subject.dataset, **options.as_columns()}
+        table = own.reset_index(drop=True).assign(**choices).astype({"pairing_optimal": "boolean"})
+        table = table[[name for name in COLUMNS if name in table]]
+        notes = map(Note.of, [*first, *on_positions(options), *on_rows(table, options.units), *last])
+        metadata = {
+            **choices, "n": n, "images": samples, "seed": options.seed, "criteria": list(options.criteria),
+            "positions": options.positions, "units": options.units, "depth": int(table["depth"].max()), "items": items,
+            "batch_size": subject.execution.batch_size, "device": subject.device.type,
+            "threads": torch.get_num_threads(),
+            "dtype": str(torch.get_default_dtype() if parameter is None else parameter.dtype), "activations": declared,
+            "forward": None if forward is None else getattr(forward, "__name__", type(forward).__name__),
+            "accuracy": accuracy, "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
+            **fingerprints, **provenance(),
+        }  # fmt: skip
+        result = Signature(table, metadata, list(notes), [cost.cpu().numpy() for cost in own["sample_costs"]])
+        result.notes.extend(on_n(result))
+        found.append(result)
     return found
-
-
-def _signature(
-    subject: Subject, recorder: Recorder, batches: Sequence[Batch], table: pd.DataFrame,
-    fingerprints: dict[str, str], options: Options,
-) -> Signature:  # fmt: skip
-    stream, card, items = subject.stream, subject.card, subject.stream.items
-    choices = {"model": card.name, "weights": card.weights, "dataset": subject.dataset, **options.as_columns()}
-    costs = [cost.cpu().numpy() for cost in table["sample_costs"]]
-    table = table.assign(**choices).astype({"pairing_optimal": "boolean"})
-    table = table[[name for name in COLUMNS if name in table]]
-    dropped = stream.seen % options.n if stream.seen > options.n else 0
-    samples, declared = stream.seen - dropped, recorder.chosen.names
-    accuracy, on_it = accuracy_of([part for batch in batches for part in batch.predicted], stream, card.classes)
-    notes = stream.assumptions(subject.network)
-    if card.weights == "as built":
-        notes.append(Note(f"the weights are as {card.name} builds them: untrained, unless it loads them itself "
-                          "(NAME@FILE does)"))  # fmt: skip
-    notes += map(Note.of, [
-        *on_it, *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes,
-        *on_positions(options), *on_rows(table, options.units), *stream.repeats(samples),
-    ])  # fmt: skip
-    if silent := [name for name in declared if name not in recorder.ran]:
-        notes.append(Note(f"declared as an activation, but never run: {', '.join(silent)}"))
-    if dropped:
-        notes.append(Note(f"the last {dropped} {items} were dropped: they do not fill a batch of {options.n} (choose n "
-                          f"to divide the number of {items})"))  # fmt: skip
-    forward, parameter = subject.forward, next(subject.network.parameters(), None)
-    metadata = {
-        **choices, "n": options.n, "images": samples, "seed": options.seed,
-        "criteria": list(options.criteria), "positions": options.positions, "units": options.units,
-        "depth": int(table["depth"].max()), "items": items,
-        "batch_size": subject.execution.batch_size, "device": subject.device.type, "threads": torch.get_num_threads(),
-        "dtype": str(torch.get_default_dtype() if parameter is None else parameter.dtype), "activations": declared,
-        "forward": None if forward is None else getattr(forward, "__name__", type(forward).__name__),
-        "accuracy": accuracy, "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
-        **fingerprints, **provenance(),
-    }  # fmt: skip
-    result = Signature(table, metadata, notes, costs)
-    result.notes.extend(on_n(result))
-    return result
 
 
 def on_n(result: Signature) -> Iterator[Note]:
@@ -282,17 +274,15 @@ def on_n(result: Signature) -> Iterator[Note]:
     tolerance = WARNED_OF if bias.max() > WARNED_OF else NOTED
     many = bias > tolerance
     if many.any():
-        widths = result.summary["effective_width"][many]
         points_a_sample = result.table.groupby("index")["n"].max()[many] / used
-        both = zip(widths, points_a_sample, strict=True)
+        both = zip(result.summary["effective_width"][many], points_a_sample, strict=True)
         needed = max(math.ceil(points_needed(math.ceil(width), tolerance) / each) for width, each in both)
-        yield Note(
-            f"{used} {items} in a batch are few for {many.sum()} of {len(bias)} {units}: their scores are expected "
-            f"to be up to {bias.max():.2g} too high, and the mean score by {bias.mean():.2g}; "
-            f"n={needed} keeps this below {tolerance} (with shrinkage, up to twice as many)",
-            "warning" if tolerance == WARNED_OF else "note",
-            float(bias.max()),
+        few = f"{used} {items} in a batch are few for {many.sum()} of {len(bias)} {units}"
+        high = (
+            f"their scores are expected to be up to {bias.max():.2g} too high, and the mean score by {bias.mean():.2g}"
         )
+        enough = f"n={needed} keeps this below {tolerance} (with shrinkage, up to twice as many)"
+        yield Note(f"{few}: {high}; {enough}", "warning" if tolerance == WARNED_OF else "note", float(bias.max()))
 
 
 def provenance() -> dict[str, Any]:

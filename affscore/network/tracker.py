@@ -14,7 +14,7 @@ import pandas as pd
 import torch
 from torch import nn
 
-from affscore.errors import AffscoreError, AffscoreWarning, first_line, guarded
+from affscore.errors import AffscoreError, AffscoreWarning, guarded, guarding
 from affscore.models.card import fingerprint
 from affscore.models.data import load_data
 from affscore.network.batch import Batch, Subject, recorded, run_batch, subject_of
@@ -206,9 +206,7 @@ class Tracker:
         rows = score_batch(batch.passes, subject.options, _score_or_flag if self._keys else score_pair)
         rows = numbered([rows])[0] if subject.one_by_one else rows
         if self._keys and (difference := first_difference(self._keys, keys_of(rows))):
-            raise AffscoreError(
-                f"the network has another structure than in the first measurement: {difference}; begin a new record"
-            )
+            raise AffscoreError(f"the network has another structure than at first: {difference}; begin a new record")
         accuracy, _ = accuracy_of(batch.predicted, subject.stream, subject.card.classes)
         about = {"step": self.steps, "accuracy": math.nan if accuracy is None else accuracy}
         return recorder, batch, [{**row, **about} for row in rows]
@@ -273,21 +271,18 @@ class Tracker:
                 tracker is then as it was.
         """
         own = self.state_dict()
-        try:
+        with guarding("this is no state of a tracker"):
             given = json.loads(json.dumps({name: {"one_by_one": "", **state}[name] for name in own}))  # a copy
             table, notes = pd.DataFrame(given["table"]), list(map(Note.of, given["notes"]))
             if self.subject is not None:
                 check_record(table, given["metadata"])
-        except Exception as error:
-            raise AffscoreError(f"this is no state of a tracker: {first_line(error)}") from error
         if self.subject is not None:
             asked, stored = own["asked"], {"network": own["asked"]["network"], **given["asked"]}  # 1.0 has no network
             for name, value in asked.items():
                 if stored.get(name) != value:
-                    raise AffscoreError(
-                        f"the state is of a tracker with {name}={stored.get(name)!r}, and this tracker has "
-                        f"{name}={value!r}; make the tracker as it was made before, or begin a new record"
-                    )
+                    differs = f"with {name}={stored.get(name)!r}, and this tracker has {name}={value!r}"
+                    advice = "make the tracker as it was made before, or begin a new record"
+                    raise AffscoreError(f"the state is of a tracker {differs}; {advice}")
             rows: Rows = table.to_dict("records")
             keys = keys_of(row for row in rows if row["step"] == rows[0]["step"])
             if self._keys not in ([], keys):
