@@ -60,7 +60,8 @@ def multiverse(
     """
     from affscore.network.multiverse import multiverse as measure
 
-    result = measure(model, dataset, reductions=reductions, bias=bias, **chosen)
+    chosen["bias"] = bias
+    result = measure(model, dataset, reductions=reductions, **chosen)
     typer.echo(result.summary.to_string(index=False, float_format=lambda value: f"{value:.4f}", na_rep="-"))
     result.metadata["command"] = _command_line()
     _deliver(result, repr(result).splitlines()[0], out)
@@ -93,16 +94,15 @@ def survey(
     from affscore.survey.survey import listing
     from affscore.survey.survey import survey as measure
 
-    ways: dict[str, Any] = {"reductions": reduction, "orders": order}
     chosen |= {"multiverse": tuple(multiverse), "bias": bias, "criteria": options.chosen_criteria(criteria)}
-    how: dict[str, Any] = {"threads": threads, "only": job, "progress": True, "command": _command_line()}
+    how: dict[str, Any] = {"reductions": reduction, "orders": order, "threads": threads, "only": job, "progress": True}
     if show:
-        say(listing(plan(models, datasets, named_options(chosen), **ways), store))
+        say(listing(plan(models, datasets, named_options(chosen), reduction, order), store))
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the other processes end, too
     try:
         with nullcontext() if scheduler is None else _client(scheduler) as client:
-            report = measure(models, datasets, store, jobs, client=client, **how, **ways, **chosen)
+            report = measure(models, datasets, store, jobs, client=client, command=_command_line(), **how, **chosen)
     except KeyboardInterrupt:
         typer.echo("affscore: interrupted; the same command does the jobs that are not finished", err=True)
         raise typer.Exit(130) from None  # as a shell says it

@@ -73,12 +73,11 @@ class Mini(Source):
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """The trained weights are a file, too."""
-        file = self.networks[name.removeprefix("mini:")].weights
         about = super().identity(name, weights)
-        if weights != "DEFAULT":
-            return about
-        found = file_hash(file)
-        return about | {"files": FORMER if found == NOW else {file.name: found}}
+        if weights == "DEFAULT":
+            file = self.networks[name.removeprefix("mini:")].weights
+            about["files"] = FORMER if (found := file_hash(file)) == NOW else {file.name: found}
+        return about
 
 
 class DigitsNet(nn.Module):
