@@ -75,8 +75,7 @@ def measure(
             result = _measured(job, execution)
             if describe(job).key != job.key:
                 raise AffscoreError("its files were changed after the survey had begun; run it again")
-        about = {**result.metadata, "job": job.description, "key": job.key}
-        about |= {"command": command} if command else {}
+        about = {**result.metadata, "job": job.description, "key": job.key} | ({"command": command} if command else {})
         replace(result, metadata=about).save(store / f"{job.file_name}.parquet")
     except (Exception, SystemExit) as error:  # noqa: BLE001  # a job that fails must not stop the others
         return outcome_of_error(number, error)

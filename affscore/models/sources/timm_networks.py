@@ -66,9 +66,8 @@ class Timm(Source):
         from timm.data import create_transform, resolve_model_data_config
 
         config = resolve_model_data_config(model)
-        channels, height, width = config["input_size"]
-        transform = create_transform(**config)
-        return (Preprocessing.of_transform(transform, height, channels), True) if height == width else None
+        channels, high, wide = config["input_size"]
+        return (Preprocessing.of_transform(create_transform(**config), high, channels), True) if high == wide else None
 
 
 SOURCE = Timm()
