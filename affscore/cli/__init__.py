@@ -27,9 +27,7 @@ def _version(show: bool) -> None:
 
 
 @app.callback()
-def _top(
-    version: bool = Option(False, "--version", callback=_version, is_eager=True, help="Show the version and exit."),
-) -> None:
+def _top(show: bool = Option(False, "--version", callback=_version, is_eager=True, help="Show the version.")) -> None:
     """Measure how non-linear a neural network is, layer by layer."""
 
 
@@ -50,7 +48,6 @@ def main(app: typer.Typer = app, name: str = "affscore COMMAND") -> None:
             typer.echo(text)
         else:
             sentence = " ".join(text.split()).rstrip(".")
-            sentence = f"{sentence[:1].lower()}{sentence[1:]}"
-            typer.echo(f"affscore: {sentence} ({name} --help shows the options)", err=True)
+            typer.echo(f"affscore: {sentence[:1].lower()}{sentence[1:]} ({name} --help shows the options)", err=True)
         sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)

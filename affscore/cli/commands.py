@@ -23,10 +23,7 @@ def signature(
     model: str = Argument(metavar="MODEL[@WEIGHTS]", help=f"MODEL is {options.MODELS}."),
     dataset: str = Option("digits", metavar="SPEC", help=f"{options.DATASETS}."),
     criteria: list[str] = options.CRITERIA,
-    out: Path | None = options.output(
-        "Write the result to this .parquet file, its table to a .csv file, or draw it (.png, .svg or .pdf).",
-        *(".parquet", ".csv", ".png", ".svg", ".pdf"),
-    ),
+    out: Path | None = options.output("the result, its table or a figure", ".parquet", ".csv", ".png", ".svg", ".pdf"),
     **chosen: Any,
 ) -> None:
     """The non-linearity signature of a network on a data set.
@@ -43,7 +40,8 @@ def signature(
     shown = [name for name in result.metadata["criteria"] if criteria or name == "affine_fit"]
     asked = [column.name for name in shown for column in CRITERIA[name].columns]
     typer.echo(brief(result.summary, asked).to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
-    _deliver(result, out)
+    result.metadata["command"] = _command_line()
+    _deliver(result, repr(result).splitlines()[0], out)
 
 
 @options.measuring("reduction", "order", "covariance", "units")
@@ -52,7 +50,7 @@ def multiverse(
     dataset: str = Option("digits", metavar="SPEC", help=f"{options.DATASETS}."),
     reductions: list[str] = options.names("R,...", "The reductions.", default=("mean", "sample")),
     bias: str = options.BIAS,
-    out: Path | None = options.output("Write the result to this Parquet file.", ".parquet"),
+    out: Path | None = options.output("the result", ".parquet"),
     **chosen: Any,
 ) -> None:
     """The signature of a network under every specification: reduction, order, covariance, coupling.
@@ -65,7 +63,8 @@ def multiverse(
     chosen["bias"] = bias
     result = measure(model, dataset, reductions=reductions, **chosen)
     typer.echo(result.summary.to_string(index=False, float_format=lambda value: f"{value:.4f}", na_rep="-"))
-    _deliver(result, out)
+    result.metadata["command"] = _command_line()
+    _deliver(result, repr(result).splitlines()[0], out)
 
 
 @options.measuring()
@@ -95,18 +94,15 @@ def survey(
     from affscore.survey.survey import listing
     from affscore.survey.survey import survey as measure
 
-    ways: dict[str, Any] = {"reductions": reduction, "orders": order}
     chosen |= {"multiverse": tuple(multiverse), "bias": bias, "criteria": options.chosen_criteria(criteria)}
+    how: dict[str, Any] = {"reductions": reduction, "orders": order, "threads": threads, "only": job, "progress": True}
     if show:
-        say(listing(plan(models, datasets, named_options(chosen), **ways), store))
+        say(listing(plan(models, datasets, named_options(chosen), reduction, order), store))
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the other processes end, too
     try:
         with nullcontext() if scheduler is None else _client(scheduler) as client:
-            report = measure(
-                models, datasets, store, jobs, threads=threads, client=client, only=job, progress=True,
-                command=_command_line(), **ways, **chosen,
-            )  # fmt: skip
+            report = measure(models, datasets, store, jobs, client=client, command=_command_line(), **how, **chosen)
     except KeyboardInterrupt:
         typer.echo("affscore: interrupted; the same command does the jobs that are not finished", err=True)
         raise typer.Exit(130) from None  # as a shell says it
@@ -123,8 +119,8 @@ def compare(
     datasets: list[str] = options.SPECS,
     name: list[str] = Option([], metavar="NAME", help="What to call a result. Repeat it, in their order."),
     store: Path | None = Option(None, metavar="DIR", help="Take results from this folder, and keep new ones there."),
-    out: Path | None = options.output("Write the figure to this .png, .svg or .pdf file.", ".png", ".svg", ".pdf"),
-    csv: Path | None = options.output("Write statistics and distances to this .csv file.", ".csv"),
+    out: Path | None = options.output("the figure", ".png", ".svg", ".pdf"),
+    csv: Path | None = options.output("statistics and distances", ".csv"),
     **chosen: Any,
 ) -> None:
     """Compare signatures: statistics, dynamic time warping distances, and all of them in one figure.
@@ -139,9 +135,7 @@ def compare(
     chosen |= {"criteria": False} if store is None else {"criteria": True, "command": _command_line()}
     with warnings.catch_warnings(action="ignore"):  # the result prints them
         found = measure(*models, data=datasets, names=name or None, store=store, **chosen)
-    typer.echo(str(found))
-    _say_notes(found)
-    write(found.save, out, csv)
+    _deliver(found, str(found), out, csv)
 
 
 def _client(address: str) -> Any:
@@ -174,19 +168,13 @@ def say(lines: Iterable[str], err: bool = False) -> None:
         typer.echo(line, err=err)
 
 
-def _say_notes(result: Any) -> None:
-    """Print the notes of a result, but for its warnings, which are printed when they are given."""
+def _deliver(result: Any, shown: str, *files: Path | None) -> None:
+    """Print and write a result. Its warnings are printed when they are given; here are its other notes."""
     from affscore.network.notes import Note
 
+    typer.echo(shown)
     say((f"note: {note}" for note in result.notes if Note.of(note).kind == "note"), err=True)
-
-
-def _deliver(result: Any, out: Path | None) -> None:
-    """Print what a result says of itself, and write it."""
-    typer.echo(repr(result).splitlines()[0])
-    _say_notes(result)
-    result.metadata["command"] = _command_line()
-    write(result.save, out)
+    write(result.save, *files)
 
 
 def write(save: Callable[[Path], object], *files: Path | None) -> None:

@@ -44,7 +44,7 @@ def several(name: str, more: str) -> Any:
     return names(f"{name[0].upper()},...", text, f"--{name}", f"--{name}s", default=[str(field.default)])
 
 
-def output(help: str, *endings: str) -> Any:
+def output(what: str, *endings: str) -> Any:
     """An option that takes a file to write; that it can be written is found out before anything is computed."""
 
     def check(path: Path | None) -> Path | None:
@@ -52,16 +52,12 @@ def output(help: str, *endings: str) -> Any:
 
         return path if path is None else check_destination(path, endings)
 
-    return Option(None, metavar="FILE", help=help, callback=check)
+    return Option(None, metavar="FILE", help=f"Write {what} to this file ({', '.join(endings)}).", callback=check)
 
 
 SPECS = names("S,T", f"Data sets, separated by commas: {DATASETS}.", "--datasets", "--dataset", default=["digits"])
 BIAS = Option("none", help="none, or extrapolated: scores of a multiverse that are corrected for a finite n, too.")
-CRITERIA = names(
-    "NAME,...",
-    "Criteria to compute (cka,r2,nlc, say), all, or none; an unknown name is answered with their list.  "
-    "[default: those of tables 1 and 2]",
-)
+CRITERIA = names("NAME,...", "Criteria (cka,nlc, say), all or none; a wrong name lists them. [default: tables 1 and 2]")
 
 
 def measuring(*omitted: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

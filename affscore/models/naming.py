@@ -135,9 +135,8 @@ def near(name: str, known: Iterable[str], most: int = 3) -> str:
     ('; did you mean resnet18?', '')
     """
     prefix, _, bare = name.lower().rpartition(":")
-    shown: dict[str, str] = {}
-    for full in known:  # the first source wins where two have the same name
-        shown.setdefault(full.rpartition(":")[2].lower(), full)
+    # reversed: the first source wins where two have the same name
+    shown = {full.rpartition(":")[2].lower(): full for full in reversed([*known])}
     alike = [short for short, full in shown.items() if short == bare or full.lower().rpartition(":")[0] == prefix]
     close = difflib.get_close_matches(bare, alike, n=most, cutoff=0.6)
     close = close or difflib.get_close_matches(bare, list(shown), n=most, cutoff=0.5)

@@ -17,9 +17,6 @@ from affscore.models.naming import needs, readable_file, user_path
 from affscore.options import check_integer
 from affscore.transport.samples import check_plain
 
-DEFAULT_LENGTH = 128
-"""Tokens in a window, where nobody says how many."""
-
 
 @dataclass(frozen=True)
 class Preprocessing:
@@ -191,7 +188,7 @@ class TextPreprocessing:
     @property
     def window(self) -> int:
         """Tokens in a window."""
-        return self.length or min(DEFAULT_LENGTH, self.maximum or DEFAULT_LENGTH)
+        return self.length or min(128, self.maximum or 128)
 
     def __call__(self, text: str) -> Tensor:
         """The ids of a whole text, tensor (tokens,) of type int64.
@@ -201,8 +198,7 @@ class TextPreprocessing:
         """
         found = guarded(lambda: np.asarray(_ids(self.tokenizer, text)), "the tokenizer fails")
         if found.size and (found.dtype.kind not in "iu" or found.ndim != 1):
-            given = f"{found.dtype} of shape {found.shape}"
-            raise AffscoreError(f"the tokenizer must turn a text into a list of integers, got {given}")
+            raise AffscoreError(f"the tokenizer must turn a text into a list of integers, got {form_of(found)}")
         return torch.from_numpy(found.astype(np.int64).reshape(-1))
 
     def as_dict(self) -> dict[str, Any]:
@@ -211,6 +207,15 @@ class TextPreprocessing:
         stated = getattr(own, "name_or_path", None) or getattr(own, "__name__", type(own).__name__)
         name = None if own is None else Path(own if isinstance(own, (str, Path)) else str(stated)).name
         return {"tokenizer": name, "length": self.window, "vocabulary": self.vocabulary, "maximum": self.maximum}
+
+
+def form_of(value: Any) -> str:
+    """What a message says of a tensor or an array, or of something else that a user gave.
+
+    >>> form_of(torch.zeros(2, 3)), form_of(None)
+    ('torch.float32 of shape (2, 3)', 'NoneType')
+    """
+    return f"{value.dtype} of shape {tuple(value.shape)}" if hasattr(value, "dtype") else type(value).__name__
 
 
 Expected = Preprocessing | TextPreprocessing
@@ -233,8 +238,7 @@ def check_token_ids(ids: Tensor, expected: TextPreprocessing, what: str = "the n
     check_plain(ids)
     whole = not (ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool)
     if not whole or ids.ndim != 2 or not ids.numel():
-        given = f"{ids.dtype} of shape {tuple(ids.shape)}"
-        raise AffscoreError(f"{what} token ids, integers (N, length), got {given}")
+        raise AffscoreError(f"{what} token ids, integers (N, length), got {form_of(ids)}")
     if expected.maximum is not None and ids.shape[1] > expected.maximum:
         raise AffscoreError(f"the network takes at most {expected.maximum} tokens, these windows have {ids.shape[1]}")
     ids = ids.long()  # PyTorch knows few operations of unsigned numbers

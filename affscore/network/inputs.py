@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
+from affscore.models.preprocessing import form_of
 from affscore.recorder.dataflow import mapped, tensors_in
 
 Forward = Callable[[nn.Module, Any], Any]
@@ -210,7 +211,7 @@ class Feeding:
         raise self._unclear(entries)
 
     def _unclear(self, entries: Mapping[str, Any]) -> AffscoreError:
-        shown = ", ".join(f"{name} ({described(value)})" for name, value in entries.items())
+        shown = ", ".join(f"{name} ({form_of(value)})" for name, value in entries.items())
         missing = [] if {"one tensor", "entry 0"} & {*entries} else sorted(self._required - {*entries})
         lacks = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing, and " if missing else ""
         unclear = f"it is not clear which entries of the data go where in {self._written}"
@@ -246,8 +247,3 @@ def _is_single(value: Tensor) -> bool:
 
 def _is_label(value: Any) -> bool:
     return isinstance(value, Tensor) and _is_single(value) and not (value.is_floating_point() or value.is_complex())
-
-
-def described(value: Any) -> str:
-    """An entry of the data, in a message."""
-    return f"{value.dtype} of shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__

@@ -22,8 +22,9 @@ from affscore.models.preprocessing import (
     TextPreprocessing,
     assumed_preprocessing,
     check_token_ids,
+    form_of,
 )
-from affscore.network.inputs import Feeding, Inputs, described
+from affscore.network.inputs import Feeding, Inputs
 from affscore.options import MASK
 from affscore.recorder.dataflow import mapped
 from affscore.transport.samples import check_plain
@@ -192,7 +193,7 @@ def tokens_of_text(entries: Any, unused: Any, name: str | None = MASK) -> Tensor
         return None
     if not isinstance(mask, Tensor) or mask.ndim != 2 or not bool(((mask == 0) | (mask == 1)).all()):
         wanted = f"a tensor (N, length) of 1 for {ones} and 0 for {zeros}"
-        raise AffscoreError(f"{name} must be {wanted}, got {described(mask)} (mask=None reads none)")
+        raise AffscoreError(f"{name} must be {wanted}, got {form_of(mask)} (mask=None reads none)")
     text = mask.bool() == (ones == "text")
     if bool(text.all()):
         return None

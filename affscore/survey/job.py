@@ -129,8 +129,7 @@ def describe(job: Job, model: Identity = identity_of_model, data: Identity = ide
     chosen = {**changed(options), "images": used["images"]}
     if chosen.get("criteria") == tuple(CRITERIA):
         chosen["criteria"] = "all"
-    description = {"format": _FORMAT, "model": model(job.model), "data": used, "options": chosen}
-    return replace(job, description=description)
+    return replace(job, description={"format": _FORMAT, "model": model(job.model), "data": used, "options": chosen})
 
 
 def changed(options: Options) -> dict[str, Any]:

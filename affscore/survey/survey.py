@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections import Counter, defaultdict
+import itertools
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -53,20 +54,15 @@ class Report:
     @property
     def notes(self) -> dict[Note, list[int]]:
         """What the results have to say, each sentence with the numbers of its jobs."""
-        found = defaultdict[Note, list[int]](list)
-        for _, outcome in self.outcomes:
-            for note in outcome.notes:
-                found[note].append(outcome.number)
-        return found
+        every = dict.fromkeys(note for _, outcome in self.outcomes for note in outcome.notes)
+        return {note: [one.number for _, one in self.outcomes if note in one.notes] for note in every}
 
     def __repr__(self) -> str:
         counts, count = Counter[str](outcome.state for _, outcome in self.outcomes), len(self.outcomes)
         words = {"measured": "measured", "there": "already there", "failed": "failed"}
         states = ", ".join(f"{counts[state]} {word}" for state, word in words.items() if counts[state])
         lines = [f"{count} {'job' if count == 1 else 'jobs'}: {states}"]
-        for job, outcome in self.outcomes:
-            if outcome.state == "failed":
-                lines.append(f"job {outcome.number} failed: {job}: {outcome.message}")
+        lines += [f"job {x.number} failed: {job}: {x.message}" for job, x in self.outcomes if x.state == "failed"]
         for note, numbers in sorted(self.notes.items(), key=lambda item: item[0].kind, reverse=True):
             jobs = f"job{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
             lines.append(f"{note.kind} on {jobs}: {note}" if count > 1 else f"{note.kind}: {note}")
@@ -158,10 +154,10 @@ def survey(
     if execution.threads is None and client is None:
         execution = replace(execution, threads=max(1, min(torch.get_num_threads(), joblib.cpu_count() // jobs)))
     gpus = torch.cuda.device_count() if execution.device in ("auto", "cuda") and client is None else 0
-    calls, where, sources = [], (results.folder.absolute(), Path.cwd()), (*registered(), *registered_data())
-    for place, (number, job) in enumerate(left):
-        how = replace(execution, device=f"cuda:{place % gpus}") if gpus > 1 else execution
-        calls.append(delayed(measure)(number, job, *where, how, command, sources))
+    ways = [replace(execution, device=f"cuda:{gpu}") for gpu in range(gpus)] if gpus > 1 else [execution]
+    where, sources = (results.folder.absolute(), Path.cwd()), (*registered.values(), *registered_data.values())
+    turns = zip(left, itertools.cycle(ways), strict=False)
+    calls = [delayed(measure)(number, job, *where, how, command, sources) for (number, job), how in turns]
     if calls:
         bar: Any = {"total": len(asked), "initial": len(asked) - len(calls), "unit": "job"}
         hidden = None if progress is None else not progress

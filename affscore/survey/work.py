@@ -75,8 +75,7 @@ def measure(
             result = _measured(job, execution)
             if describe(job).key != job.key:
                 raise AffscoreError("its files were changed after the survey had begun; run it again")
-        about = {**result.metadata, "job": job.description, "key": job.key}
-        about |= {"command": command} if command else {}
+        about = {**result.metadata, "job": job.description, "key": job.key} | ({"command": command} if command else {})
         replace(result, metadata=about).save(store / f"{job.file_name}.parquet")
     except (Exception, SystemExit) as error:  # noqa: BLE001  # a job that fails must not stop the others
         return outcome_of_error(number, error)
@@ -116,18 +115,15 @@ def outcomes_of(calls: Sequence[Any], jobs: int, threads: int | None, client: An
         AffscoreError: A process has died, or there is no worker.
     """
     if client is None:
-        number = min(jobs, len(calls))
-        where = parallel_config("loky", n_jobs=number, inner_max_num_threads=threads, initializer=_lock_of_threads)
+        jobs = min(jobs, len(calls))
+        where = parallel_config("loky", n_jobs=jobs, inner_max_num_threads=threads, initializer=_lock_of_threads)
     else:
         where = parallel_config("dask", client=client, wait_for_workers_timeout=10)
     with where:
-        parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="all")
         try:
-            yield from parallel(calls)
+            yield from Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="all")(calls)
         except Exception as error:
             died = isinstance(error, BrokenProcessPool)
             why = "a process died, out of memory perhaps" if died else f"{type(error).__name__}: {first_line(error)}"
-            raise AffscoreError(
-                f"the survey ended early ({why}); what had finished is kept, and the same survey does the rest (fewer "
-                "jobs at once need less memory; affscore survey --list shows which are left, --job NUMBER does one)"
-            ) from error
+            rest = "the same survey does the rest (fewer jobs need less memory; --list shows it, --job NUMBER does one)"
+            raise AffscoreError(f"the survey ended early ({why}); what had finished is kept, and {rest}") from error

@@ -208,12 +208,10 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 @app.command()
 def ledger(
-    csv: Path | None = options.output("Write a row for each printed number to this .csv file.", ".csv"),
-    claims: Path | None = options.output("Write the claims in words and their tests to this .csv file.", ".csv"),
+    csv: Path | None = options.output("a row for each printed number", ".csv"),
+    claims: Path | None = options.output("the claims in words and their tests", ".csv"),
     specifications: Path | None = options.output(
-        "Decide the claims about signatures under every specification there is, which takes minutes, and write the "
-        "verdicts to this .csv file. Without this option those that come with the companion are used.",
-        ".csv",
+        "what every specification says of the claims, which takes minutes (else the companion's are used),", ".csv"
     ),
     results: Path | None = _RESULTS,
 ) -> None:

@@ -184,17 +184,11 @@ class ImageSet(NamedData):
         labels, read = self.labels or (), self.read
         chosen = [index for index, found in enumerate(labels) if found == label]
         if not chosen:
-            known = sorted(set(labels))
-            few = ", ".join(known[:20]) or "none"
-            raise AffscoreError(f"{self.name!r} has no class {label!r}{near(label, known, 1)} (known: {few})")
-        return replace(
-            self,
-            name=f"{self.name.partition(':')[0]}:{label}",
-            length=len(chosen),
-            read=lambda index, p: read(chosen[index], p),
-            labels=[label] * len(chosen),
-            files=self.files and [self.files[index] for index in chosen],
-        )
+            few = ", ".join(sorted(set(labels))[:20]) or "none"
+            raise AffscoreError(f"{self.name!r} has no class {label!r}{near(label, labels, 1)} (known: {few})")
+        name, files = f"{self.name.partition(':')[0]}:{label}", self.files and [self.files[index] for index in chosen]
+        about: dict[str, Any] = {"name": name, "length": len(chosen), "labels": [label] * len(chosen), "files": files}
+        return replace(self, read=lambda index, p: read(chosen[index], p), **about)
 
 
 def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -> NamedData:
@@ -243,7 +237,7 @@ def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -
     source = next((source for source in _sources() if source.name == name), None)
     if source is None:
         load_plugins(name)
-        source = _registered.get(name)
+        source = registered_data.get(name)
     if source is None or (colon and not source.takes):
         raise _unknown(spec)
     if source.takes in PATHS and not argument:
@@ -287,8 +281,8 @@ def identity_of_data(spec: str, images: int | None, n: int, seed: int) -> dict[s
 
 
 def _hash_of(file: Path) -> bytes:
-    state = file.stat() if file.is_file() else None  # of a link to nothing
-    return b"missing" if state is None else _hash_of_state(file, state.st_size, state.st_ctime_ns)
+    # a link may lead to nothing
+    return _hash_of_state(file, file.stat().st_size, file.stat().st_ctime_ns) if file.is_file() else b"missing"
 
 
 @lru_cache(maxsize=100_000)
@@ -297,7 +291,8 @@ def _hash_of_state(file: Path, size: int, changed: int) -> bytes:
     return bytes.fromhex(file_hash(file))
 
 
-_registered: dict[str, DataSource] = {}
+registered_data: dict[str, DataSource] = {}
+"""What other packages have registered, by its name."""
 
 
 def register_data(source: DataSource) -> None:
@@ -309,16 +304,11 @@ def register_data(source: DataSource) -> None:
     Args:
         source: Where data of a name come from.
     """
-    _registered[source.name] = source
-
-
-def registered_data() -> tuple[DataSource, ...]:
-    """What other packages have registered."""
-    return tuple(_registered.values())
+    registered_data[source.name] = source
 
 
 def _sources() -> Iterator[DataSource]:
-    return chain(chain.from_iterable(found_in(__name__, "SOURCES")), _registered.values())
+    return chain(chain.from_iterable(found_in(__name__, "SOURCES")), registered_data.values())
 
 
 def _unknown(spec: str) -> AffscoreError:

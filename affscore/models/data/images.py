@@ -20,8 +20,6 @@ from affscore.models.naming import user_path
 from affscore.models.preprocessing import Expected, Preprocessing, TextPreprocessing, image_tensor
 from affscore.models.weight_files import check_answer
 
-TEST_IMAGES = 597
-
 
 @cache
 def digits(part: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
@@ -46,7 +44,7 @@ def digits(part: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
     from sklearn.model_selection import train_test_split
 
     images, labels = load_digits(return_X_y=True)
-    split = train_test_split(images, labels, test_size=TEST_IMAGES, stratify=labels, random_state=0)
+    split = train_test_split(images, labels, test_size=597, stratify=labels, random_state=0)
     # the images of both parts, then the labels of both; grey values are 0 ... 16
     images, labels = split[::2] if part == "train" else split[1::2]
     return torch.from_numpy(images).float().view(-1, 1, 8, 8) / 16.0, torch.from_numpy(labels).long()
@@ -123,8 +121,7 @@ def _below(kind: str, directory: str, seed: int) -> ImageSet:
             raise AffscoreError(f"{directory!r} has no 'val'; for the training images write folder:{directory}/train")
         root = inside or root
     if not (files := list(_images_below(root, set()))):
-        suffixes = ", ".join(sorted(IMAGE_SUFFIXES))
-        raise AffscoreError(f"found no image ({suffixes}) in the folder {directory!r} or below it")
+        raise AffscoreError(f"found no image ({', '.join(sorted(IMAGE_SUFFIXES))}) in or below {directory!r}")
     labels = None if root in {file.parent for file in files} else [file.relative_to(root).parts[0] for file in files]
     upright = kind == "folder"
     return ImageSet(name, len(files), lambda i, p: read_picture(files[i], p, upright), labels=labels, files=files)
@@ -188,14 +185,13 @@ def images_of(name: str, part: Literal["train", "test"] = "test") -> ImageSet:
     advice = f"get {' '.join(urls)} elsewhere and put it into {folder} (AFFSCORE_DATA chooses another place)"
     with guarding(what, advice):
         try:
-            pictures = made(home, train=part == "train")
+            data = made(home, train=part == "train")
         except RuntimeError:  # torchvision's way to say that files are missing, or not the right ones
             for url in [url for url in urls if not (folder / url.rpartition("/")[2]).is_file()][:1]:
                 check_answer(url)
-            pictures = made(home, train=part == "train", download=True)
-    labels = [pictures.classes[int(target)] for target in pictures.targets]
-    about = {"labels": labels, "classes": pictures.classes}
-    return ImageSet(name, len(pictures), lambda index, p: (p or image_tensor)(pictures[index][0]), **about)
+            data = made(home, train=part == "train", download=True)
+    names = [data.classes[int(target)] for target in data.targets]
+    return ImageSet(name, len(data), lambda i, p: (p or image_tensor)(data[i][0]), labels=names, classes=data.classes)
 
 
 SOURCES = [

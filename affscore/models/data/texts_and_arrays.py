@@ -14,7 +14,7 @@ from torch import Tensor
 from affscore.errors import AffscoreError, guarded, guarding
 from affscore.models.data import DataSource, ImageSet, NamedData
 from affscore.models.naming import readable_file, split_path
-from affscore.models.preprocessing import TextPreprocessing, check_token_ids, image_tensor, tokenizer_file
+from affscore.models.preprocessing import TextPreprocessing, check_token_ids, form_of, image_tensor, tokenizer_file
 from affscore.models.weight_files import read_tensors
 
 SAMPLES, LABELS = ("x", "data", "images"), ("y", "labels")
@@ -43,15 +43,13 @@ def _load_arrays(path: str, seed: int) -> NamedData:
         raise AffscoreError(f"the file {file.name!r} holds {len(arrays)} arrays: call the one with the samples x")
     samples, labels = arrays[names[0]], next((arrays[name] for name in LABELS if name in arrays), None)
     if samples.dtype.kind not in "biuf" or samples.ndim < 2 or not samples.size:
-        found = f"{samples.dtype} of shape {samples.shape}"
-        raise AffscoreError(f"the file {file.name!r} must hold numbers (N, ...), those of N samples, and holds {found}")
+        raise AffscoreError(f"{file.name!r} must hold numbers (N, ...) of N samples, and holds {form_of(samples)}")
     name, images = f"npz:{file.name}", _images(samples)
     about: dict[str, Any] = {"hashed": [file]}
     if labels is not None:
-        given, labels = f"{labels.dtype} of shape {labels.shape}", labels.reshape(-1)
+        given, labels = form_of(labels), labels.reshape(-1)
         if labels.dtype.kind not in "iu" or len(labels) != len(samples) or not 0 <= labels.min() <= labels.max() < MOST:
-            wanted = f"{len(samples)} integers from 0 to {MOST - 1}"
-            raise AffscoreError(f"the labels in {file.name!r} must be {wanted}, got {given}")
+            raise AffscoreError(f"{file.name!r} needs {len(samples)} labels, integers 0 to {MOST - 1}, got {given}")
         about |= {"labels": list(map(str, labels)), "classes": list(map(str, range(int(labels.max()) + 1)))}
     if images is not None:
         return ImageSet(name, len(images), lambda index, p: (p or image_tensor)(images[index]), **about)

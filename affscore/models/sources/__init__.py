@@ -60,10 +60,8 @@ class Source(ABC):
 
         Here that are the names, and a file that WEIGHTS means.
         """
-        label, files = Path(weights).name, {}
-        if weights not in ("DEFAULT", "random") and user_path(weights).is_file():
-            files[label] = file_hash(weights)
-        about: dict[str, Any] = {"model": name, "weights": label, "files": files}
+        label, own = Path(weights).name, weights not in ("DEFAULT", "random") and user_path(weights).is_file()
+        about: dict[str, Any] = {"model": name, "weights": label, "files": {label: file_hash(weights)} if own else {}}
         if self.package and find_spec(self.package):  # where it is missing, loading the network will say it
             about["package"] = ".".join(version(self.package).split(".")[:2])
         return about
@@ -172,7 +170,8 @@ def identity_of_model(spec: str) -> dict[str, Any]:
     return source_of(name).identity(name, weights)
 
 
-_registered: dict[str, Source] = {}
+registered: dict[str, Source] = {}
+"""What other packages have registered, by its prefix."""
 
 
 def register(source: Source) -> None:
@@ -185,18 +184,13 @@ def register(source: Source) -> None:
     Args:
         source: An object of a class of :class:`affscore.models.Source`.
     """
-    _registered[source.prefix] = source
-
-
-def registered() -> tuple[Source, ...]:
-    """What other packages have registered."""
-    return tuple(_registered.values())
+    registered[source.prefix] = source
 
 
 def _sources() -> dict[str, Source]:
     """All sources by their prefix, in its order; registered ones instead of ours."""
     ours = {source.prefix: source for source in found_in(__name__, "SOURCE")}
-    return dict(sorted((ours | _registered).items()))
+    return dict(sorted((ours | registered).items()))
 
 
 def source_of(name: str) -> Source:
@@ -213,10 +207,10 @@ def source_of(name: str) -> Source:
     """
     prefix = "file.py" if ".py:" in name else name.partition(":")[0] if ":" in name else ""
     ours = found_in(__name__, "SOURCE", first=prefix or "torchvision")
-    known = _registered.get(prefix) or next((source for source in ours if source.prefix == prefix), None)
+    known = registered.get(prefix) or next((source for source in ours if source.prefix == prefix), None)
     if prefix and (known is None or known.package or not known.knows(name)):  # plugins may take seconds
         load_plugins(prefix)
-        known = _registered.get(prefix, known)
+        known = registered.get(prefix, known)
     if known is None or not (known.package or known.knows(name)):  # those of packages are known by name alone
         raise _unknown(name)
     return known

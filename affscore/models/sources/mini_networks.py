@@ -16,12 +16,9 @@ from affscore.models.preprocessing import Preprocessing
 from affscore.models.sources import Source
 from affscore.models.weight_files import load_weights
 
-FORMER = {
-    "5323a91eb7a5c0df07cddd5fd9a2ec52fc3fe9f4830baa44c31b79af6150e377": {
-        "digitsnet.safetensors": "ce1eee310fdbd59c4cd88e65e9c82ff4d3865149c54b9b33498b47060669856b"
-    }
-}
-"""By the hash of a file, how the results of version 1 name and hash the same weights, so that they are found again."""
+NOW = "5323a91eb7a5c0df07cddd5fd9a2ec52fc3fe9f4830baa44c31b79af6150e377"
+FORMER = {"digitsnet.safetensors": "ce1eee310fdbd59c4cd88e65e9c82ff4d3865149c54b9b33498b47060669856b"}
+"""The hash of a file, and how the results of version 1 name and hash the same weights, so that they are found again."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +73,11 @@ class Mini(Source):
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """The trained weights are a file, too."""
-        file = self.networks[name.removeprefix("mini:")].weights
         about = super().identity(name, weights)
-        if weights != "DEFAULT":
-            return about
-        found = file_hash(file)
-        return about | {"files": FORMER.get(found, {file.name: found})}
+        if weights == "DEFAULT":
+            file = self.networks[name.removeprefix("mini:")].weights
+            about["files"] = FORMER if (found := file_hash(file)) == NOW else {file.name: found}
+        return about
 
 
 class DigitsNet(nn.Module):

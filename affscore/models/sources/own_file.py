@@ -41,8 +41,7 @@ class OwnFile(Source):
             module = seeded(lambda: _imported(file), seed)  # which fixes a network that the file itself makes, too
             made = getattr(module, factory, None)
             if made is None:
-                defined = [known for known in vars(module) if not known.startswith("_")]
-                raise AffscoreError(f"the file {file.name!r} defines no {factory!r}{near(factory, defined)}")
+                raise AffscoreError(f"the file {file.name!r} defines no {factory!r}{near(factory, vars(module))}")
             model = made if isinstance(made, nn.Module) else guarded(lambda: seeded(made, seed), f"{name}() fails")
         if not isinstance(model, nn.Module):
             raise AffscoreError(f"{name} must give a torch.nn.Module, got a {type(model).__name__}")
@@ -58,8 +57,7 @@ class OwnFile(Source):
         """The source is a file, too."""
         path, _, factory = name.rpartition(":")
         file, about = user_path(path), super().identity(name, weights)
-        files = {file.name: file_hash(file), **about["files"]}
-        return about | {"model": f"{file.name}:{factory}", "files": files}
+        return about | {"model": f"{file.name}:{factory}", "files": {file.name: file_hash(file)} | about["files"]}
 
 
 SOURCE = OwnFile()

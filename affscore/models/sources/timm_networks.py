@@ -50,13 +50,12 @@ class Timm(Source):
             raise AffscoreError(f"timm has no trained weights of {name}; write {name}@random or {name}@FILE")
         tag = weights if weights in tags else tag or timm.get_pretrained_cfg(architecture).tag
         pretrained = weights == "DEFAULT" or weights in tags
-        file = None if pretrained or weights == "random" else weights_file(name, weights, tags)
         variant = f"{architecture}.{tag}" if tag in tags else architecture
         model = guarded(lambda: seeded(lambda: timm.create_model(variant), seed), f"timm cannot build {name}")
-        if pretrained:
-            file = _fetched(timm.get_pretrained_cfg(variant), tag, name)
-        if file is not None:
-            model = _with_weights(model, variant, read_state_dict(file), file.name, seed)
+        if weights != "random":
+            config = timm.get_pretrained_cfg(variant)
+            file = _fetched(config, tag, name) if pretrained else weights_file(name, weights, tags)
+            _put(read_state_dict(file), file.name, model, variant, seed)
         label = tag if pretrained else Path(weights).name
         return model, ModelCard(name, label, *(self.expected_by(model) or (IMAGENET, False)))
 
@@ -67,9 +66,8 @@ class Timm(Source):
         from timm.data import create_transform, resolve_model_data_config
 
         config = resolve_model_data_config(model)
-        channels, height, width = config["input_size"]
-        transform = create_transform(**config)
-        return (Preprocessing.of_transform(transform, height, channels), True) if height == width else None
+        channels, high, wide = config["input_size"]
+        return (Preprocessing.of_transform(create_transform(**config), high, channels), True) if high == wide else None
 
 
 SOURCE = Timm()
@@ -91,8 +89,8 @@ def _fetched(config: Any, tag: str, name: str) -> Path:
     return from_hub(config.hf_hub_id, FILES, name, "timm", f"get {address} elsewhere and give it as {name}@FILE")
 
 
-def _with_weights(model: nn.Module, variant: str, state: dict[str, Tensor], file: str, seed: int) -> nn.Module:
-    """The network with these weights, whose names timm translates where they are not its own."""
+def _put(state: dict[str, Tensor], file: str, model: nn.Module, variant: str, seed: int) -> None:
+    """Put these weights into the network; timm translates their names where they are not its own."""
     import timm
 
     def translated() -> nn.Module:
@@ -106,4 +104,3 @@ def _with_weights(model: nn.Module, variant: str, state: dict[str, Tensor], file
             if fingerprint(one) == fingerprint(other):
                 state = one.state_dict()
     load_state_dict(model, state, file)
-    return model

@@ -100,8 +100,7 @@ def _configuration(name: str) -> tuple[Path, str | None]:
         return path, None
     if path.name == "config.json" or text.endswith(".json") or text.startswith(("/", ".", "~")) or text.count("/") > 1:
         raise AffscoreError(f"file not found: there is no folder with a config.json, and no configuration, {text!r}")
-    hint = near(text, cached_repositories())
-    advice = f"put config.json and the weights into a folder, and give it as hf:FOLDER{hint}"
+    advice = f"put config.json and the weights in a folder and give it as hf:FOLDER{near(text, cached_repositories())}"
     return from_hub(text, ["config.json"], name, "transformers", advice), text
 
 
@@ -186,13 +185,10 @@ def _silence(transformers: ModuleType) -> Iterator[None]:
     from huggingface_hub import constants
 
     log = transformers.utils.logging
-
-    def show(bars: bool) -> None:
-        (log.enable_progress_bar if bars else log.disable_progress_bar)()
-
+    bars = {True: log.enable_progress_bar, False: log.disable_progress_bar}
     with (
         switched(log.get_verbosity, log.set_verbosity, log.ERROR),
-        switched(log.is_progress_bar_enabled, show, False),
+        switched(log.is_progress_bar_enabled, lambda shown: bars[shown](), False),
         switched(lambda: constants.HF_HUB_OFFLINE, partial(setattr, constants, "HF_HUB_OFFLINE"), True),
     ):
         yield

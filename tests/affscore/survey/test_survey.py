@@ -10,7 +10,7 @@ import torch
 
 from affscore import AffscoreError, load_data, load_model, load_signature
 from affscore.models import register, sources
-from affscore.models.data import DataSource, register_data
+from affscore.models.data import DataSource, registered_data
 from affscore.models.naming import switched
 from affscore.options import Options
 from affscore.survey import Store, load_or_measure, survey
@@ -272,10 +272,9 @@ def own_digits(argument, seed):
 
 @pytest.mark.slow
 def test_worker_processes_know_the_networks_and_data_that_were_registered(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "_registered", {})
-    monkeypatch.setattr("affscore.models.data._registered", {})
+    monkeypatch.delitem(sources.registered, "own", raising=False)
+    monkeypatch.setitem(registered_data, "own-digits", DataSource("own-digits", "", own_digits))
     register(Narrow("own"))
-    register_data(DataSource("own-digits", "", own_digits))
     report = survey(["own:narrow", "own:narrow@random"], "own-digits", tmp_path, jobs=2, **OPTIONS)
     assert str(report).startswith("2 jobs: 2 measured")
 

@@ -80,16 +80,16 @@ def test_a_signature_and_its_identity(saved, arrays):
     [
         ({"a": TABLE, "b": TABLE}, "holds 2 arrays: call the one with the samples x"),
         ({}, "holds 0 arrays"),
-        ({"x": TABLE[0]}, r"must hold numbers \(N, ...\), .* and holds float64 of shape \(7,\)"),
+        ({"x": TABLE[0]}, r"must hold numbers \(N, ...\) of N samples, and holds float64 of shape \(7,\)"),
         ({"x": TABLE[:0]}, r"and holds float64 of shape \(0, 7\)"),
         ({"x": TABLE.astype(str)}, "and holds <U"),
         ({"x": TABLE * 1j}, "and holds complex128"),
         ({"x": TABLE.astype(object)}, r"no arrays that can be read safely \(ValueError: .*\); write"),
         ({"x": TABLE, "y": np.array([None] * 40)}, r"\(ValueError: .*\); write it with numpy.savez"),
-        ({"x": TABLE, "y": np.arange(39)}, "the labels in 'a.npz' must be 40 integers from 0 to 99999, got int64"),
-        ({"x": TABLE, "y": np.arange(40) / 2}, "must be 40 integers"),
-        ({"x": TABLE, "y": np.arange(40) - 1}, "must be 40 integers"),
-        ({"x": TABLE, "y": np.full(40, 2**62)}, "must be 40 integers"),
+        ({"x": TABLE, "y": np.arange(39)}, "'a.npz' needs 40 labels, integers 0 to 99999, got int64"),
+        ({"x": TABLE, "y": np.arange(40) / 2}, "needs 40 labels"),
+        ({"x": TABLE, "y": np.arange(40) - 1}, "needs 40 labels"),
+        ({"x": TABLE, "y": np.full(40, 2**62)}, "needs 40 labels"),
     ],
 )
 def test_what_is_refused(saved, arrays, words):

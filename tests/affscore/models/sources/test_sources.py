@@ -115,7 +115,7 @@ class Narrow(Source):
 
 @pytest.fixture
 def nothing_registered(monkeypatch):
-    monkeypatch.setattr(sources, "_registered", {})
+    monkeypatch.setattr(sources, "registered", {})
 
 
 @pytest.mark.parametrize("prefix", ["own", "mini"])
