@@ -104,7 +104,8 @@ def _points(x: Samples, sample: CentredSample, name: CovarianceName) -> Tensor:
 
     .. math:: d(U \Sigma V^\top) = U U^\top dM + (I - U U^\top)\, dM\, V V^\top.
     """
-    points = _Centred.apply(x, sample) if isinstance(x, Tensor) and x.requires_grad else sample.points
+    follows = isinstance(x, Tensor) and x.requires_grad and torch.is_grad_enabled()
+    points = _following(x, sample) if follows else sample.points
     basis = resolved_basis(sample) if name == "empirical" else None
     if basis is None:
         return points
@@ -145,20 +146,18 @@ def _shrunk(points: Tensor, dimension: int) -> tuple[Tensor, bool]:
     return matrix, dimension <= WELL_CONDITIONED * intensity.item()
 
 
-class _Centred(torch.autograd.Function):
+def _following(x: Tensor, sample: CentredSample) -> Tensor:
     """The centred points of a sample, as a function of the sample."""
+    scale, largest = sample.scale, torch.finfo(x.dtype).max  # of subnormal numbers the gradient may be beyond
 
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, sample: CentredSample) -> Tensor:
-        ctx.scale, ctx.kind = sample.scale, {"dtype": x.dtype, "device": x.device}
-        return sample.points.clone()
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+    def to_x(gradient: Tensor) -> Tensor:
         if torch.is_grad_enabled():  # create_graph=True: a second derivative would be silently wrong
             raise AffscoreError("the score has first derivatives only: take its gradient without create_graph=True")
-        largest = torch.finfo(ctx.kind["dtype"]).max  # of subnormal numbers it may be beyond
-        return ((gradient - gradient.mean(dim=0)) / ctx.scale).clamp(-largest, largest).to(**ctx.kind), None
+        return ((gradient - gradient.mean(dim=0)) / scale).clamp(-largest, largest)
+
+    zero = (x - x.detach()).to(sample.points)
+    zero.register_hook(to_x)
+    return sample.points + zero
 
 
 class _SquareRoot(torch.autograd.Function):
