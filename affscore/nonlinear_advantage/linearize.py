@@ -148,7 +148,7 @@ def linearize(
     return Linearized(sloped, accuracy_before, accuracy_after, table, by, said)
 
 
-def _with_slopes(model: nn.Module, data: Any, by: str, options: Options) -> tuple[nn.Module, list[Note]]:
+def _with_slopes(model: nn.Module, data: Any, by: str, options: Options) -> tuple[nn.Module, list[str]]:
     """A copy of the network that has slopes, and notes on how it was made."""
     network = unwrapped(model)
     found = slopes(network).values()

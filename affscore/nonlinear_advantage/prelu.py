@@ -87,7 +87,7 @@ def to_prelu(model: nn.Module, example_input: Any = None) -> nn.Module:
     return made
 
 
-def sloped_copy(model: nn.Module, example_input: Any = None) -> tuple[nn.Module, list[Note]]:
+def sloped_copy(model: nn.Module, example_input: Any = None) -> tuple[nn.Module, list[str]]:
     """What :func:`to_prelu` returns, and what it warns of: one warning at most."""
     model = unwrapped(model)
     check_has_weights(model, type(model).__name__)

@@ -104,8 +104,7 @@ def _points(x: Samples, sample: CentredSample, name: CovarianceName) -> Tensor:
 
     .. math:: d(U \Sigma V^\top) = U U^\top dM + (I - U U^\top)\, dM\, V V^\top.
     """
-    follows = isinstance(x, Tensor) and x.requires_grad and torch.is_grad_enabled()
-    points = _following(x, sample) if follows else sample.points
+    points = _following(x, sample) if isinstance(x, Tensor) and x.requires_grad else sample.points
     basis = resolved_basis(sample) if name == "empirical" else None
     if basis is None:
         return points
@@ -156,7 +155,8 @@ def _following(x: Tensor, sample: CentredSample) -> Tensor:
         return ((gradient - gradient.mean(dim=0)) / scale).clamp(-largest, largest)
 
     zero = (x - x.detach()).to(sample.points)
-    zero.register_hook(to_x)
+    if zero.requires_grad:  # which it does not within no_grad
+        zero.register_hook(to_x)
     return sample.points + zero
 
 
