@@ -104,7 +104,7 @@ def _points(x: Samples, sample: CentredSample, name: CovarianceName) -> Tensor:
 
     .. math:: d(U \Sigma V^\top) = U U^\top dM + (I - U U^\top)\, dM\, V V^\top.
     """
-    points = _following(x, sample) if isinstance(x, Tensor) and x.requires_grad else sample.points
+    points = _Centred.apply(x, sample) if isinstance(x, Tensor) and x.requires_grad else sample.points
     basis = resolved_basis(sample) if name == "empirical" else None
     if basis is None:
         return points
@@ -145,19 +145,20 @@ def _shrunk(points: Tensor, dimension: int) -> tuple[Tensor, bool]:
     return matrix, dimension <= WELL_CONDITIONED * intensity.item()
 
 
-def _following(x: Tensor, sample: CentredSample) -> Tensor:
+class _Centred(torch.autograd.Function):
     """The centred points of a sample, as a function of the sample."""
-    scale, largest = sample.scale, torch.finfo(x.dtype).max  # of subnormal numbers the gradient may be beyond
 
-    def to_x(gradient: Tensor) -> Tensor:
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, sample: CentredSample) -> Tensor:
+        ctx.scale, ctx.kind = sample.scale, {"dtype": x.dtype, "device": x.device}
+        return sample.points.clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         if torch.is_grad_enabled():  # create_graph=True: a second derivative would be silently wrong
             raise AffscoreError("the score has first derivatives only: take its gradient without create_graph=True")
-        return ((gradient - gradient.mean(dim=0)) / scale).clamp(-largest, largest)
-
-    zero = (x - x.detach()).to(sample.points)
-    if zero.requires_grad:  # which it does not within no_grad
-        zero.register_hook(to_x)
-    return sample.points + zero
+        largest = torch.finfo(ctx.kind["dtype"]).max  # of subnormal numbers it may be beyond
+        return ((gradient - gradient.mean(dim=0)) / ctx.scale).clamp(-largest, largest).to(**ctx.kind), None
 
 
 class _SquareRoot(torch.autograd.Function):
