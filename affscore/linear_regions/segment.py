@@ -200,8 +200,7 @@ def along_paths(
     """
     (points,) = points_of_one_shape(paths=paths)
     if points.ndim < 3 or points.shape[1] < 2 or not len(points):
-        shape = tuple(points.shape)
-        raise AffscoreError(f"paths must be points (paths, points, ...) with 2 points at least, got the shape {shape}")
+        raise AffscoreError(f"paths must be (paths, points >= 2, ...), got the shape {tuple(points.shape)}")
     starts, ends = (some.flatten(0, 1) for some in (points[:, :-1], points[:, 1:]))
     rows = []
     for number, segment in enumerate(_each_segment(model, starts, ends, method, chunk, device, progress)):
@@ -220,17 +219,15 @@ def _each_segment(
     directions, lengths = directions_of(starts, ends)
     found = TracedNetwork(model, starts[0], chunk, device).look(starts, directions, method)
     bar = tqdm(found, method, len(starts), unit="segment", disable=None if progress is None else not progress)
-    for length, (trace, bent) in zip(lengths, bar, strict=True):
-        t = trace.t
-        yield Segment(t, trace.logits, t[trace.units], t[trace.switches], t[bent], length)
+    for length, ((t, logits, units, switches), bent) in zip(lengths, bar, strict=True):
+        yield Segment(t, logits, t[units], t[switches], t[bent], length)
 
 
 def points_of_one_shape(**values: Any) -> list[Tensor]:
     """Inputs of a network in double precision, on the CPU."""
     points = [as_tensor(value, name).cpu().double() for name, value in values.items()]
     if len({tensor.shape for tensor in points}) > 1:
-        shapes = ", ".join(str(tuple(tensor.shape)) for tensor in points)
-        raise AffscoreError(f"{' and '.join(values)} must have one shape, got {shapes}")
+        raise AffscoreError(f"{' and '.join(values)} must have one shape, got {[tuple(one.shape) for one in points]}")
     return points
 
 

@@ -131,11 +131,9 @@ class TracedNetwork:
             shaken = points[point] + 1e-15 * points.abs().max() * numbers.sin().view(8, *points.shape[1:])
             rounding = np.ptp(self._returned(shaken), axis=0).max()
             if not errors[point] <= SAME * largest[point] + ROUNDING * rounding:
-                raise AffscoreError(
-                    f"the network itself returns other logits than its operations give {name(point)} (they differ by "
-                    f"{errors[point]:.3g}): a part of it is not seen, the samples of a batch act on each other, or "
-                    "numbers of one layer differ in scale by 1e10 or more"
-                )
+                why = "a part of it is not seen, samples act on each other, or scales of a layer differ by 1e10 or more"
+                by = f"its operations give {name(point)} (they differ by {errors[point]:.3g})"
+                raise AffscoreError(f"the network itself returns other logits than {by}: {why}")
         return errors
 
     def _returned(self, points: Tensor) -> Floats:

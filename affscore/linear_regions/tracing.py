@@ -91,8 +91,7 @@ def program_of(module: nn.Module, sample: Tensor, run: Callable[[nn.Module, Tens
     output = tracer.output_of(module, sample, lambda: run(module, sample))
     last = tracer.of(output)
     if last is None:
-        kind = type(output).__name__
-        raise AffscoreError(f"the network returns a {kind}, and no tensor that is seen to depend on its input")
+        raise AffscoreError(f"the network returns a {type(output).__name__}, and no tensor that depends on its input")
     operations = folded(tracer.operations, tracer.shapes, last, sample)
     return Program(operations, last, max(shape.numel() for shape in tracer.shapes)), output
 
@@ -220,8 +219,7 @@ def meaning_of(event: Event, features: Sequence[Tensor]) -> Meaning:
     divides = name in DIVISIONS and (x is not argument("input", 0) or event.kwargs.get("rounding_mode"))
     of_batch = name == "batch_norm" and argument("training", 5, False)
     if divides or of_batch or (name in PRODUCTS | DIVISIONS and len(features) > 1):
-        why = "divides by them or by statistics of their batch, or rounds"
-        raise AffscoreError(f"{name} multiplies features, {why}, and is not affine")
+        raise AffscoreError(f"{name} multiplies features, divides by them or a batch statistic, or rounds: not affine")
     if name in AFFINE | PRODUCTS | DIVISIONS:
         return "affine"
     if name in MAX_POOLS and not event.kwargs.get("return_indices"):
@@ -232,6 +230,5 @@ def meaning_of(event: Event, features: Sequence[Tensor]) -> Meaning:
     slopes = {"relu": 0.0, "leaky_relu": argument("negative_slope", 1, 0.01), "prelu": argument("weight", 1)}
     if called in slopes:
         return Activation.of(slopes[called], x.shape)
-    need = "linear regions need these alone, and affine operations, where no number decides what runs"
-    found = "is not affine as far as this library knows, and no ReLU, LeakyReLU, PReLU or max pooling"
-    raise AffscoreError(f"{called} {found}; {need}")
+    need = "affine operations, ReLU, LeakyReLU, PReLU and max pooling alone, where no number decides what runs"
+    raise AffscoreError(f"{called} is not affine as far as this library knows; linear regions need {need}")

@@ -153,9 +153,8 @@ def _with_slopes(model: nn.Module, data: Any, by: str, options: Options) -> tupl
     network = unwrapped(model)
     found = slopes(network).values()
     if by == "slope" and not any(bool((unit.slope != 0).any()) for unit in found):
-        lacks = "all are 0" if found else "this one has none"
         advice = 'make them by to_prelu and train with a SlopePenalty, or choose by="affinity", which needs no training'
-        raise AffscoreError(f'by="slope" needs a network with trained slopes, and {lacks}: {advice}')
+        raise AffscoreError(f'by="slope" needs trained slopes, and {"all are 0" if found else "it has none"}: {advice}')
     if found:
         return guarded(lambda: copy.deepcopy(network), "the network cannot be copied"), []
     with random_states_kept(device_of(network)):
@@ -171,7 +170,7 @@ def _with_slopes(model: nn.Module, data: Any, by: str, options: Options) -> tupl
         raise AffscoreError("; ".join([str(error), *stream.assumptions(network)])) from error.__cause__
     if not slopes(made):
         raise AffscoreError("the network calls no ReLU or GELU, and no other activation can be made linear here")
-    return made, [Note(sentence, "warning") for sentence in notes]
+    return made, notes
 
 
 def _run(

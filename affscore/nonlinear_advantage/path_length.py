@@ -71,8 +71,7 @@ def average_path_length(model: nn.Module, example_input: Any = None, normalized:
     check_has_weights(model, type(model).__name__)
     outputs = run_on_example(model, example_input, lambda example: counts_of_outputs(model, example))
     if len(outputs) != 1:
-        advice = "wrap it in a module that returns the one that counts"
-        raise AffscoreError(f"the network must return one tensor for its paths to end in, got {len(outputs)}; {advice}")
+        raise AffscoreError(f"paths must end in one tensor, not {len(outputs)}: wrap the network to return one of them")
     counts = outputs[0]
     if counts is None or not bool((counts.paths > -torch.inf).any()):
         raise AffscoreError("no path leads from the input to the output, as far as functions of PyTorch show")
@@ -177,8 +176,7 @@ class _Paths(Following[Counts]):
             found = result_of(call)
         found = [found] if isinstance(found, Counts) else found or []
         if [one.shape for one in found] != [tensor.shape for tensor in call.outputs]:
-            lost = next((one.lost for one in call.given if one.lost), "")
-            lost = lost or self.here(f"{call.name}, which no rule follows")
+            lost = call.lost or self.here(f"{call.name}, which no rule follows")
             found = [Counts.start(tensor, lost) for tensor in call.outputs]
         for tensor, counts in zip(call.outputs, found, strict=True):
             self.note(tensor, counts)

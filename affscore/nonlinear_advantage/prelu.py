@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -11,10 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
-from affscore.errors import AffscoreError, AffscoreWarning, first_line
+from affscore.errors import AffscoreError, first_line
 from affscore.models.card import check_has_weights
 from affscore.models.preprocessing import Preprocessing, TextPreprocessing
 from affscore.models.sources import card_of
+from affscore.network.notes import Note, give_warnings
 from affscore.nonlinear_advantage.surgery import (
     ROOT,
     Arguments,
@@ -83,13 +83,12 @@ def to_prelu(model: nn.Module, example_input: Any = None) -> nn.Module:
     (True, ChannelPReLU(num_parameters=3, axis=-1, frozen=0))
     """
     made, notes = sloped_copy(model, example_input)
-    for note in notes:
-        warnings.warn(note, AffscoreWarning, stacklevel=2)
+    give_warnings(notes, stacklevel=2)
     return made
 
 
 def sloped_copy(model: nn.Module, example_input: Any = None) -> tuple[nn.Module, list[str]]:
-    """What :func:`to_prelu` returns, and what it warns of: in sentences, one at most."""
+    """What :func:`to_prelu` returns, and what it warns of: one warning at most."""
     model = unwrapped(model)
     check_has_weights(model, type(model).__name__)
     if slopes(model):
@@ -109,7 +108,7 @@ def sloped_copy(model: nn.Module, example_input: Any = None) -> tuple[nn.Module,
     if not slopes(made):
         others = ", ".join(dict.fromkeys(call.activation for call, _ in seen)) or "no activation"
         notes.append(f"nothing was replaced, and the network has no slopes: it calls {others}, and no ReLU or GELU")
-    return made, ["; ".join(notes)] if notes else []
+    return made, [Note("; ".join(notes), "warning")] if notes else []
 
 
 def without_slopes(model: nn.Module) -> nn.Module:
@@ -165,8 +164,7 @@ def arguments_of(example_input: Any, model: nn.Module) -> Arguments:
     ((tensor([0.]),), {})
     """
     if not isinstance(example_input, (Tensor, tuple, list, Mapping)):
-        kind = type(example_input).__name__
-        raise AffscoreError(f"example_input must be a tensor, a tuple of arguments, or a dictionary; got {kind}")
+        raise AffscoreError(f"example_input must be a tensor, tuple or dictionary, got {type(example_input).__name__}")
     if any(isinstance(one, Tensor) and one.ndim and not len(one) for one in tree_leaves(example_input)):
         raise AffscoreError("example_input holds no sample; one is enough")
     if isinstance(example_input, Mapping):

@@ -108,7 +108,7 @@ class Counts:
     def mixed(self, axes: Sequence[int], keepdim: bool = True, positions: bool = False) -> Counts:
         """After entries were added up along axes: P and T add up, N is the mean over those that a path reaches.
 
-        Where these are positions, which multiply no paths, P is the mean, too.
+        Where the axes are of positions, which multiply no paths, P is the mean, too.
         """
         axes = list(axes)
         reached = (self.paths > -torch.inf).double()
@@ -118,10 +118,6 @@ class Counts:
         expected = (reached * self.expected).sum(axes, keepdim) / number
         paths = torch.logsumexp(self.paths, axes, keepdim) - (number.log() if positions else 0)
         return Counts(paths, length, expected, positions and self.weights, self.lost)
-
-    def averaged(self, axes: Sequence[int], keepdim: bool = True) -> Counts:
-        """After entries were brought together along axes of positions."""
-        return self.mixed(axes, keepdim, positions=True)
 
 
 class Call:
@@ -136,6 +132,7 @@ class Call:
         argument: One by its name or its place.
         outputs: The tensors that it returned; for one that returns nothing, its first argument.
         given: The counts of the arguments that depend on the input, in their order.
+        lost: The operation after which nobody knows those of one of them.
     """
 
     def __init__(self, event: Event, known: Mapping[int, Counts]) -> None:
@@ -143,6 +140,7 @@ class Call:
         self.args, self.kwargs, self.argument = tuple(event.args), dict(event.kwargs), event.argument
         self.outputs = [self.args[0]] if event.output is None else tensors_in(event.output)
         self.given = [known[id(leaf)] for leaf in tree_leaves((self.args, self.kwargs)) if id(leaf) in known]
+        self.lost = next((one.lost for one in self.given if one.lost), "")
 
     def counts(self, name: str, place: int) -> Counts | None:
         """The counts of an argument; None for what does not depend on the input."""
@@ -171,9 +169,9 @@ def result_of(call: Call) -> Counts | list[Counts] | None:
         return _of_matrices(call)
     value = call.counts("value", 2)
     if name == "scaled_dot_product_attention":
-        return value and value.averaged([-2]).expand(shape)
+        return value and value.mixed([-2], positions=True).expand(shape)
     if name == "multi_head_attention_forward" and value:
-        features = value.mixed([-1]).expand(value.shape).mixed([-1]).averaged([0]).expand(shape)
+        features = value.mixed([-1]).expand(value.shape).mixed([-1]).mixed([0], positions=True).expand(shape)
         others = (Counts.start(one, lost="attention weights that are used as features") for one in call.outputs[1:])
         return [features, *(replace(one, weights=True) for one in others)]
     x = call.counts("input", 0)
@@ -185,15 +183,14 @@ def result_of(call: Call) -> Counts | list[Counts] | None:
         return _convolution(x, shape, int(found[2]), call.argument("groups", 6, 1))
     if found := POOLING.fullmatch(name):
         axes = int(found[3] or len(shape) - 2)
-        return x.averaged(range(-axes, 0)).expand(shape)
+        return x.mixed(range(-axes, 0), positions=True).expand(shape)
     return None
 
 
 def _reduced(call: Call, x: Counts, shape: torch.Size) -> Counts:
     dims = call.argument("dim", 1, call.kwargs.get("axis"))
     dims = range(len(x.shape)) if dims is None else [dims] if isinstance(dims, int) else dims
-    over = x.mixed if call.name == "sum" else x.averaged
-    return over(list(dims), call.argument("keepdim", 2, False)) if len(x.shape) else x
+    return x.mixed(dims, call.argument("keepdim", 2, False), call.name != "sum") if len(x.shape) else x
 
 
 RULES: dict[str, Callable[[Call, Counts, torch.Size], Counts]] = {
@@ -246,7 +243,7 @@ def _of_matrices(call: Call) -> Counts | None:
         if attention and counts.weights:
             continue
         gone = [axis for axis, letter in enumerate(term) if letter not in right]
-        one = (counts.averaged if attention else counts.mixed)(gone, keepdim=False) if gone else counts
+        one = counts.mixed(gone, keepdim=False, positions=attention) if gone else counts
         left = [letter for letter in term if letter in right]
         order = [left.index(letter) for letter in right if letter in left]
         new = tuple(slice(None) if letter in left else None for letter in right)
@@ -272,8 +269,7 @@ def _moved(call: Call) -> Counts | list[Counts]:
     zero = call.given[0].paths.new_zeros(1)
     given = [Counts(zero - torch.inf, zero, zero), *(one.each(torch.flatten) for one in call.given)]
     columns = {name: torch.cat([getattr(one, name) for one in given]) for name in NUMBERS}
-    lost = next((one.lost for one in call.given if one.lost), "")
-    whole = Counts(**columns, weights=all(one.weights for one in call.given), lost=lost)
+    whole = Counts(**columns, weights=all(one.weights for one in call.given), lost=call.lost)
     parts = torch.arange(len(whole.paths)).to(whole.paths)[1:].split([one.paths.numel() for one in call.given])
     numbers = (part.view(one.shape) for part, one in zip(parts, call.given, strict=True))
     moved = as_function(call.function, args, kwargs, lambda value: id(value) in call.known)(*numbers)
@@ -283,6 +279,6 @@ def _moved(call: Call) -> Counts | list[Counts]:
 def _convolution(x: Counts, shape: Sequence[int], axes: int, groups: int) -> Counts:
     """Each group of channels is mixed; positions multiply no paths: an edge for each pair of channels."""
     channels = -axes - 1
-    x = x.averaged(range(-axes, 0)).each(lambda one: one.unflatten(channels, (groups, -1)))
+    x = x.mixed(range(-axes, 0), positions=True).each(lambda one: one.unflatten(channels, (groups, -1)))
     x = x.mixed([channels], keepdim=False)
     return x.each(lambda one: one.repeat_interleave(shape[channels] // groups, channels).expand(shape))

@@ -104,13 +104,12 @@ def exchange(model: nn.Module, seen: Sequence[Seen]) -> nn.Module:
             layers[call.layer].append((call, like))
     for layer, calls in layers.items():
         module = model if layer == ROOT else model.get_submodule(layer)
-        whole = _is_activation(module)
+        whole = type(module).forward in (nn.ReLU.forward, nn.GELU.forward) or library_class_name(module) in UNITS
         units = [_unit(*one, module if whole else None).train(module.training) for one in calls]
         several = PerCall(units).train(module.training)
         if not whole:
             if not all(call.builtin for call, _ in calls):
-                why = "by a formula, which cannot be replaced: use the function or the module of PyTorch"
-                raise AffscoreError(f"layer {layer!r} computes {calls[0][0].activation} {why}")
+                raise AffscoreError(f"{calls[0][0]} is computed by a formula: use the function or module of PyTorch")
             module.add_module(UNITS_OF_CALLS, several)
             module.__class__ = redirecting(type(module))  # type: ignore[arg-type]  # which mypy takes for its instances
         else:
@@ -150,9 +149,7 @@ def restore(model: nn.Module) -> nn.Module:
 def put(model: nn.Module, old: nn.Module, new: nn.Module) -> nn.Module:
     """Put a module in the place of another wherever it stands; returns the network."""
     for part in list(model.modules()):
-        for name, inner in part._modules.items():
-            if inner is old:
-                part._modules[name] = new
+        part._modules.update((name, new) for name, inner in list(part._modules.items()) if inner is old)
     return new if model is old else model
 
 
@@ -171,11 +168,6 @@ def check_complete(model: nn.Module, seen: Sequence[Seen]) -> None:
     for layer in (runs - units) + (units - runs):
         why = "something outside the modules refers to it, or two runs differ; make it a torch.nn.ReLU of its own"
         raise AffscoreError(f"the activation of layer {layer!r} cannot be replaced: {why}")
-
-
-def _is_activation(module: nn.Module) -> bool:
-    plain = isinstance(module, (nn.ReLU, nn.GELU)) and type(module).forward in (nn.ReLU.forward, nn.GELU.forward)
-    return plain or library_class_name(module) in UNITS
 
 
 def _unit(call: ActivationCall, like: Tensor, original: nn.Module | None) -> ChannelPReLU:

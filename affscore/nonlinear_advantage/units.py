@@ -9,7 +9,7 @@ import functools
 import math
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import torch
 import torch.nn.functional as F
@@ -192,9 +192,7 @@ class PerCall(nn.ModuleList):
         if not self.turn.left:
             why = "in training, in a formula, or on weights; make each a module, or give to_prelu a fitting example"
             raise AffscoreError(f"an activation is called more often than on the example input ({len(self)}), {why}")
-        unit = self[self.turn.left.pop(0)]
-        assert isinstance(unit, ChannelPReLU)
-        return unit
+        return cast(ChannelPReLU, self[self.turn.left.pop(0)])
 
     def forward(self, input: Tensor) -> Tensor:
         """The activation of this call."""
@@ -203,8 +201,7 @@ class PerCall(nn.ModuleList):
 
 def redirected(units: PerCall, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of a function; one of ReLU or GELU goes to the next of these units instead."""
-    name = activation_name(function, args, kwargs)
-    if name not in ("relu", "gelu") or within_unit.depth:
+    if activation_name(function, args, kwargs) not in ("relu", "gelu") or within_unit.depth:
         return function(*args, **kwargs)
     (x, *rest), named = args or (kwargs["input"],), {key: one for key, one in kwargs.items() if key != "input"}
     unit = units.next()
@@ -245,5 +242,4 @@ def redirecting(plain: type[Any]) -> type[Redirecting]:
 
 
 def _new(plain: type[nn.Module]) -> Redirecting:
-    kind = redirecting(plain)  # type: ignore[arg-type]  # which mypy takes for its instances
-    return kind.__new__(kind)
+    return Redirecting.__new__(redirecting(plain))  # type: ignore[arg-type]  # which mypy takes for its instances

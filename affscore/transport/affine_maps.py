@@ -71,16 +71,14 @@ def affine_map(x: Samples, y: Samples, covariance: CovarianceName = "ledoit-wolf
     from_x = centred(x, "x")
     from_y = centred(y, "y", device=from_x.points.device)
     if len(from_x.mean) != len(from_y.mean):
-        widths = f"{len(from_x.mean)} and {len(from_y.mean)}"
-        raise AffscoreError(f"x and y must have the same number of coordinates, got {widths}")
+        raise AffscoreError(f"x and y must have the same width, got {len(from_x.mean)} and {len(from_y.mean)}")
     if covariance == "empirical":
         from_x, from_y = resolved(from_x), resolved(from_y)
     matrix = linear_part(estimate(from_x.points, covariance), estimate(from_y.points, covariance))
     ratio = from_y.scale / from_x.scale
     matrix *= ratio
     if ratio == 0.0 or not bool(torch.isfinite(matrix).all()):
-        size = "small" if ratio < 1.0 else "large"
-        raise AffscoreError(f"the map is too {size} for float64; bring x and y to like sizes")
+        raise AffscoreError(f"a map by a factor of {ratio:.1g} is beyond float64; bring x and y to like sizes")
     return AffineMap(matrix, from_y.mean - matrix @ from_x.mean)
 
 
@@ -123,10 +121,9 @@ def linear_part(source: Covariance, target: Covariance) -> Tensor:
     if source.condition_bound <= WELL_CONDITIONED:
         half = _half(source, target)
         return half @ half.T
-    if len(source.scatter) == source.dimension:  # what is small in another basis may be rounding
-        matrix = _of_uneven_coordinates(source.matrix, target.matrix)
-        if matrix is not None:
-            return matrix
+    whole = len(source.scatter) == source.dimension  # what is small in another basis may be rounding
+    if whole and (matrix := _of_uneven_coordinates(source.matrix, target.matrix)) is not None:
+        return matrix
     vectors_x, root_x = source.root()
     factor = target.factor()
     product = factor @ vectors_x * root_x
@@ -205,11 +202,10 @@ def _of_uneven_coordinates(source: Tensor, target: Tensor) -> Tensor | None:
         unit = torch.where(sizes > 0, sizes, 1.0)
         correlation = (matrix / unit[:, None] / unit)[order][:, order]
         correlation.diagonal().fill_(1.0)
-        factor, regular = regular_factor(correlation)
-        if not regular:
-            return None
-        factors.append(factor)
-    factor_x, factor_y = factors
+        factors.append(regular_factor(correlation))
+    (factor_x, regular_x), (factor_y, regular_y) = factors
+    if not (regular_x and regular_y):
+        return None
     product = factor_y.T @ ((sizes_x * sizes_y)[order, None] * factor_x)
     _, left, right, *_, failed = lapack.dgejsv(product.cpu().numpy(), joba=0)
     if failed:

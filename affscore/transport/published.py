@@ -78,8 +78,7 @@ def _covariance(centred: Tensor, variant: Variant, name: str) -> Tensor:
     n = len(centred)
     found = estimate(centred, "empirical" if variant == "raw" else "ledoit-wolf")
     if not bool(torch.isfinite(found.scatter).all()):
-        reason = "its squares do not fit into float32; divide x and y by the same number first"
-        raise AffscoreError(f"{name} is too large for the published formula: {reason}")
+        raise AffscoreError(f"{name} is too large for the published formula in float32: divide x and y by one number")
     matrix = found.matrix * (n / (n - 1) if variant == "raw" else 1.0)
     matrix.diagonal().add_(RIDGE)
     return matrix

@@ -110,7 +110,7 @@ LINE = [0.0, 0.0], [1.0, 1.0]
     ("start", "end", "words", "message"),
     [
         ([0.0, 0.0], [0.0, 0.0], {}, "segment 0 are the same point"),
-        ([0.0, 0.0], [0.0, 1.0, 2.0], {}, r"start and end must have one shape, got \(2,\), \(3,\)"),
+        ([0.0, 0.0], [0.0, 1.0, 2.0], {}, r"start and end must have one shape, got \[\(2,\), \(3,\)\]"),
         ([0.0, float("nan")], [0.0, 1.0], {}, "start and end of segment 0 .* hold NaN or infinity"),
         ([0.0, 0.0], [float("inf"), 1.0], {}, "start and end of segment 0 .* hold NaN or infinity"),
         ([0.0, 0.0, 0.0], [1.0, 1.0, 1.0], {}, r"the network fails on a sample of shape \(3,\)"),
@@ -185,7 +185,7 @@ def test_a_row_for_each_segment_and_logit():
 
 def test_what_is_no_path():
     for paths, message in (
-        (torch.zeros(3, 1, 2), "with 2 points at least, got the shape"),
+        (torch.zeros(3, 1, 2), "points >= 2, ...*, got the shape"),
         ([[LINE[0], LINE[1], LINE[1]]], "start and end of segment 1 are the same"),
         ("none", "paths must"),
     ):

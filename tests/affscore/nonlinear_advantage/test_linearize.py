@@ -153,7 +153,7 @@ def test_a_named_network_and_data():
     [
         (network(), {"keep": 1.5}, "keep must be a share"),
         (network(), {"by": "size"}, "by must be one of"),
-        (network(), {"by": "slope"}, r"this one has none.*to_prelu"),
+        (network(), {"by": "slope"}, r"it has none.*to_prelu"),
         (to_prelu(network()), {"by": "slope"}, r"all are 0.*SlopePenalty"),
         (nn.Sequential(nn.Linear(3, 4), nn.SiLU()), {}, "no ReLU or GELU"),
         (Written(lambda x, first: first((x.relu() / 0).relu()), nn.Linear(3, 2)), {}, r"'\(root\)', call 1: the"),

@@ -252,7 +252,7 @@ def test_what_runs_unseen_is_refused():
 @pytest.mark.parametrize(
     ("net", "example", "message"),
     [
-        (Written(lambda x: (x, x + 1)), torch.zeros(1, 2), "must return one tensor"),
+        (Written(lambda x: (x, x + 1)), torch.zeros(1, 2), "must end in one tensor"),
         (Written(torch.zeros_like), torch.zeros(1, 2), "no path"),
         (nn.Linear(2, 3), torch.zeros(1, 5), "the network fails"),
         (nn.Linear(2, 3), 3, "example_input must be"),

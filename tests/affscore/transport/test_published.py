@@ -99,7 +99,7 @@ def test_it_fails_where_few_directions_dominate(seed):
     [
         (gaussian(5, 2), gaussian(5, 2), "shrunk", "variant must be one of corrected, raw, got 'shrunk'"),
         (gaussian(5, 2), gaussian(5, 3), "raw", r"the same shape .*, got \(5, 2\) and \(5, 3\)"),
-        (1e20 * gaussian(5, 2), gaussian(5, 2), "raw", "x is too large for the published formula: its squares"),
+        (1e20 * gaussian(5, 2), gaussian(5, 2), "raw", "x is too large for the published formula in float32: divide"),
         (gaussian(5, 2), 1e50 * gaussian(5, 2), "raw", "y is too large for the published formula"),
     ],
 )
