@@ -87,8 +87,8 @@ say(pd.DataFrame({"score": scores}))
 # ## A distance between clouds
 #
 # We have $n$ inputs $x_i \in \mathbb{R}^d$ of an activation $\sigma$ and its outputs $y_i = \sigma(x_i)$: two clouds of
-# points, $X$ and $Y$. The score asks: **can an affine map carry the cloud $X$ to the cloud $Y$, and if not, how far off is the
-# map that has the right mean and covariance?** That needs a distance between clouds.
+# points, $X$ and $Y$. The score asks: **can an affine map carry the first cloud to the second? If not, how far off is the map
+# that has the right mean and covariance?** That needs a distance between clouds.
 #
 # Think of each point as a unit of mass $1/n$, which must move from $X$ to $Y$, one point to one point. If a move costs the
 # square of its length, the cheapest plan costs
@@ -153,7 +153,7 @@ print(f"largest error of an entry of A: {error:.0e}")
 # ## The score
 #
 # How large can $W_2(T X, Y)$ be? Plans may split points, too, but none is cheaper for it. To spread every point evenly over all
-# points of $Y$ costs $2 \operatorname{tr} \Sigma_Y$, since $T X$ and $Y$ have the same mean and covariance. So the best plan
+# points of $Y$ costs $2 \operatorname{tr} \Sigma_Y$, since $T X$ and $Y$ have the same mean and covariance (nearly, with a shrunk one). So the best plan
 # costs no more ({prf:ref}`Proposition 3.5 <prop-3-5>`). The score is one minus the ratio of both distances (equation 5 of the
 # paper):
 #

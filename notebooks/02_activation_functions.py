@@ -121,11 +121,11 @@ say(related)
 #
 # ## Six functions on sliding inputs
 #
-# **ReLU is non-linear only near its kink, Sigmoid at every mean.** Away from its kink ReLU is a straight line, but a Sigmoid is
-# curved everywhere. As in the paper we take clouds of 1000 points in $\mathbb{R}^{300}$ with independent normal coordinates of
+# **ReLU is non-linear only where inputs cross its kink, Sigmoid at every mean.** Off its kink ReLU is a straight line, but a
+# Sigmoid is curved everywhere. As in the paper we take clouds of 1000 points in $\mathbb{R}^{300}$ with independent normal coordinates of
 # mean $m$ and standard deviation $s$.
 
-# %% mystnb={"figure": {"name": "fig-2-domain", "caption": "ReLU scores below 1 only near its kink, Sigmoid at every mean. The functions (above), and their scores over the mean of the input (below), with a line for each of three standard deviations."}, "image": {"width": "540px", "alt": "Two panels with three curves each. Those of ReLU are at 1 except in a dip left of 0, the broader the wider the input. Those of Sigmoid lie at different heights at nearly every mean, the lower the wider the input."}}
+# %% mystnb={"figure": {"name": "fig-2-domain", "caption": "ReLU scores below 1 only where inputs cross its kink, Sigmoid at every mean. The functions (above), and their scores over the mean of the input (below), with a line for each of three standard deviations."}, "image": {"width": "540px", "alt": "Two panels with three curves each. Those of ReLU are at 1 except in a dip left of 0, the broader the wider the input. Those of Sigmoid lie at different heights at nearly every mean, the lower the wider the input."}}
 domain = sweep("domain").query("draw == 0")
 few = domain[domain["std"].isin([0.1, 0.5, 2])]
 two = few[few["activation"].isin(["relu", "sigmoid"])]

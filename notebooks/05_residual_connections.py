@@ -69,8 +69,8 @@ from companion.studies import load_study, under
 # %% [markdown]
 # ## Twins with and without shortcuts
 #
-# **After a sum a ReLU has little to cut off.** The input of a block came out of an earlier ReLU, so it is nowhere negative. Its
-# sum with a small change by the layers is mostly positive, and there the next ReLU changes nothing.
+# **After a sum a ReLU has little to cut off.** The input of a block came out of an earlier ReLU, so it is nowhere negative. What
+# the layers add soon is small beside it, so the sum is mostly positive, and there the next ReLU changes nothing.
 #
 # Is it the sum? A plain network is the residual network's *twin* without the additions: the same layers, number of
 # weights and training. In a block of both the first ReLU is inside; the last one comes after the sum or, without a
