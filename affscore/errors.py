@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -33,10 +33,7 @@ def first_line(error: BaseException) -> str:
     >>> first_line(ValueError("no such weight\nsee above")), first_line(KeyError())
     ('no such weight', 'KeyError')
     """
-    lines = list[str]()
-    with suppress(Exception):  # an error of others may fail to say what it is
-        lines = str(error).splitlines()
-    return next(filter(None, map(str.strip, lines)), type(error).__name__)
+    return next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
 
 
 def guarded(call: Callable[[], Result], what: str, advice: str = "") -> Result:

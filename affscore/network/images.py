@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -199,23 +198,21 @@ def image_stream(data: Any, card: ModelCard, options: Options, batch_size: int, 
     name = source.name if isinstance(source, NamedData) else type(source).__name__
     known = min((number for number in (size, images) if number is not None), default=None)
     stream = ImageStream(name, card, (), known, notes=feeding.notes, classes=stated_classes(inner))
-    most = MOST_BATCHES * options.n if images is None and _length(loader) is None else math.inf
-    chunks = at_most(inputs_of(loader, preprocessing, feeding, options.mask), images or sys.maxsize)
+    endless = images is None and _length(loader) is None
+    most = MOST_BATCHES * options.n if endless else images or sys.maxsize
+    chunks = at_most(inputs_of(loader, preprocessing, feeding, options.mask), most)
 
     def limited() -> Iterator[Inputs]:
         """The chunks; the stream says as soon as it is known whether pictures were prepared."""
         read = 0
         for chunk in chunks:
-            if read >= most:
-                stream.notes.append(
-                    f"the data has no length, and more than these {read} samples; images= says how many"
-                )
-                break
             if pictures.sizes:
                 stream.preprocessing, stream.assumed = pictures.expected, not pictures.known
             read += len(chunk)
             yield chunk
         _enough(read, images)
+        if endless and read == most:
+            stream.notes.append(f"the data has no length, and perhaps more than these {read} samples; images= says it")
         if stream.assumed and len(pictures.sizes) > 1:
             stream.notes.append("the pictures have several sizes, and the first one decided to which all were brought")
 

@@ -62,10 +62,9 @@ class Transformers(Source):
         if weights != "random":
             files = _trained(name, file, repository) if weights == "DEFAULT" else [weights_file(name, weights)]
         with _silence(transformers), guarding(f"transformers cannot build {name}"):
-            config = config_class.from_dict(settings)
+            # keys and values are for a text that somebody continues
+            config = config_class.from_dict(settings | {"use_cache": False})
             model = _built(_network_class(transformers, config), config, files, seed)
-        if hasattr(model.config, "use_cache"):
-            model.config.use_cache = False  # keys and values of a text that nobody continues
         return model, ModelCard(name, Path(weights).name, *expected_of(model, partial(_beside, file, repository)))
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:

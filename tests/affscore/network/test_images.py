@@ -180,7 +180,7 @@ WITHOUT_END = {
 
 
 class TestNoLength:
-    SAYS = "the data has no length, and more than these 600 samples; images= says how many"
+    SAYS = "the data has no length, and perhaps more than these 600 samples; images= says it"
 
     @pytest.mark.parametrize("kind", WITHOUT_END)
     @pytest.mark.parametrize("images", [None, 5, 1000])
