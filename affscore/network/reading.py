@@ -83,7 +83,7 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
         advice = "of one number a sample it is (N, 1), and a sample x alone is x[None]"
         raise AffscoreError(f"samples must have shape (N, ...), got {tuple(images.shape)}: {advice}")
     if not images.is_floating_point() or images.element_size() < 2:  # PyTorch stores in 8 bits, and computes nothing
-        wrong = f"the data must be floats, scaled and normalised as the network expects, got {images.dtype}"
+        wrong = f"samples must be floating point numbers scaled and normalised for the network, got {images.dtype}"
         advice = "give a network of token ids an attribute preprocessing = affscore.models.TextPreprocessing(...)"
         ids = images.ndim == 2 and images.dtype in (torch.int64, torch.int32)
         raise AffscoreError(f"{wrong}; or {advice}" if ids else wrong)
@@ -184,8 +184,7 @@ def tokens_of_text(entries: Any, unused: Any, name: str | None = MASK) -> Tensor
     if mask is None:
         mask = unused.get(name) if isinstance(unused, Mapping) else None
         if isinstance(mask, Tensor) and bool((mask.bool() == (ones == "padding")).any()):
-            why = "which the network would take for text, as its forward does not take the mask"
-            raise AffscoreError(f"the data marks padding ({name}), {why}; {_ADVICE}")
+            raise AffscoreError(f"the data marks padding ({name}), and the network does not take the mask; {_ADVICE}")
         if mask is None and name != MASK:
             raise AffscoreError(f"the data has no entry {name!r}, which is to be the mask of padding")
         return None
