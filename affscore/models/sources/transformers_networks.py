@@ -137,13 +137,10 @@ def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]
     what = f"the file {file.name!r} is not the configuration of a network"
     with guarding(what, f"it must be JSON with a model_type of transformers {transformers.__version__}"):
         settings = _without_code(json.loads(file.read_text(encoding="utf-8")))
-        kind, known = settings["model_type"], transformers.CONFIG_MAPPING
-        if kind not in known:
-            hint = near(str(kind), known)
-            raise AffscoreError(f"transformers {transformers.__version__} has no network of the type {kind!r}{hint}")
+        kind = settings["model_type"]
         if settings.get("quantization_config"):
             raise AffscoreError(f"this {kind} is quantised, and scores need real numbers; use the original weights")
-        return known[kind], settings
+        return transformers.CONFIG_MAPPING[kind], settings
 
 
 def _without_code(settings: dict[str, Any]) -> dict[str, Any]:
