@@ -85,7 +85,8 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
     if not images.is_floating_point() or images.element_size() < 2:  # PyTorch stores in 8 bits, and computes nothing
         wrong = f"samples must be floating point numbers scaled and normalised for the network, got {images.dtype}"
         advice = "give a network of token ids an attribute preprocessing = affscore.models.TextPreprocessing(...)"
-        raise AffscoreError(f"{wrong}; or {advice}")
+        ids = images.ndim == 2 and images.dtype in (torch.int64, torch.int32)
+        raise AffscoreError(f"{wrong}; or {advice}" if ids else wrong)
     return images
 
 
