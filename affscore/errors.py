@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -33,10 +33,7 @@ def first_line(error: BaseException) -> str:
     >>> first_line(ValueError("no such weight\nsee above")), first_line(KeyError())
     ('no such weight', 'KeyError')
     """
-    lines = list[str]()
-    with suppress(Exception):  # an error of others may fail to say what it is
-        lines = str(error).splitlines()
-    return next(filter(None, map(str.strip, lines)), type(error).__name__)
+    return next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
 
 
 def guarded(call: Callable[[], Result], what: str, advice: str = "") -> Result:
@@ -63,8 +60,8 @@ def guarded(call: Callable[[], Result], what: str, advice: str = "") -> Result:
 
 
 @contextmanager
-def guarding(what: str, advice: str = "") -> Iterator[None]:
-    """Within this whatever is raised becomes one sentence, as by :func:`guarded`.
+def guarding(what: str, advice: str = "", only: type[BaseException] = BaseException) -> Iterator[None]:
+    """Within this whatever is raised, or only errors of one kind, becomes one sentence, as by :func:`guarded`.
 
     >>> with guarding("the list cannot be read", "sort it first"):
     ...     [].index(1)
@@ -75,27 +72,6 @@ def guarding(what: str, advice: str = "") -> Iterator[None]:
         yield
     except (AffscoreError, KeyboardInterrupt):
         raise
-    except BaseException as error:
+    except only as error:
         reason = f"{type(error).__name__}: {first_line(error)}"
         raise AffscoreError(f"{what} ({reason}); {advice}" if advice else f"{what}: {reason}") from error
-
-
-@contextmanager
-def os_errors(what: str) -> Iterator[None]:
-    """What the system refuses, in one sentence.
-
-    Args:
-        what: What it refuses; the reason that it gives follows.
-
-    Raises:
-        AffscoreError: The system refused.
-
-    >>> with os_errors("the list cannot be read"):
-    ...     open("no/such/list")
-    Traceback (most recent call last):
-    affscore.errors.AffscoreError: the list cannot be read (No such file or directory)
-    """
-    try:
-        yield
-    except OSError as error:
-        raise AffscoreError(f"{what} ({error.strerror or error})") from error

@@ -6,18 +6,15 @@ import hashlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from torch.utils._pytree import tree_leaves
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, Result
 from affscore.models.preprocessing import IMAGENET, Expected
 from affscore.transport.samples import kind_of
-
-Built = TypeVar("Built")
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ ONE_AT_A_TIME = threading.RLock()
 evaluation mode, hooks, PyTorch's switches, the working folder and the generator of random numbers."""
 
 
-def seeded(build: Callable[[], Built], seed: int) -> Built:
+def seeded(build: Callable[[], Result], seed: int) -> Result:
     """What a function makes with random numbers that the seed fixes, leaving the global generator alone."""
     with ONE_AT_A_TIME, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

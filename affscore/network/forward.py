@@ -131,8 +131,7 @@ def accuracy_of(
     if bool((found < 0).any()):
         notes.append("some outputs of the network are NaN: these samples count as classified wrongly")
     if stream.name.startswith("folder:") and network is None and not are_wordnet_ids(classes or ()):
-        taken = "the folders, in sorted order, for the classes of the network (attribute classes)"
-        notes.append(f"the accuracy takes {taken}")
+        notes.append("the accuracy takes the folders, in sorted order, for the network's classes (attribute classes)")
     return int((found == torch.tensor(outputs)[labels]).sum()) / len(labels), notes
 
 

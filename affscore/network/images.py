@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -176,8 +175,7 @@ def image_stream(data: Any, card: ModelCard, options: Options, batch_size: int, 
     while isinstance(inner, (DataLoader, Subset)):
         inner = inner.dataset
     if isinstance(inner, NamedData) and inner.preprocessing is None:
-        advice = "give load_data(...) itself, or load_data(SPEC, preprocessing)"
-        raise AffscoreError(f"{inner.name!r} in a {type(data).__name__} would not be prepared; {advice}")
+        raise AffscoreError(f"{inner.name!r} in a {type(data).__name__} is unprepared; load_data(SPEC, preprocessing)")
     if table:
         tensors = as_tensors(data)
         if is_table(data) and not isinstance(preprocessing, TextPreprocessing):
@@ -191,15 +189,14 @@ def image_stream(data: Any, card: ModelCard, options: Options, batch_size: int, 
     size = None if isinstance(data, DataLoader) and data.drop_last else _length(source)
     if not isinstance(data, (DataLoader, IterableDataset)):
         if size is None or not hasattr(data, "__getitem__"):
-            kinds = "the name of a data set, a tensor or array (N, ...), a tuple or dictionary of these, a table"
-            got = f"a sized Dataset or a DataLoader, got {type(data).__name__} (a folder is 'folder:PATH')"
-            raise AffscoreError(f"data must be {kinds}, {got}")
+            kinds = "the name of a data set, tensors or arrays (N, ...), a table, a sized Dataset or a DataLoader"
+            raise AffscoreError(f"data must be {kinds}, got {type(data).__name__} (a folder is 'folder:PATH')")
         data = Subset(data, range(_enough(size, images)))
     loader = data if isinstance(data, DataLoader) else DataLoader(data, batch_size=batch_size, collate_fn=pictures)
     name = source.name if isinstance(source, NamedData) else type(source).__name__
     known = min((number for number in (size, images) if number is not None), default=None)
     stream = ImageStream(name, card, (), known, notes=feeding.notes, classes=stated_classes(inner))
-    most = MOST_BATCHES * options.n if images is None and _length(loader) is None else math.inf
+    most = MOST_BATCHES * options.n if images is None and _length(loader) is None else sys.maxsize
     chunks = at_most(inputs_of(loader, preprocessing, feeding, options.mask), images or sys.maxsize)
 
     def limited() -> Iterator[Inputs]:
@@ -207,9 +204,7 @@ def image_stream(data: Any, card: ModelCard, options: Options, batch_size: int, 
         read = 0
         for chunk in chunks:
             if read >= most:
-                stream.notes.append(
-                    f"the data has no length, and more than these {read} samples; images= says how many"
-                )
+                stream.notes.append(f"the data has no length, and more than these {read} samples; choose images=")
                 break
             if pictures.sizes:
                 stream.preprocessing, stream.assumed = pictures.expected, not pictures.known

@@ -215,9 +215,7 @@ class Feeding:
         missing = [] if {"one tensor", "entry 0"} & {*entries} else sorted(self._required - {*entries})
         lacks = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing, and " if missing else ""
         unclear = f"it is not clear which entries of the data go where in {self._written}"
-        say = (
-            "give a dictionary with the names of the parameters, or say it: forward=lambda network, batch: network(...)"
-        )
+        say = "give a dictionary with the parameters' names, or say it: forward=lambda network, batch: network(...)"
         return AffscoreError("; ".join([f"{unclear}: {lacks}the data holds {shown}", say, *self._advice]))
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from affscore.errors import AffscoreError, os_errors
+from affscore.errors import AffscoreError, guarding
 from affscore.models.naming import check_destination, readable_file
 from affscore.network.columns import ForeignError
 from affscore.network.notes import Note
@@ -76,7 +76,7 @@ def write_table(table: pd.DataFrame, file: Path, draw: Callable[[], Figure] | No
     Raises:
         AffscoreError: It cannot be written.
     """
-    with os_errors(f"{file.name!r} could not be written"), atomic_write(file) as temporary:
+    with guarding(f"{file.name!r} could not be written", only=OSError), atomic_write(file) as temporary:
         if draw is None or file.suffix == ".csv":
             table.to_csv(temporary, index=False)
         else:
@@ -109,7 +109,7 @@ def write_parquet(table: pd.DataFrame, metadata: dict[str, Any], notes: Sequence
     rows = pa.Table.from_pandas(table, preserve_index=False)
     rows = rows.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True).encode()})
     repeat = [one.name for one in rows.schema if pa.types.is_large_string(one.type) or pa.types.is_integer(one.type)]
-    with os_errors(f"{path.name!r} could not be written"), atomic_write(path) as part:
+    with guarding(f"{path.name!r} could not be written", only=OSError), atomic_write(path) as part:
         pq.write_table(rows, part, use_dictionary=repeat or False, write_page_checksum=True, write_statistics=False)
     return path
 

@@ -64,8 +64,7 @@ class TrainingPass(Reducing):
             places = [call.index for call in calls if layer in (call.layer, call.index)]
             if not places:
                 names = ", ".join(dict.fromkeys(repr(call.layer) for call in calls))
-                among = f"among the {len(calls)} of this network, whose layers are {names}"
-                raise AffscoreError(f"there is no activation {layer!r} {among}")
+                raise AffscoreError(f"no activation {layer!r} among the {len(calls)} here, whose layers are {names}")
             if twice := [calls[place] for place in places if place in found]:
                 raise AffscoreError(f"layers chooses {twice[0]} twice, by {layer!r} too; name each one once")
             found += places

@@ -83,9 +83,7 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
         advice = "of one number a sample it is (N, 1), and a sample x alone is x[None]"
         raise AffscoreError(f"samples must have shape (N, ...), got {tuple(images.shape)}: {advice}")
     if not images.is_floating_point() or images.element_size() < 2:  # PyTorch stores in 8 bits, and computes nothing
-        wrong = (
-            f"the data must be floating point numbers scaled and normalised as the network expects, got {images.dtype}"
-        )
+        wrong = f"samples must be floating point numbers scaled and normalised for the network, got {images.dtype}"
         advice = "give a network of token ids an attribute preprocessing = affscore.models.TextPreprocessing(...)"
         ids = images.ndim == 2 and images.dtype in (torch.int64, torch.int32)
         raise AffscoreError(f"{wrong}; or {advice}" if ids else wrong)
@@ -186,8 +184,7 @@ def tokens_of_text(entries: Any, unused: Any, name: str | None = MASK) -> Tensor
     if mask is None:
         mask = unused.get(name) if isinstance(unused, Mapping) else None
         if isinstance(mask, Tensor) and bool((mask.bool() == (ones == "padding")).any()):
-            why = "which the network would take for text, as its forward does not take the mask"
-            raise AffscoreError(f"the data marks padding ({name}), {why}; {_ADVICE}")
+            raise AffscoreError(f"the data marks padding ({name}), and the network does not take the mask; {_ADVICE}")
         if mask is None and name != MASK:
             raise AffscoreError(f"the data has no entry {name!r}, which is to be the mask of padding")
         return None
@@ -221,16 +218,12 @@ def unread_masks(entries: Any, name: str | None = MASK) -> str:
     >>> unread_masks({"attention_mask": torch.tensor([[0, 1]])})
     ''
     """
-    if name is None or not isinstance(entries, Mapping):
-        return ""
-    masks = {name: value for name, value in entries.items() if str(name).endswith("mask") and _marks(value)}
+    given = entries if name is not None and isinstance(entries, Mapping) else {}
+    masks = {name: value for name, value in given.items() if str(name).endswith("mask") and _marks(value)}
     known = masks.get(name)
     names = [name for name, value in masks.items() if known is None or not torch.equal(value, known)]
-    if not names:
-        return ""
-    return (
-        f"the padding that {', '.join(names)} may mark counts in scores and criteria: mask={names[0]!r} leaves it out"
-    )
+    count = "may mark counts in scores and criteria"
+    return f"the padding that {', '.join(names)} {count}: mask={names[0]!r} leaves it out" if names else ""
 
 
 def _marks(value: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from affscore.errors import AffscoreError, os_errors
+from affscore.errors import AffscoreError, guarding
 from affscore.network.criteria import COLUMNS
 from affscore.network.multiverse import Multiverse, load_result
 from affscore.network.parquet import read_description
@@ -31,7 +31,7 @@ class Store:
         if not isinstance(folder, str | Path) or not str(folder):
             raise AffscoreError(f"a store needs the path of a folder, got {folder!r}")
         self.folder = Path(folder)
-        with os_errors(f"the store {str(folder)!r} cannot be made"):
+        with guarding(f"the store {str(folder)!r} cannot be made", only=OSError):
             if create:
                 self.folder.mkdir(parents=True, exist_ok=True)
 
@@ -41,7 +41,7 @@ class Store:
         Raises:
             AffscoreError: The folder may not be read.
         """
-        with os_errors(f"the store {self.folder.name!r} cannot be read"):
+        with guarding(f"the store {self.folder.name!r} cannot be read", only=OSError):
             entries = sorted(self.folder.iterdir())
         return [path for path in entries if path.suffix == ".parquet" and not path.name.startswith(".")]
 

@@ -14,7 +14,7 @@ import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 
-from affscore.errors import AffscoreError, first_line, guarding, os_errors
+from affscore.errors import AffscoreError, first_line, guarding
 from affscore.models.data import DataSource, ImageSet, NamedData, UnreadableImageError
 from affscore.models.naming import user_path
 from affscore.models.preprocessing import Expected, Preprocessing, TextPreprocessing, image_tensor
@@ -153,7 +153,7 @@ def _images_below(folder: Path, seen: set[Path]) -> Iterator[Path]:
     if (real := folder.resolve()) in seen:
         return
     seen.add(real)
-    with os_errors(f"the folder {folder.name!r} cannot be read"), os.scandir(folder) as entries:
+    with guarding(f"the folder {folder.name!r} cannot be read", only=OSError), os.scandir(folder) as entries:
         shown = sorted((entry.name, entry.is_dir()) for entry in entries if not entry.name.startswith("."))
     for name, is_folder in shown:
         if is_folder:

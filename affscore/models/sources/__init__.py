@@ -206,8 +206,7 @@ def source_of(name: str) -> Source:
     ('mini', 'file.py', '')
     """
     prefix = "file.py" if ".py:" in name else name.partition(":")[0] if ":" in name else ""
-    ours = found_in(__name__, "SOURCE", first=prefix or "torchvision")
-    known = registered.get(prefix) or next((source for source in ours if source.prefix == prefix), None)
+    known = _sources().get(prefix)
     if prefix and (known is None or known.package or not known.knows(name)):  # plugins may take seconds
         load_plugins(prefix)
         known = registered.get(prefix, known)

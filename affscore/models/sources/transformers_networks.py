@@ -62,10 +62,9 @@ class Transformers(Source):
         if weights != "random":
             files = _trained(name, file, repository) if weights == "DEFAULT" else [weights_file(name, weights)]
         with _silence(transformers), guarding(f"transformers cannot build {name}"):
-            config = config_class.from_dict(settings)
+            # keys and values are for a text that somebody continues
+            config = config_class.from_dict(settings | {"use_cache": False})
             model = _built(_network_class(transformers, config), config, files, seed)
-        if hasattr(model.config, "use_cache"):
-            model.config.use_cache = False  # keys and values of a text that nobody continues
         return model, ModelCard(name, Path(weights).name, *expected_of(model, partial(_beside, file, repository)))
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
@@ -138,13 +137,10 @@ def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]
     what = f"the file {file.name!r} is not the configuration of a network"
     with guarding(what, f"it must be JSON with a model_type of transformers {transformers.__version__}"):
         settings = _without_code(json.loads(file.read_text(encoding="utf-8")))
-        kind, known = settings["model_type"], transformers.CONFIG_MAPPING
-        if kind not in known:
-            hint = near(str(kind), known)
-            raise AffscoreError(f"transformers {transformers.__version__} has no network of the type {kind!r}{hint}")
+        kind = settings["model_type"]
         if settings.get("quantization_config"):
             raise AffscoreError(f"this {kind} is quantised, and scores need real numbers; use the original weights")
-        return known[kind], settings
+        return transformers.CONFIG_MAPPING[kind], settings
 
 
 def _without_code(settings: dict[str, Any]) -> dict[str, Any]:

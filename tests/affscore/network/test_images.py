@@ -95,7 +95,7 @@ def test_noise_has_no_end_and_gives_one_batch_where_nobody_says_how_many():
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (3, "data must be the name of a data set, a tensor or array .* got int"),
+        (3, "data must be the name of a data set, tensors or arrays .* got int"),
         (Path("photos"), "got PosixPath .a folder is 'folder:PATH'"),
         (pd.Series(range(300), dtype=float), r"got \(300,\): of one number a sample it is \(N, 1\)"),
         ({}, "the data must give tensors, got a dict without any"),
@@ -180,7 +180,7 @@ WITHOUT_END = {
 
 
 class TestNoLength:
-    SAYS = "the data has no length, and more than these 600 samples; images= says how many"
+    SAYS = "the data has no length, and more than these 600 samples; choose images="
 
     @pytest.mark.parametrize("kind", WITHOUT_END)
     @pytest.mark.parametrize("images", [None, 5, 1000])

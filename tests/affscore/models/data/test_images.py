@@ -293,5 +293,5 @@ def test_a_closed_folder_is_an_error(tmp_path, monkeypatch):
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refusing)
-    with pytest.raises(AffscoreError, match=r"the folder 'private' cannot be read \(Permission denied\)"):
+    with pytest.raises(AffscoreError, match=r"the folder 'private' cannot be read: PermissionError: .*denied"):
         load_data(f"folder:{tmp_path / 'photos'}")

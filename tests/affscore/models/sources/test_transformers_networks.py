@@ -247,7 +247,7 @@ def test_without_a_network_the_sentence_says_which_file_and_where_it_is_soon(rep
         ("hf:a/b/c", "no configuration, 'a/b/c'"),
         ("hf:empty", "there is no folder with a config.json, and no configuration, 'empty'"),
         ("hf:text.json", "'text.json' is not the configuration of a network"),
-        ("hf:brt.json", r"has no network of the type 'brt'; did you mean bert( or .*)?\?"),
+        ("hf:brt.json", r"\(KeyError: 'brt'\); it must be JSON with a model_type of transformers 5"),
         ("hf:typeless.json", r"'typeless.json' is not the configuration of a network .KeyError: 'model_type'"),
         ("hf:quantised.json@random", "this bert is quantised, and scores need real numbers; use the original weights"),
         ("hf:nonsense.json@random", "transformers cannot build hf:nonsense.json"),
