@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -33,7 +33,10 @@ def first_line(error: BaseException) -> str:
     >>> first_line(ValueError("no such weight\nsee above")), first_line(KeyError())
     ('no such weight', 'KeyError')
     """
-    return next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
+    lines = list[str]()
+    with suppress(Exception):  # an error of others may fail to say what it is
+        lines = str(error).splitlines()
+    return next(filter(None, map(str.strip, lines)), type(error).__name__)
 
 
 def guarded(call: Callable[[], Result], what: str, advice: str = "") -> Result:

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
@@ -203,12 +202,13 @@ def sparse_entries(features: Tensor) -> tuple[int, int]:
     values = features.detach()
     if values.dtype not in (torch.float32, torch.float64):
         values = values.float()
-    blocks: Any = [values]
-    count: Any = torch.count_nonzero
-    if values.device.type == "cpu":
-        # block by block in the cache: ten times faster than one pass over new memory, and less time than the ReLU
-        array = values.numpy().ravel("K")  # the order does not matter, and this one is that of the memory
-        blocks, count = np.array_split(array, 1 + len(array) // BLOCK), np.count_nonzero
-    counts = [(int(count(block <= SPARSE)), int(count(block < -SPARSE))) for block in blocks]
-    low, negative = map(sum, zip(*counts, strict=True))
+    if values.device.type != "cpu":
+        low = int(torch.count_nonzero(values <= SPARSE))
+        return low - int(torch.count_nonzero(values < -SPARSE)), low
+    # block by block in the cache: ten times faster than one pass over new memory, and less time than the ReLU before it
+    array = values.numpy().ravel("K")  # the order does not matter, and this one is that of the memory
+    low = negative = 0
+    for block in np.array_split(array, 1 + len(array) // BLOCK):
+        low += int(np.count_nonzero(block <= SPARSE))
+        negative += int(np.count_nonzero(block < -SPARSE))
     return low - negative, low

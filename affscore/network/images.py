@@ -175,7 +175,8 @@ def image_stream(data: Any, card: ModelCard, options: Options, batch_size: int, 
     while isinstance(inner, (DataLoader, Subset)):
         inner = inner.dataset
     if isinstance(inner, NamedData) and inner.preprocessing is None:
-        raise AffscoreError(f"{inner.name!r} in a {type(data).__name__} is unprepared; load_data(SPEC, preprocessing)")
+        advice = "give load_data(SPEC, preprocessing), or load_data(SPEC) itself"
+        raise AffscoreError(f"{inner.name!r} in a {type(data).__name__} would not be prepared: {advice}")
     if table:
         tensors = as_tensors(data)
         if is_table(data) and not isinstance(preprocessing, TextPreprocessing):

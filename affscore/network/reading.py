@@ -12,7 +12,6 @@ import pandas as pd
 import torch
 from PIL import Image
 from torch import Tensor
-from torch.utils._pytree import tree_map
 from torch.utils.data import default_collate
 
 from affscore.errors import AffscoreError, guarded
@@ -112,7 +111,7 @@ class Pictures:
 
     def __call__(self, items: list[Any]) -> Any:
         """The batch."""
-        return default_collate(tree_map(self._prepared, items))
+        return default_collate([self._prepared(item) for item in items])
 
     def _prepared(self, item: Any) -> Any:
         if isinstance(item, Image.Image):
@@ -122,8 +121,10 @@ class Pictures:
                 self.expected = assumed_preprocessing(item.width if item.width == item.height else None, self.size)
             self.sizes.add(item.size)
             return self.expected(item)
-        if isinstance(item, Mapping):  # which need not be a dictionary
-            return {name: tree_map(self._prepared, value) for name, value in item.items()}
+        if isinstance(item, Mapping):
+            return {name: self._prepared(value) for name, value in item.items()}
+        if isinstance(item, (tuple, list)) and any(isinstance(value, Image.Image) for value in item):
+            return [self._prepared(value) for value in item]
         check_plain(item)  # before they are put into a batch, which drops masks
         return item
 

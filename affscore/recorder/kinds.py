@@ -51,8 +51,7 @@ class Kinds(Follower):
             self._multiplied(event)
 
     def _multiplied(self, event: Event) -> None:
-        calls, shapes = self._calls, [zip(one.shape, one.stride(), strict=True) for one in event.tensors]
-        sizes = [math.prod(size for size, stride in axes if stride) for axes in shapes]  # of expanded ones once
+        calls, sizes = self._calls, [_entries(factor) for factor in event.tensors]
         made_by = [origin.activation for origin in event.origins if origin]
         factors = [(calls[index], size) for index, size in zip(made_by, sizes, strict=True) if index is not None]
         if sizes[0] == sizes[1]:
@@ -87,6 +86,11 @@ class Kinds(Follower):
                         call.kind = ORDINALS[sorted(depths[path, run]).index(call.depth)]
                     break
         return calls
+
+
+def _entries(tensor: Tensor) -> int:
+    """How many different entries a tensor has: one that was expanded repeats its own."""
+    return math.prod(size for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if stride)
 
 
 _KINDS: MutableMapping[nn.Module, str] = WeakKeyDictionary()

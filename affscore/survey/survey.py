@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -54,8 +54,11 @@ class Report:
     @property
     def notes(self) -> dict[Note, list[int]]:
         """What the results have to say, each sentence with the numbers of its jobs."""
-        every = dict.fromkeys(note for _, outcome in self.outcomes for note in outcome.notes)
-        return {note: [one.number for _, one in self.outcomes if note in one.notes] for note in every}
+        found = defaultdict[Note, list[int]](list)
+        for _, outcome in self.outcomes:
+            for note in dict.fromkeys(outcome.notes):
+                found[note].append(outcome.number)
+        return found
 
     def __repr__(self) -> str:
         counts, count = Counter[str](outcome.state for _, outcome in self.outcomes), len(self.outcomes)

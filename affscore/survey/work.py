@@ -125,5 +125,5 @@ def outcomes_of(calls: Sequence[Any], jobs: int, threads: int | None, client: An
         except Exception as error:
             died = isinstance(error, BrokenProcessPool)
             why = "a process died, out of memory perhaps" if died else f"{type(error).__name__}: {first_line(error)}"
-            rest = "the same survey does the rest (fewer jobs need less memory; --list shows it, --job NUMBER does one)"
-            raise AffscoreError(f"the survey ended early ({why}); what had finished is kept, and {rest}") from error
+            rest = "affscore survey --list shows the rest, --job NUMBER does one, fewer jobs at once need less memory"
+            raise AffscoreError(f"the survey ended early ({why}); what had finished is kept: {rest}") from error

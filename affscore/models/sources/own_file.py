@@ -41,7 +41,8 @@ class OwnFile(Source):
             module = seeded(lambda: _imported(file), seed)  # which fixes a network that the file itself makes, too
             made = getattr(module, factory, None)
             if made is None:
-                raise AffscoreError(f"the file {file.name!r} defines no {factory!r}{near(factory, vars(module))}")
+                public = [known for known in vars(module) if not known.startswith("_")]
+                raise AffscoreError(f"the file {file.name!r} defines no {factory!r}{near(factory, public)}")
             model = made if isinstance(made, nn.Module) else guarded(lambda: seeded(made, seed), f"{name}() fails")
         if not isinstance(model, nn.Module):
             raise AffscoreError(f"{name} must give a torch.nn.Module, got a {type(model).__name__}")

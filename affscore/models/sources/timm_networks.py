@@ -50,11 +50,11 @@ class Timm(Source):
             raise AffscoreError(f"timm has no trained weights of {name}; write {name}@random or {name}@FILE")
         tag = weights if weights in tags else tag or timm.get_pretrained_cfg(architecture).tag
         pretrained = weights == "DEFAULT" or weights in tags
+        file = None if pretrained or weights == "random" else weights_file(name, weights, tags)
         variant = f"{architecture}.{tag}" if tag in tags else architecture
         model = guarded(lambda: seeded(lambda: timm.create_model(variant), seed), f"timm cannot build {name}")
         if weights != "random":
-            config = timm.get_pretrained_cfg(variant)
-            file = _fetched(config, tag, name) if pretrained else weights_file(name, weights, tags)
+            file = file or _fetched(timm.get_pretrained_cfg(variant), tag, name)
             _put(read_state_dict(file), file.name, model, variant, seed)
         label = tag if pretrained else Path(weights).name
         return model, ModelCard(name, label, *(self.expected_by(model) or (IMAGENET, False)))

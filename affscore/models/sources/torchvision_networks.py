@@ -38,13 +38,14 @@ class Torchvision(Source):
         if trained:
             model = _pretrained(name, weight)
         else:
+            file = None if weights == "random" else weights_file(name, weights, enum.__members__)
             # these two initialise themselves only when asked to, and warn when not asked; their trained weights come
             # from TensorFlow, with its normalisation
-            asked = {"init_weights": True, "transform_input": weights != "random"}
+            asked = {"init_weights": True, "transform_input": file is not None}
             options = asked if name in ("googlenet", "inception_v3") else {}
             model = seeded(lambda: _models().get_model_builder(name)(weights=None, **options), seed)
-            if weights != "random":
-                load_weights(model, weights_file(name, weights, enum.__members__))
+            if file is not None:
+                load_weights(model, file)
         label = weight.name if trained else Path(weights).name
         expected = Preprocessing.from_torchvision(weight.transforms())
         return model, ModelCard(name, label, expected, classes=tuple(weight.meta["categories"]))

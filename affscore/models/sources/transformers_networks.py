@@ -181,10 +181,13 @@ def _silence(transformers: ModuleType) -> Iterator[None]:
     from huggingface_hub import constants
 
     log = transformers.utils.logging
-    bars = {True: log.enable_progress_bar, False: log.disable_progress_bar}
+
+    def show(bars: bool) -> None:
+        (log.enable_progress_bar if bars else log.disable_progress_bar)()
+
     with (
         switched(log.get_verbosity, log.set_verbosity, log.ERROR),
-        switched(log.is_progress_bar_enabled, lambda shown: bars[shown](), False),
+        switched(log.is_progress_bar_enabled, show, False),
         switched(lambda: constants.HF_HUB_OFFLINE, partial(setattr, constants, "HF_HUB_OFFLINE"), True),
     ):
         yield
