@@ -93,8 +93,9 @@ class MaxPool:
         positions = features.shape[-axes:]
         table = torch.zeros(1, 1, dtype=torch.long)
         for axis, length in enumerate(positions):
-            along = (int(torch.tensor(one).expand(axes)[axis]) for one in window[:4])
-            inside = F.max_pool1d(torch.eye(length)[:, None], *along, ceil_mode=window[4])[:, 0].T  # of each window
+            size, stride, padding, dilation = (int(torch.tensor(one).expand(axes)[axis]) for one in window[:4])
+            pooled = F.max_pool1d(torch.eye(length)[:, None], size, stride, padding, dilation, window[4])
+            inside = pooled[:, 0].T  # of each window which positions, as 0 and 1
             places = inside.argsort(dim=1, descending=True, stable=True)[:, : int(inside.sum(1).max())]
             places = places.where(inside.gather(1, places) > 0, places[:, :1])
             table = (table[:, None, :, None] * length + places[:, None]).flatten(2).flatten(0, 1)
