@@ -36,17 +36,13 @@ class Line:
         program: The operations of the network.
         starts: Where the segment of each piece begins, (pieces, *shape of a sample).
         directions: Its end minus its start.
-        begin: Where each piece begins, as a fraction of its segment.
-        end: Where it ends.
+        grid: Where the pieces begin and end.
         limit: How many points there may be for each piece; where there are more in all, long pieces end earlier.
     """
 
-    def __init__(
-        self, program: Program, starts: Tensor, directions: Tensor, begin: np.ndarray, end: np.ndarray, limit: int
-    ) -> None:
-        self.program, self.limit = program, limit
-        self.grid = Grid.of_ends(starts.new_tensor(begin), starts.new_tensor(end))
-        ends = points_on(starts[self.grid.segment], directions[self.grid.segment], self.grid.t)
+    def __init__(self, program: Program, starts: Tensor, directions: Tensor, grid: Grid, limit: int) -> None:
+        self.program, self.grid, self.limit = program, grid, limit
+        ends = points_on(starts[grid.segment], directions[grid.segment], grid.t)
         self._known: dict[int, Tensor] = {0: ends.unsqueeze(1)}
 
     def through(self) -> Iterator[tuple[np.ndarray, ...]]:
@@ -122,7 +118,8 @@ class Line:
 def _above(units: Tensor, zero: Tensor, what: Activation) -> Tensor:
     """Whether units that bend are above zero, (points, units)."""
     above = units > zero[:, None]
-    return above if what.linear is None else above & ~what.linear
+    above &= what.slope != 1
+    return above
 
 
 @torch.inference_mode()
@@ -144,8 +141,8 @@ def sweep(program: Program, starts: Tensor, directions: Tensor, chunk: int) -> l
     while (lanes := np.flatnonzero(at < 1)).size:
         lanes = lanes[: max(1, min(int(chunk / (2 * expected)), chunk // LEAST_POINTS))]
         limit = chunk // len(lanes)
-        ends = at[lanes], np.minimum(1, at + ahead)[lanes]
-        line = Line(program, starts[lanes], directions[lanes], *ends, limit)
+        grid = Grid.of_ends(starts.new_tensor(at[lanes]), starts.new_tensor(np.minimum(1, at + ahead)[lanes]))
+        line = Line(program, starts[lanes], directions[lanes], grid, limit)
         for lane, piece in zip(lanes, line.through(), strict=True):
             t = piece[0]
             done = t[-1] == 1

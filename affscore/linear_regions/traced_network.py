@@ -21,6 +21,7 @@ from affscore.linear_regions.pieces import Floats, Trace, bends
 from affscore.linear_regions.tracing import program_of
 from affscore.linear_regions.walk import DualPass, walk
 from affscore.models.card import check_has_weights
+from affscore.models.preprocessing import form_of
 from affscore.options import check_integer
 from affscore.recorder.calls import Functions
 from affscore.recorder.functions import CASTS, kind_of
@@ -142,9 +143,8 @@ class TracedNetwork:
         for part in points.split(self.chunk):
             output = run(self.network, part)
             if not isinstance(output, Tensor) or output.shape[:1] != (len(part),) or not output.numel():
-                what = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
                 need = "it must keep the axis of samples, the first, and return at least one number for each"
-                raise AffscoreError(f"the network maps a batch of {len(part)} to an output of shape {what}; {need}")
+                raise AffscoreError(f"the network maps a batch of {len(part)} to {form_of(output)}; {need}")
             found.append(output.reshape(len(part), -1))
         return torch.cat(found).double().cpu().numpy()
 

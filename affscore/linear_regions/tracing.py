@@ -36,12 +36,10 @@ from affscore.recorder.functions import (
 from affscore.recorder.recording import Following
 
 ABOUT = set_of(
-    "size shape dim ndim ndimension numel nelement len device dtype layout stride storage_offset is_contiguous hash "
-    "is_floating_point is_complex is_cuda is_cpu is_meta is_mkldnn is_mps is_nested is_quantized is_sparse is_xpu "
-    "is_leaf is_inference is_conj is_neg is_same_size get_device element_size itemsize nbytes requires_grad grad "
-    "grad_fn names"
+    "size shape dim ndim ndimension numel nelement len device dtype layout stride storage_offset hash get_device "
+    "element_size itemsize nbytes requires_grad grad grad_fn names"
 )
-"""They answer from the shape and the type alone."""
+"""They answer from the shape and the type alone, as does all that is called is_..., but is_nonzero."""
 
 SUMS = set_of(
     "add iadd radd sub isub rsub subtract neg negative positive pos sum mean cumsum diff avg_pool1d avg_pool2d "
@@ -200,14 +198,15 @@ def meaning_of(event: Event, features: Sequence[Tensor]) -> Meaning:
 
     >>> x = torch.ones(1)
     >>> [meaning_of(Event(function, (x,), {}, [x], [None]), [x]) for function in (torch.relu, torch.neg)]
-    [Activation(slope=0.0, linear=None), 'affine']
+    [Activation(slope=0.0), 'affine']
     >>> meaning_of(Event(torch.sigmoid, (x,), {}, [x], [None]), [x])
     Traceback (most recent call last):
     affscore.errors.AffscoreError: sigmoid is not affine ...
     """
     function, argument = event.function, event.argument
     name = kind_of(function)
-    if not features or name in ABOUT or (only_looks_at_the_shape(function) and len(features) == 1):
+    asks = name in ABOUT or (name.startswith("is_") and name != "is_nonzero")
+    if not features or asks or (only_looks_at_the_shape(function) and len(features) == 1):
         return "about"
     x = features[0]
     if name in CASTS and function is not Tensor.__float__:

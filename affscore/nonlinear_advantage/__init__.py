@@ -18,13 +18,16 @@ training pulls the slopes to 1, :func:`freeze` makes those that have got there l
 (2.0, 0.0)
 """
 
-from affscore.nonlinear_advantage.linearize import Linearized, linearize
-from affscore.nonlinear_advantage.path_length import active_channels, average_path_length, effective_width
-from affscore.nonlinear_advantage.prelu import SlopePenalty, freeze, parameter_groups, slopes, to_prelu, without_slopes
-from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU
-
-__all__ = [
-    "ChannelGELU", "ChannelPReLU", "Linearized", "SlopePenalty", "active_channels", "average_path_length",
-    "effective_width", "freeze", "linearize", "parameter_groups", "slopes", "to_prelu",
-    "without_slopes",
-]  # fmt: skip
+from affscore.nonlinear_advantage.linearize import Linearized as Linearized
+from affscore.nonlinear_advantage.linearize import linearize as linearize
+from affscore.nonlinear_advantage.path_length import active_channels as active_channels
+from affscore.nonlinear_advantage.path_length import average_path_length as average_path_length
+from affscore.nonlinear_advantage.path_length import effective_width as effective_width
+from affscore.nonlinear_advantage.prelu import SlopePenalty as SlopePenalty
+from affscore.nonlinear_advantage.prelu import freeze as freeze
+from affscore.nonlinear_advantage.prelu import parameter_groups as parameter_groups
+from affscore.nonlinear_advantage.prelu import slopes as slopes
+from affscore.nonlinear_advantage.prelu import to_prelu as to_prelu
+from affscore.nonlinear_advantage.prelu import without_slopes as without_slopes
+from affscore.nonlinear_advantage.units import ChannelGELU as ChannelGELU
+from affscore.nonlinear_advantage.units import ChannelPReLU as ChannelPReLU

@@ -215,15 +215,12 @@ def table_of_channels(model: nn.Module, pairs: list[Pair], by: CriterionName, se
             x, y = of_path[path].x, of_path[path].y
             if isinstance(unit, ChannelGELU):  # the recorder sees the GELU inside; means keep the interpolation
                 y = torch.lerp(y, x, unit.slope.detach().to(y))
-            try:
-                value = channel_scores(x, y, of_path[path].rounding)
-            except AffscoreError as error:
-                raise AffscoreError(f"layer {layer!r}, call {call}: {error}") from None
+            value = channel_scores(x, y, of_path[path].rounding, f"layer {layer!r}, call {call}: ")
         tables.append(pd.DataFrame({"layer": layer, "call": call, "channel": range(len(value)), "value": value}))
     return pd.concat(tables, ignore_index=True)
 
 
-def channel_scores(x: Tensor, y: Tensor, rounding: float | None = None) -> NDArray[np.float64]:
+def channel_scores(x: Tensor, y: Tensor, rounding: float | None = None, where: str = "") -> NDArray[np.float64]:
     r"""The affinity score of each coordinate by itself.
 
     .. math:: \rho_c = 1 - \sqrt{1 - \operatorname{corr}(x_{(i)}, y_{(i)})}
@@ -235,6 +232,7 @@ def channel_scores(x: Tensor, y: Tensor, rounding: float | None = None) -> NDArr
         x: Tensor (n, channels), n >= 2.
         y: Likewise.
         rounding: As in :func:`affscore.affinity_score`.
+        where: How a message begins.
 
     Returns:
         Array (channels,), each in [0, 1]; NaN where the input or the output is constant.
@@ -249,7 +247,7 @@ def channel_scores(x: Tensor, y: Tensor, rounding: float | None = None) -> NDArr
     """
     sorted_numbers = []
     for name, cloud in (("the input", x), ("the output", y)):
-        points = centred(cloud, name, rounding).points
+        points = centred(cloud, where + name, rounding).points
         # a constant coordinate is all zero, and becomes NaN
         sorted_numbers.append((points / points.square().mean(dim=0).sqrt()).sort(dim=0).values)
     # 1 - corr, without cancellation near 1

@@ -14,7 +14,7 @@ from affscore.errors import AffscoreError, guarded
 from affscore.models.card import check_has_weights
 from affscore.nonlinear_advantage.prelu import existing_slopes, run_on_example
 from affscore.nonlinear_advantage.rules import WEIGHTS, Call, Counts, result_of
-from affscore.nonlinear_advantage.surgery import Arguments, copied, left_as_it_was
+from affscore.nonlinear_advantage.surgery import Arguments, ready_for
 from affscore.recorder import ActivationCall, Listener
 from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import tensors_in
@@ -126,10 +126,10 @@ def counts_of_outputs(model: nn.Module, example: Arguments) -> list[Counts | Non
     Raises:
         AffscoreError: The network fails, or something computes with features that is no function of PyTorch.
     """
-    paths, (args, kwargs) = _Paths(), copied(example, model)
-    for tensor in tensors_in((args, kwargs)):
-        paths.note(tensor, Counts.start(tensor))
-    with left_as_it_was(model):
+    paths = _Paths()
+    with ready_for(model, example) as (args, kwargs):
+        for tensor in tensors_in((args, kwargs)):
+            paths.note(tensor, Counts.start(tensor))
         run = lambda: guarded(lambda: model(*args, **kwargs), "the network fails")  # noqa: E731
         output = paths.output_of(model, (args, kwargs), run, _Formulas(paths))
         return [paths.counts(tensor) for tensor in tensors_in(output)]

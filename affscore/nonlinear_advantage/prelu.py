@@ -15,16 +15,7 @@ from affscore.models.card import check_has_weights
 from affscore.models.preprocessing import Preprocessing, TextPreprocessing
 from affscore.models.sources import card_of
 from affscore.network.notes import Note, give_warnings
-from affscore.nonlinear_advantage.surgery import (
-    ROOT,
-    Arguments,
-    calls_in,
-    check_complete,
-    copied,
-    exchange,
-    restore,
-    units_in,
-)
+from affscore.nonlinear_advantage.surgery import ROOT, Arguments, calls_in, check_complete, exchange, restore, units_in
 from affscore.nonlinear_advantage.units import UNITS_OF_CALLS, ChannelPReLU, PerCall
 from affscore.options import is_number
 from affscore.recorder.model_state import unwrapped
@@ -150,17 +141,16 @@ def existing_slopes(model: nn.Module) -> dict[tuple[str, int], ChannelPReLU]:
     return found
 
 
-def arguments_of(example_input: Any, model: nn.Module) -> Arguments:
-    """The arguments of a network's forward: copies of the example's tensors, where the network is.
+def arguments_of(example_input: Any) -> Arguments:
+    """The arguments of a network's forward.
 
     Args:
         example_input: A tensor, a tuple or list of positional arguments, or a dictionary of named ones.
-        model: The network.
 
     Raises:
         AffscoreError: Something else, or no sample.
 
-    >>> arguments_of(torch.zeros(1), nn.Linear(1, 1))
+    >>> arguments_of(torch.zeros(1))
     ((tensor([0.]),), {})
     """
     if not isinstance(example_input, (Tensor, tuple, list, Mapping)):
@@ -168,8 +158,8 @@ def arguments_of(example_input: Any, model: nn.Module) -> Arguments:
     if any(isinstance(one, Tensor) and one.ndim and not len(one) for one in tree_leaves(example_input)):
         raise AffscoreError("example_input holds no sample; one is enough")
     if isinstance(example_input, Mapping):
-        return copied(((), dict(example_input)), model)
-    return copied(((example_input,) if isinstance(example_input, Tensor) else tuple(example_input), {}), model)
+        return (), dict(example_input)
+    return (example_input,) if isinstance(example_input, Tensor) else tuple(example_input), {}
 
 
 def made_up(model: nn.Module) -> Iterator[Tensor]:
@@ -217,11 +207,11 @@ def run_on_example(model: nn.Module, example_input: Any, run: Callable[[Argument
         AffscoreError: The network fails; without an example the message lists what was tried.
     """
     if example_input is not None:
-        return run(arguments_of(example_input, model))
+        return run(arguments_of(example_input))
     tried, reason = [], ""
     for example in made_up(model):
         try:
-            return run(arguments_of(example, model))
+            return run(arguments_of(example))
         except AffscoreError as error:
             tried.append(str(tuple(example.shape)))
             reason = first_line(error)

@@ -35,18 +35,15 @@ UNFUSED = {"activation_relu_or_gelu": 0, "use_nested_tensor": False}
 """What keeps PyTorch's transformers from computing an activation inside a fused kernel: values of their attributes."""
 
 
-def copied(arguments: Arguments, model: nn.Module) -> Arguments:
-    """The same arguments with copies of their tensors, where the network is: it may begin in place."""
-    device = device_of(model)
-    return tree_map(lambda one: one.detach().to(device, copy=True) if isinstance(one, Tensor) else one, arguments)
-
-
 @contextmanager
-def left_as_it_was(model: nn.Module) -> Iterator[None]:
-    """Within this a network is in evaluation mode; afterwards its mode and the random generators are as before."""
+def ready_for(model: nn.Module, arguments: Arguments) -> Iterator[Arguments]:
+    """Within this a network is in evaluation mode; afterwards its mode and the random generators are as before.
+
+    It gives copies of the arguments, where the network is: the network may begin in place.
+    """
     device = device_of(model)
     with in_training(model, device), random_states_kept(device), torch.no_grad():
-        yield
+        yield tree_map(lambda one: one.detach().to(device, copy=True) if isinstance(one, Tensor) else one, arguments)
 
 
 def units_in(model: nn.Module) -> dict[str, ChannelPReLU]:
@@ -84,8 +81,8 @@ def calls_in(model: nn.Module, arguments: Arguments) -> tuple[list[Seen], list[s
     Raises:
         AffscoreError: The network fails.
     """
-    listener, (args, kwargs) = _Listener(), copied(arguments, model)
-    with left_as_it_was(model), recording(model, listener) as recorder:
+    listener = _Listener()
+    with ready_for(model, arguments) as (args, kwargs), recording(model, listener) as recorder:
         recorder.start((args, kwargs))
         guarded(lambda: model(*args, **kwargs), "the network fails")
     return listener.seen, listener.left

@@ -237,8 +237,7 @@ def redirecting(plain: type[Any]) -> type[Redirecting]:
         with Functions(functools.partial(redirected, self.channelwise_prelus)):
             return plain.forward(self, *args, **kwargs)
 
-    contents = {"plain": plain, "forward": forward, "__doc__": plain.__doc__}
-    return type(plain.__name__, (Redirecting, plain), contents)
+    return type(plain.__name__, (Redirecting, plain), {"plain": plain, "forward": forward, "__doc__": plain.__doc__})
 
 
 def _new(plain: type[nn.Module]) -> Redirecting:

@@ -68,7 +68,7 @@ def test_an_affine_network_is_one_region_and_the_model_is_left_as_it_was():
     ("right", "up", "options", "message"),
     [
         ([2.0, 2.0], [1.0, 1.0], {}, "on one line"),
-        ([1.0, 0.0, 0.0], [0.0, 1.0], {}, r"one shape, got \(2,\), \(3,\), \(2,\)"),
+        ([1.0, 0.0, 0.0], [0.0, 1.0], {}, r"one shape, got \[\(2,\), \(3,\), \(2,\)\]"),
         ([1.0, 0.0], [0.0, 1.0], {"points": 0}, "points must be"),
     ],
 )

@@ -171,8 +171,11 @@ def test_a_layer_that_is_not_piecewise_affine_is_named_with_its_place(name):
         (lambda net, x: (x, x), "returns a tuple, and no tensor that depends"),
         (lambda net, x: net.weights, "returns a Parameter, and no tensor that depends on its input"),
         (lambda net, x: x + 1e-9 * torch.randn_like(x), "is random: it gives other numbers"),
-        (lambda net, x: x.sum(0), r"a batch of 1 to an output of shape \(2, 6, 6\); it must keep the axis of samples"),
-        (lambda net, x: x.relu().sum(), r"an output of shape \(\); it must keep the axis of samples"),
+        (
+            lambda net, x: x.sum(0),
+            r"a batch of 1 to torch\.float64 of shape \(2, 6, 6\); it must keep the axis of samples",
+        ),
+        (lambda net, x: x.relu().sum(), r"to torch\.float64 of shape \(\); it must keep the axis of samples"),
         (lambda net, x: x[:, :0], "at least one number for each"),
         (lambda net, x: net.conv(x[:, :1]), "the network fails on a sample of shape .*RuntimeError"),
         (lambda net, x: x / 0, "NaN or infinite"),
