@@ -5,16 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from scipy.linalg import lapack
 from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.options import CovarianceName
 from affscore.transport.covariances import Covariance, estimate
-from affscore.transport.decompositions import quarter_root, resolved
+from affscore.transport.decompositions import quarter_root, regular_factor, resolved
 from affscore.transport.samples import Samples, as_samples, centred
 
 WELL_CONDITIONED = 1e10
 """Up to this condition number a Cholesky factor loses at most six of float64's sixteen digits."""
+
+UNEVEN = 1e-4
+"""A coordinate this much smaller than another loses half of its digits in a decomposition of their covariance."""
+
+HELD = 1e-305
+"""A variance below this share of the largest has not all of its digits, and counts as none."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +96,12 @@ def linear_part(source: Covariance, target: Covariance) -> Tensor:
     .. math:: A = S_Y^{1/2} P S_X^{+1/2},\qquad
        P = U V^\top\ \text{from}\ S_Y^{1/2} S_X^{1/2} = U \Sigma V^\top,
 
-    from the singular values of the samples. What S_X does not reach is not transported. Pseudo-inverses in the closed
-    forms are no substitute. Equation 4 with one agrees on the samples, with half of the digits, since it takes the root
-    of a product; and :math:`S_X^{+1/2} (S_X^{1/2} S_Y S_X^{1/2})^{1/2} S_X^{+1/2}`, the same matrix where S_X is
-    regular, loses what Y has outside the span of X (about a third of tr S_Y at n = 200, d = 512). Any factor F of
+    from the singular values of the samples; of coordinates of very different size, as long as none depends on
+    others, from their correlations (:func:`_of_uneven_coordinates`). What S_X does not reach is not transported.
+    Pseudo-inverses in the closed forms are no substitute. Equation 4 with one agrees on the samples, with half of
+    the digits, since it takes the root of a product; and
+    :math:`S_X^{+1/2} (S_X^{1/2} S_Y S_X^{1/2})^{1/2} S_X^{+1/2}`, the same matrix where S_X is regular,
+    loses what Y has outside the span of X (about a third of tr S_Y at n = 200, d = 512). Any factor F of
     :math:`S_Y = F^\top F` does in place of its root.
 
     Args:
@@ -112,6 +121,9 @@ def linear_part(source: Covariance, target: Covariance) -> Tensor:
     if source.condition_bound <= WELL_CONDITIONED:
         half = _half(source, target)
         return half @ half.T
+    whole = len(source.scatter) == source.dimension  # what is small in another basis may be rounding
+    if whole and (matrix := _of_uneven_coordinates(source.matrix, target.matrix)) is not None:
+        return matrix
     vectors_x, root_x = source.root()
     factor = target.factor()
     product = factor @ vectors_x * root_x
@@ -163,6 +175,46 @@ def _half(source: Covariance, target: Covariance) -> Tensor:
     half[:s] = torch.linalg.solve_triangular(factor.T, half[:s], upper=True)
     half[s:] /= level
     return half
+
+
+def _of_uneven_coordinates(source: Tensor, target: Tensor) -> Tensor | None:
+    r"""The matrix A where coordinates of X have very different sizes, whatever these are; None elsewhere.
+
+    With D the standard deviations, L Cholesky factors of the correlations, and the coordinates in the order of
+    falling :math:`D_X D_Y`,
+
+    .. math:: A = D_Y L_Y\, U V^\top L_X^{-1} D_X^{-1},\qquad U \Sigma V^\top = L_Y^\top D_Y D_X L_X,
+
+    a matrix whose small entries have all of their digits. Jacobi's method keeps them: it finds every singular vector
+    however small its singular value is, which the usual methods lose below 1e-16 of the largest.
+
+    Returns:
+        None where all sizes are alike, and where a coordinate depends on others.
+
+    Source: Demmel et al. (1999); Drmač and Veselić (2008) for LAPACK's gejsv.
+    """
+    sizes_x, sizes_y = (torch.where(m.diagonal() > HELD, m.diagonal(), 0.0).sqrt() for m in (source, target))
+    if bool((sizes_x[sizes_x > 0] >= UNEVEN * sizes_x.max()).all()):
+        return None
+    order = (sizes_x * sizes_y).argsort(descending=True)
+    factors = []
+    for matrix, sizes in ((source, sizes_x), (target, sizes_y)):
+        unit = torch.where(sizes > 0, sizes, 1.0)
+        correlation = (matrix / unit[:, None] / unit)[order][:, order]
+        correlation.diagonal().fill_(1.0)
+        factors.append(regular_factor(correlation))
+    (factor_x, regular_x), (factor_y, regular_y) = factors
+    if not (regular_x and regular_y):
+        return None
+    product = factor_y.T @ ((sizes_x * sizes_y)[order, None] * factor_x)
+    _, left, right, *_, failed = lapack.dgejsv(product.cpu().numpy(), joba=0)
+    if failed:
+        return None
+    polar = torch.from_numpy(left @ right.T).to(source.device)
+    half = torch.linalg.solve_triangular(factor_x, factor_y @ polar, upper=False, left=False)
+    matrix = torch.empty_like(source)
+    matrix[order[:, None], order] = half
+    return sizes_y[:, None] * matrix * torch.where(sizes_x > 0, 1.0 / sizes_x, 0.0)
 
 
 def gaussian_wasserstein(source: Covariance, target: Covariance, shift: float = 0.0) -> float:

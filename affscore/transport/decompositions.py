@@ -98,6 +98,20 @@ def newton_schulz(matrix: Tensor, tolerance: float = 1e-6) -> tuple[Tensor, bool
     return 0.5 * (y + y.mT) * scale.sqrt(), converged
 
 
+def regular_factor(matrix: Tensor) -> tuple[Tensor, bool]:
+    r"""The Cholesky factor L of a symmetric matrix, and whether it is regular enough for L to keep half of the digits.
+
+    Args:
+        matrix: Tensor (k, k).
+
+    >>> regular_factor(torch.ones(2, 2, dtype=torch.float64))[1]
+    False
+    """
+    factor, info = torch.linalg.cholesky_ex(matrix)
+    pivots = factor.diagonal()
+    return factor, not bool(info) and bool(pivots.min() > 1e-4 * pivots.max())
+
+
 def resolved(sample: CentredSample) -> CentredSample:
     r"""The cloud without the directions in which it varies by no more than the rounding of what computed it.
 
@@ -137,9 +151,7 @@ def varying_basis(points: Tensor, least: float) -> Tensor | None:
     n, d = points.shape
     gram = second_moments(points if d < n else points.T)
     # for d >= n the constant vector has no part in it, since the points are centred
-    factor, failed = torch.linalg.cholesky_ex(gram if d < n else gram + gram.diagonal().mean() / n)
-    pivots = factor.diagonal()
-    regular = not bool(failed) and bool(pivots.min() > 1e-4 * pivots.max())  # so that half of the digits are kept
+    factor, regular = regular_factor(gram if d < n else gram + gram.diagonal().mean() / n)
     # the trace of the inverse bounds the smallest singular value from below, which pivots do not
     if regular and float(torch.cholesky_inverse(factor).trace()) * least**2 < 1.0:
         return None

@@ -19,18 +19,18 @@ def of_samples(x, y):
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.lists(st.floats(-3, 3) | st.floats(-200, 200), min_size=1, max_size=6), st.booleans(), st.integers(0, 99))
+@given(st.lists(st.floats(-200, 200), min_size=1, max_size=6), st.booleans(), st.integers(0, 99))
 def test_a_change_of_units_of_single_coordinates_is_affine(exponents, backwards, seed):
     z = cloud(60, len(exponents), seed)
     pair = (z * 10.0 ** np.array(exponents), z)
     score = of_samples(*(pair[::-1] if backwards else pair))
-    within_reach = max(exponents) - min(exponents) < 7  # beyond, the small ones lose their digits
+    within_reach = max(exponents) - min(exponents) < 135  # beyond, the squares of the smallest underflow
     assert score.raw == pytest.approx(1.0, abs=1e-6) or score.degenerate_input
     assert not (within_reach and score.degenerate_input)
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
-@pytest.mark.parametrize("exponent", [5, 6, 7, 8, 12, 20, 100, 150])
+@pytest.mark.parametrize("exponent", [5, 8, 12, 20, 100, 150])
 def test_the_score_has_a_limit_for_small_and_for_large_coordinates(exponent, sign):
     """From 1e-4 on, where the definition can be computed as it is printed, it moves by less than 1e-4."""
     z = cloud(60, 5)
@@ -42,8 +42,8 @@ def test_the_score_has_a_limit_for_small_and_for_large_coordinates(exponent, sig
     matrix = textbook.linear_part(*(textbook.covariance(points, "empirical") for points in (centred * near, y)))
     expected = 1.0 - np.sqrt(((centred * near @ matrix.T - y) ** 2).sum() / (2.0 * (y**2).sum()))
     score = of_samples(z * far, y)
-    assert score.degenerate_input or score.raw == pytest.approx(expected, abs=1e-4)
-    assert score.degenerate_input == (exponent > 8)
+    assert score.raw == pytest.approx(expected, abs=1e-4)
+    assert not score.degenerate_input
 
 
 def test_what_float64_cannot_hold_is_flagged():
