@@ -12,9 +12,9 @@ from affscore.errors import AffscoreError
 from affscore.options import CouplingName, CovarianceName, check_word
 from affscore.transport.affine_maps import transport
 from affscore.transport.assignment import DecidedBy, optimal_coupling
-from affscore.transport.covariances import Covariance, estimate
+from affscore.transport.covariances import estimate
 from affscore.transport.decompositions import joint_span, resolved
-from affscore.transport.samples import CentredSample, Samples, centred_pair
+from affscore.transport.samples import Cloud, centred_pair
 
 ROUNDING = 1e-12
 """A raw score this little below zero is zero, and not a bound that was exceeded."""
@@ -81,8 +81,8 @@ class AffinityScore:
 
 
 def affinity_score(
-    x: Samples | CentredSample,
-    y: Samples | CentredSample,
+    x: Cloud,
+    y: Cloud,
     covariance: CovarianceName = "ledoit-wolf",
     *,
     ridge: float = 0.0,
@@ -157,8 +157,8 @@ def affinity_score(
     moved = float(transported.square().sum()) / n
     costs = torch.stack([(transported - partners).square().sum(dim=1), partners.square().sum(dim=1)], dim=1)
     cost = float(costs[:, 0].mean())
-    # of a coupling that is not cheaper, however the two sums are rounded
-    raw, paired = _raw(cost, covariance_y), _raw(max(cost, pairing_cost), covariance_y)
+    # the pairing is not cheaper, however the two sums are rounded
+    raw, paired = (1.0 - one**0.5 / (2.0 * covariance_y.trace) ** 0.5 for one in (cost, max(cost, pairing_cost)))
     return AffinityScore(
         value=max(raw, 0.0),
         raw=raw,
@@ -176,11 +176,6 @@ def affinity_score(
         sample_costs=costs,
         decided_by=decided_by,
     )
-
-
-def _raw(cost: float, y: Covariance) -> float:
-    """The score before it is cut at 0, of a coupling with this mean squared distance."""
-    return 1.0 - cost**0.5 / (2.0 * y.trace) ** 0.5
 
 
 DIRECTIONS = 4.0

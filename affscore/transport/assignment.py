@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -134,12 +135,9 @@ def _certain_in_float32(x: Tensor, y: Tensor, norms_x: Tensor, norms_y: Tensor) 
 
 def _float32_is_float32() -> bool:
     """Whether products in float32 have 24 bits: a user may have allowed eight, as GPUs do."""
-    if torch.is_autocast_enabled("cpu"):
-        return False
-    try:
-        return torch.get_float32_matmul_precision() == "highest"
-    except RuntimeError:  # it was set by the newer switches, which this function does not read
-        return False
+    with suppress(RuntimeError):  # of switches that this function of PyTorch does not read
+        return torch.get_float32_matmul_precision() == "highest" and not torch.is_autocast_enabled("cpu")
+    return False
 
 
 def _mean_squared_distance(x: Tensor, y: Tensor) -> float:

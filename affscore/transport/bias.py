@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from affscore.errors import AffscoreError
 from affscore.options import CouplingName
 from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score
-from affscore.transport.samples import CentredSample, Samples, centred_pair
+from affscore.transport.samples import Cloud, centred_pair
 
 FEWEST = 4
 """Images that an extrapolation needs: two in each half."""
@@ -103,13 +103,7 @@ def points_needed(width: int, tolerance: float = 0.01, correlation: float | None
 
 
 def extrapolated_affinity_scores(
-    x: Samples | CentredSample,
-    y: Samples | CentredSample,
-    score: AffinityScore,
-    *,
-    group: int = 1,
-    ridge: float = 0.0,
-    rounding: float | None = None,
+    x: Cloud, y: Cloud, score: AffinityScore, *, group: int = 1, ridge: float = 0.0, rounding: float | None = None
 ) -> tuple[float, float]:
     r"""The affinity score of n samples, exact and paired, corrected for the bias of a finite n.
 

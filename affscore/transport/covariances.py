@@ -118,12 +118,7 @@ def covariance(x: Samples, name: CovarianceName = "ledoit-wolf", ridge: float = 
 
 
 def estimate(
-    centred: Tensor,
-    name: CovarianceName,
-    *,
-    dimension: int | None = None,
-    ridge: float = 0.0,
-    second: Tensor | None = None,
+    centred: Tensor, name: CovarianceName, dimension: int | None = None, ridge: float = 0, second: Tensor | None = None
 ) -> Covariance:
     """The covariance estimate of centred samples (see :class:`Covariance` for the arguments).
 

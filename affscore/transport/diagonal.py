@@ -10,7 +10,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.transport.affinity import ConstantInputError
-from affscore.transport.samples import CONSTANT_TOLERANCE, SAFE, CentredSample, Samples, as_pair, centred_pair
+from affscore.transport.samples import CONSTANT_TOLERANCE, SAFE, Cloud, Samples, as_pair, centred_pair
 
 LEVEL = 0.95
 """Of the interval of a :class:`DiagonalStream`."""
@@ -39,7 +39,7 @@ class DiagonalScore:
         return self.value
 
 
-def diagonal_affinity(x: Samples | CentredSample, y: Samples | CentredSample) -> DiagonalScore:
+def diagonal_affinity(x: Cloud, y: Cloud) -> DiagonalScore:
     r"""The affinity score with an affine map of each channel by itself, under the given pairing.
 
     .. math:: \rho_D = \max\Bigl(0,\; 1 - \sqrt{\sum_k q_k}\Bigr), \qquad

@@ -92,6 +92,10 @@ class CentredSample:
         return replace(part, mean=self.mean + self.scale * part.mean, scale=scale)
 
 
+Cloud: TypeAlias = Samples | CentredSample
+"""Samples, or what :func:`centred` has made of them."""
+
+
 def second_moments(points: Tensor) -> Tensor:
     r"""The product :math:`Z^\top Z` of points (n, d), tensor (d, d): by blocks, a quarter is known by symmetry."""
     d = points.shape[1]
@@ -181,7 +185,7 @@ def error_of(eps: float) -> float:
 
 
 def centred(
-    x: Samples | CentredSample, name: str = "x", rounding: float | None = None, device: torch.device | None = None
+    x: Cloud, name: str = "x", rounding: float | None = None, device: torch.device | None = None
 ) -> CentredSample:
     """A cloud of points, checked and centred: here it is decided which coordinates are constant.
 
@@ -206,9 +210,7 @@ def centred(
     return centre(points.to(device or points.device), *units)
 
 
-def centred_pair(
-    x: Samples | CentredSample, y: Samples | CentredSample, rounding: float | None = None
-) -> tuple[CentredSample, CentredSample]:
+def centred_pair(x: Cloud, y: Cloud, rounding: float | None = None) -> tuple[CentredSample, CentredSample]:
     """Two clouds of the same shape (n, d), checked and centred (:func:`centred`), on the device of the first."""
     source = centred(x, "x", rounding)
     target = centred(y, "y", rounding, source.points.device)
