@@ -258,12 +258,9 @@ class Multiverse:
 
     def __repr__(self) -> str:
         means = self.scores.mean()
-        first = means.iloc[0]
-        head = (
-            f"Multiverse of {self.name}: {len(self.scores)} activations, {len(self.choices)} specifications, "
-            f"mean scores {means.min():.2f} to {means.max():.2f}, {first:.2f} under {', '.join(self.choices[0][:4])}"
-        )
-        return "\n".join([head, *lines(self.notes)])
+        head = f"Multiverse of {self.name}: {len(self.scores)} activations, {len(means)} specifications, mean scores"
+        first = f"{means.iloc[0]:.2f} under {', '.join(self.choices[0][:4])}"
+        return "\n".join([f"{head} {means.min():.2f} to {means.max():.2f}, {first}", *lines(self.notes)])
 
 
 def load_multiverse(file: str | Path) -> Multiverse:

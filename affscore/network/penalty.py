@@ -7,6 +7,7 @@ import inspect
 import warnings
 from collections import ChainMap
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from affscore.transport.differentiable import HeldCoupling, differentiable_affin
 from affscore.transport.samples import as_tensor
 
 
-class AffinityPenalty:
+class AffinityPenalty(AbstractContextManager["AffinityPenalty"]):
     r"""A term of a loss that pulls the scores of a network's activations towards a target.
 
     With the raw paired scores :math:`r_l` of the activations of a batch, reduced by the mean over positions
@@ -158,9 +159,6 @@ class AffinityPenalty:
         if vars(self.model).get("forward") is self._watched:
             self._watched.remove()
 
-    def __enter__(self) -> AffinityPenalty:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.remove()
 
@@ -259,10 +257,7 @@ def resampled(scores: ArrayLike, length: int) -> NDArray[np.float64]:
 
 def _checked(target: Any) -> Tensor:
     """Numbers in [0, 1], one or several."""
-    try:
-        values = as_tensor(target, "target").double().cpu().clone()
-    except AffscoreError:  # not of numbers
-        values = torch.empty(0)
+    values = as_tensor(target, "target").double().cpu().clone()
     if values.ndim > 1 or not values.numel() or not ((values >= 0) & (values <= 1)).all():
         raise AffscoreError(f"target must be a Signature, a number in [0, 1], or one per activation, got {target!r}")
     return values

@@ -280,7 +280,7 @@ def load_signature(file: str | Path) -> Signature:
     """
     from affscore.network.parquet import read_parquet
 
-    return Signature(*read_parquet(file, "signature", check_signature))
+    return Signature(*read_parquet(file, "signature", partial(check_rows, columns=ALWAYS, needed=METADATA)))
 
 
 def check_rows(rows: pd.DataFrame, metadata: dict[str, Any], columns: Iterable[Column], needed: Iterable[str]) -> None:
@@ -288,7 +288,3 @@ def check_rows(rows: pd.DataFrame, metadata: dict[str, Any], columns: Iterable[C
     lacking = (f"its metadata lacks {name!r}" for name in needed if name not in metadata)
     for problem in (*misfits(rows, columns), *lacking, *["it has no row"] * rows.empty):
         raise ForeignError(problem)
-
-
-check_signature = partial(check_rows, columns=ALWAYS, needed=METADATA)
-"""Refuse a table that holds no signature."""

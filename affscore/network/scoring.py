@@ -97,16 +97,6 @@ class Pair:
         """Which activation it is, for every sample the same."""
         return self.call.layer, self.call.call, self.call.activation
 
-    @property
-    def rounding(self) -> float:
-        """Unit of rounding of the network's arithmetic there."""
-        return rounding_of(self.dtype)
-
-    @property
-    def eps(self) -> float:
-        """Unit that entries are rounded to: in a mean of numbers in half precision their errors cancel."""
-        return max(eps_of(self.dtype) / math.sqrt(self.terms), self.rounding)
-
     def extend(self, other: Pair, room: int) -> None:
         """Add what the same activation saw of further images, ``room`` being the number of images in all.
 
@@ -146,8 +136,10 @@ class BatchSamples:
     def __init__(self, pair: Pair) -> None:
         self.pair = pair
         self.x, self.y = self._finite("input", pair.x), self._finite("output", pair.y)
-        self.source = centre(self.x, pair.rounding, pair.sizes[0], pair.eps)
-        self.target = centre(self.y, pair.rounding, pair.sizes[1], pair.eps)
+        rounding = rounding_of(pair.dtype)  # of the network's arithmetic there
+        eps = max(eps_of(pair.dtype) / math.sqrt(pair.terms), rounding)  # in a mean of half precision errors cancel
+        self.source = centre(self.x, rounding, pair.sizes[0], eps)
+        self.target = centre(self.y, rounding, pair.sizes[1], eps)
 
     def _finite(self, side: str, values: Tensor) -> Tensor:
         if bad := int((~torch.isfinite(values)).sum()):

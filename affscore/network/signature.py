@@ -278,9 +278,7 @@ def on_n(result: Signature) -> Iterator[Note]:
         both = zip(result.summary["effective_width"][many], points_a_sample, strict=True)
         needed = max(math.ceil(points_needed(math.ceil(width), tolerance) / each) for width, each in both)
         few = f"{used} {items} in a batch are few for {many.sum()} of {len(bias)} {units}"
-        high = (
-            f"their scores are expected to be up to {bias.max():.2g} too high, and the mean score by {bias.mean():.2g}"
-        )
+        high = f"their scores are expected to be up to {bias.max():.2g} too high, and the mean by {bias.mean():.2g}"
         enough = f"n={needed} keeps this below {tolerance} (with shrinkage, up to twice as many)"
         yield Note(f"{few}: {high}; {enough}", "warning" if tolerance == WARNED_OF else "note", float(bias.max()))
 

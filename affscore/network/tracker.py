@@ -6,6 +6,7 @@ import json
 import math
 import warnings
 from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -123,7 +124,7 @@ def track(  # the others are those of signature
     return tracker
 
 
-class Tracker:
+class Tracker(AbstractContextManager["Tracker"]):
     """Measures a network in training; :func:`track` makes one, and measures at once.
 
     Attributes:
@@ -290,9 +291,6 @@ class Tracker:
             self._rows, self._keys, self.subject.one_by_one = rows, keys, given["one_by_one"]
         self.steps, self._start, self._failed = given["steps"], given["start"], given["failed"]
         self._metadata, self._notes = given["metadata"], notes
-
-    def __enter__(self) -> Tracker:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:

@@ -313,8 +313,8 @@ def test_padding_of_an_encoder_with_a_decoder_is_refused():
     ("options", "message"),
     [
         ({"target": 1.5}, r"target must be a Signature, a number in \[0, 1\]"),
-        ({"target": True}, "target must be a Signature, a number"),
-        ({"target": [[0.5], [0.5, 0.5]]}, "target must be a Signature, a number"),
+        ({"target": True}, "target must hold real numbers"),
+        ({"target": [[0.5], [0.5, 0.5]]}, "target must be an array or tensor of real numbers"),
         ({"weight": -1}, "weight must be a number of at least 0, got -1"),
         ({"layers": "relu"}, "layers must be a list"),
         ({"covariance": "none"}, "covariance must be"),
