@@ -150,8 +150,7 @@ class Signature:
         if resamples < 1:
             raise AffscoreError(f"resamples must be at least 1, got {resamples}")
         if not any(costs.any() for costs in self.sample_costs):
-            model = self.metadata["model"]
-            raise AffscoreError(f"files do not hold the costs of samples: measure {model} again to get an interval")
+            raise AffscoreError(f"files hold no costs of samples: measure {self.metadata['model']} anew for intervals")
         generator = np.random.default_rng(seed)
         means = []
         for _, rows in self.table.reset_index(drop=True).dropna(subset="score").groupby("batch"):

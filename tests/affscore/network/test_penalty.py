@@ -359,7 +359,6 @@ def test_signatures_that_are_no_target():
     paired = affscore.multiverse(network, x, n=len(x), reductions="mean").signature(coupling="paired")
     dead = affscore.Signature(own.table.copy(), own.metadata)
     dead.table.loc[1, ["score", "raw", "paired", "flag"]] = [math.nan, math.nan, math.nan, "constant input"]
-    old = affscore.Signature(own.table.drop(columns="paired"), own.metadata)
     for target, options, message in (
         (own, {"covariance": "empirical"}, "covariance='ledoit-wolf'"),
         (measured(reduction="sum"), {}, "reduction='sum'"),
@@ -368,11 +367,11 @@ def test_signatures_that_are_no_target():
         (paired, {"coupling": "fixed"}, "coupling='paired'"),
         (dead, {}, r"tanh of layer '3' \(constant input\)"),
         (dead, {"coupling": "fixed"}, r"tanh of layer '3' \(constant input\)"),
-        (old, {}, "without paired scores"),
     ):
         with pytest.raises(AffscoreError, match=message):
             AffinityPenalty(network, target, **options)
         assert "forward" not in vars(network)
+    old = affscore.Signature(own.table.drop(columns="paired"), own.metadata)
     AffinityPenalty(network, old, coupling="fixed").remove()
 
 
