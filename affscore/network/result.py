@@ -150,7 +150,7 @@ class Signature:
         if resamples < 1:
             raise AffscoreError(f"resamples must be at least 1, got {resamples}")
         if not any(costs.any() for costs in self.sample_costs):
-            raise AffscoreError(f"files hold no costs of samples: measure {self.metadata['model']} anew for intervals")
+            raise AffscoreError(f"files lack sample_costs: measure {self.metadata['model']} again to get an interval")
         generator = np.random.default_rng(seed)
         means = []
         for _, rows in self.table.reset_index(drop=True).dropna(subset="score").groupby("batch"):
