@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -113,8 +113,7 @@ def recorded(subject: Subject, preparing: Callable[..., AbstractContextManager[A
             yield recorder
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """A finished batch of a signature.
 
     Attributes:

@@ -131,11 +131,10 @@ class Multiverse:
     def narrowed(self, reductions: Sequence[str]) -> Multiverse:
         """The multiverse of some of its reductions, in their order."""
         parts = [self.rows[self.rows["reduction"] == name] for name in reductions]
-        metadata, notes = {**self.metadata, "multiverse": list(reductions)}, self.notes
-        if "notes" in metadata:
-            kept = {way: own for way, own in metadata["notes"].items() if way.split(", ")[0] in reductions}
-            metadata["notes"], notes = kept, notes_of_all(kept)
-        return Multiverse(pd.concat(parts, ignore_index=True), metadata, list(notes))
+        notes = self.metadata.get("notes", {})  # which files of 1.0 lack
+        kept = {way: own for way, own in notes.items() if way.split(", ")[0] in reductions}
+        metadata = {**self.metadata, "multiverse": list(reductions), "notes": kept}
+        return Multiverse(pd.concat(parts, ignore_index=True), metadata, notes_of_all(kept) if kept else [*self.notes])
 
     @property
     def name(self) -> str:
@@ -258,12 +257,9 @@ class Multiverse:
 
     def __repr__(self) -> str:
         means = self.scores.mean()
-        first = means.iloc[0]
-        head = (
-            f"Multiverse of {self.name}: {len(self.scores)} activations, {len(self.choices)} specifications, "
-            f"mean scores {means.min():.2f} to {means.max():.2f}, {first:.2f} under {', '.join(self.choices[0][:4])}"
-        )
-        return "\n".join([head, *lines(self.notes)])
+        head = f"Multiverse of {self.name}: {len(self.scores)} activations, {len(means)} specifications, mean scores"
+        first = f"{means.iloc[0]:.2f} under {', '.join(self.choices[0][:4])}"
+        return "\n".join([f"{head} {means.min():.2f} to {means.max():.2f}, {first}", *lines(self.notes)])
 
 
 def load_multiverse(file: str | Path) -> Multiverse:

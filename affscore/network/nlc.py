@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from affscore.errors import AffscoreError, first_line
+from affscore.errors import guarding
 from affscore.transport.samples import centred, rounding_of
 
 
@@ -47,11 +47,9 @@ def nonlinearity_coefficient(function: Callable[[Tensor], Tensor], x: Tensor) ->
     True
     """
     source = centred(x.reshape(len(x), -1), "x")
-    try:
+    with guarding("this is no function of x, or has no derivative"):
         values = function(x.clone()).detach()
         slopes = _slopes(function, x) if values.shape == x.shape else None
-    except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:  # of the user's function
-        raise AffscoreError(f"this is no function of x, or has no derivative: {first_line(error)}") from error
     target = centred(values.reshape(len(x), -1), "the function's value", rounding_of(x.dtype))
     if source.constant or target.constant or slopes is None:
         return math.nan

@@ -7,6 +7,7 @@ import inspect
 import warnings
 from collections import ChainMap
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from affscore.transport.differentiable import HeldCoupling, differentiable_affin
 from affscore.transport.samples import as_tensor
 
 
-class AffinityPenalty:
+class AffinityPenalty(AbstractContextManager["AffinityPenalty"]):
     r"""A term of a loss that pulls the scores of a network's activations towards a target.
 
     With the raw paired scores :math:`r_l` of the activations of a batch, reduced by the mean over positions
@@ -158,9 +159,6 @@ class AffinityPenalty:
         if vars(self.model).get("forward") is self._watched:
             self._watched.remove()
 
-    def __enter__(self) -> AffinityPenalty:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.remove()
 
@@ -170,10 +168,9 @@ class AffinityPenalty:
         again = torch._C._current_graph_task_id() != -1  # a checkpoint runs it within backward()
         if exporting or again or not self.model.training or not torch.is_grad_enabled():
             return forward(*args, **kwargs)
-        try:
+        named = kwargs
+        with suppress(TypeError, ValueError):  # the call's own error says more, or the forward has no signature
             named = inspect.signature(forward).bind(*args, **kwargs).arguments
-        except (TypeError, ValueError):  # the call's own error says more, or the forward has no signature
-            named = kwargs
         entries = ChainMap(named, *(dict(value) for value in named.values() if isinstance(value, Mapping)))
         text = tokens_of_text(entries, {}, self._mask)
         if text is not None and has_decoder(self.model):
@@ -259,10 +256,7 @@ def resampled(scores: ArrayLike, length: int) -> NDArray[np.float64]:
 
 def _checked(target: Any) -> Tensor:
     """Numbers in [0, 1], one or several."""
-    try:
-        values = as_tensor(target, "target").double().cpu().clone()
-    except AffscoreError:  # not of numbers
-        values = torch.empty(0)
+    values = as_tensor(target, "target").double().cpu().clone()
     if values.ndim > 1 or not values.numel() or not ((values >= 0) & (values <= 1)).all():
         raise AffscoreError(f"target must be a Signature, a number in [0, 1], or one per activation, got {target!r}")
     return values
@@ -277,10 +271,7 @@ def _scores_of(signature: Signature, covariance: CovarianceName, coupling: HeldC
         if (other := metadata.get(name, value)) != value:
             differs = f"the target is a signature with {name}={other!r}, and the penalty takes {name}={value!r}"
             raise AffscoreError(f"{differs}: measure it in the same way (target.scores takes its numbers as they are)")
-    column = "score" if coupling == "fixed" or metadata.get("coupling") == "paired" else "paired"
-    if column not in summary:
-        raise AffscoreError("the target is a signature of an old version without paired scores: measure it anew")
-    scores = summary[column]
+    scores = summary["score" if coupling == "fixed" or metadata.get("coupling") == "paired" else "paired"]
     if (lacking := summary[scores.isna()]).size:
         names = ", ".join(f"{row.activation} of layer {row.layer!r} ({row.flag})" for row in lacking.itertuples())
         raise AffscoreError(f"the target has no score of {names}: choose others by layers=[...] and list their scores")

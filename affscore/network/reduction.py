@@ -98,8 +98,7 @@ def reduce(
     check_word("reduction", reduction, ReductionName)
     _check_counted(features, images)
     if features.is_complex():
-        advice = "declare a module around it: activations=[...]"
-        raise AffscoreError(f"its numbers are complex, and a score has no imaginary part; {advice}")
+        raise AffscoreError("complex numbers have no score; declare a module around it: activations=[...]")
     if features.dtype in (torch.float16, torch.bfloat16):
         features = features.float()
     if len(features) != images:

@@ -150,8 +150,7 @@ class Signature:
         if resamples < 1:
             raise AffscoreError(f"resamples must be at least 1, got {resamples}")
         if not any(costs.any() for costs in self.sample_costs):
-            model = self.metadata["model"]
-            raise AffscoreError(f"files do not hold the costs of samples: measure {model} again to get an interval")
+            raise AffscoreError(f"files lack sample_costs: measure {self.metadata['model']} again to get an interval")
         generator = np.random.default_rng(seed)
         means = []
         for _, rows in self.table.reset_index(drop=True).dropna(subset="score").groupby("batch"):
@@ -280,7 +279,7 @@ def load_signature(file: str | Path) -> Signature:
     """
     from affscore.network.parquet import read_parquet
 
-    return Signature(*read_parquet(file, "signature", check_signature))
+    return Signature(*read_parquet(file, "signature", partial(check_rows, columns=ALWAYS, needed=METADATA)))
 
 
 def check_rows(rows: pd.DataFrame, metadata: dict[str, Any], columns: Iterable[Column], needed: Iterable[str]) -> None:
@@ -288,7 +287,3 @@ def check_rows(rows: pd.DataFrame, metadata: dict[str, Any], columns: Iterable[C
     lacking = (f"its metadata lacks {name!r}" for name in needed if name not in metadata)
     for problem in (*misfits(rows, columns), *lacking, *["it has no row"] * rows.empty):
         raise ForeignError(problem)
-
-
-check_signature = partial(check_rows, columns=ALWAYS, needed=METADATA)
-"""Refuse a table that holds no signature."""

@@ -26,7 +26,7 @@ from affscore.network.forward import accuracy_of
 from affscore.network.inputs import Forward
 from affscore.network.notes import FEWEST, Note, give_warnings, on_positions, on_rows, too_few
 from affscore.network.result import Signature
-from affscore.network.scoring import score_batch, score_pair
+from affscore.network.scoring import score_batch
 from affscore.options import MASK, CovarianceName, Execution, Options, OrderName, ReductionName, UnitsName, checked
 from affscore.recorder import Recorder
 from affscore.transport.bias import points_needed
@@ -192,7 +192,7 @@ def signatures(subject: Subject) -> list[Signature]:
         for number, chunks in stream.batches(options.n, subject.execution.progress):
             if (batch := run_batch(subject, recorder, number, chunks)) is None:
                 break
-            rows.append(score_batch(batch.passes, options, score_pair))
+            rows.append(score_batch(batch.passes, options))
             batch.passes.clear()  # the next one needs their memory
             batches.append(batch)
             data = stream.fingerprint
@@ -203,8 +203,6 @@ def assemble(
     subject: Subject, recorder: Recorder, batches: Sequence[Batch], rows: Sequence[Rows], fingerprints: dict[str, str]
 ) -> list[Signature]:
     """The signatures that all batches make; of a multiverse one for each specification.
-
-    An activation that one batch does not allow under a specification is left out there, and a note says so.
 
     Args:
         subject: What was measured.
@@ -238,8 +236,6 @@ def assemble(
     forward, parameter = subject.forward, next(subject.network.parameters(), None)
     for number, options in enumerate(itertools.chain.from_iterable(subject.options.passes)):
         own = every[every["specification"] == number]
-        if subject.options.multiverse:
-            own = own[own.groupby("index")["batch"].transform("nunique") == len(batches)]
         if own.empty:
             continue
         choices = {"model": card.name, "weights": card.weights, "dataset": subject.dataset, **options.as_columns()}
@@ -272,15 +268,12 @@ def on_n(result: Signature) -> Iterator[Note]:
         yield Note(too_few(least, items), "warning")
     bias = np.nan_to_num(result.expected_bias)
     tolerance = WARNED_OF if bias.max() > WARNED_OF else NOTED
-    many = bias > tolerance
-    if many.any():
+    if (many := bias > tolerance).any():
         points_a_sample = result.table.groupby("index")["n"].max()[many] / used
         both = zip(result.summary["effective_width"][many], points_a_sample, strict=True)
         needed = max(math.ceil(points_needed(math.ceil(width), tolerance) / each) for width, each in both)
         few = f"{used} {items} in a batch are few for {many.sum()} of {len(bias)} {units}"
-        high = (
-            f"their scores are expected to be up to {bias.max():.2g} too high, and the mean score by {bias.mean():.2g}"
-        )
+        high = f"their scores are expected to be up to {bias.max():.2g} too high, and the mean by {bias.mean():.2g}"
         enough = f"n={needed} keeps this below {tolerance} (with shrinkage, up to twice as many)"
         yield Note(f"{few}: {high}; {enough}", "warning" if tolerance == WARNED_OF else "note", float(bias.max()))
 
@@ -288,6 +281,5 @@ def on_n(result: Signature) -> Iterator[Note]:
 def provenance() -> dict[str, Any]:
     """The versions that a result depends on, and when it was made."""
     others = ("affscore", "torchvision", "numpy", "scipy", "pandas", "scikit-learn", "pillow")
-    own = {"python": platform.python_version(), "torch": torch.__version__}
-    versions = own | {name: version(name) for name in others}
+    versions = {"python": platform.python_version(), "torch": torch.__version__} | {one: version(one) for one in others}
     return {"versions": versions, "created": datetime.now(UTC).isoformat(timespec="seconds")}

@@ -313,8 +313,8 @@ def test_padding_of_an_encoder_with_a_decoder_is_refused():
     ("options", "message"),
     [
         ({"target": 1.5}, r"target must be a Signature, a number in \[0, 1\]"),
-        ({"target": True}, "target must be a Signature, a number"),
-        ({"target": [[0.5], [0.5, 0.5]]}, "target must be a Signature, a number"),
+        ({"target": True}, "target must hold real numbers"),
+        ({"target": [[0.5], [0.5, 0.5]]}, "target must be an array or tensor of real numbers"),
         ({"weight": -1}, "weight must be a number of at least 0, got -1"),
         ({"layers": "relu"}, "layers must be a list"),
         ({"covariance": "none"}, "covariance must be"),
@@ -359,7 +359,6 @@ def test_signatures_that_are_no_target():
     paired = affscore.multiverse(network, x, n=len(x), reductions="mean").signature(coupling="paired")
     dead = affscore.Signature(own.table.copy(), own.metadata)
     dead.table.loc[1, ["score", "raw", "paired", "flag"]] = [math.nan, math.nan, math.nan, "constant input"]
-    old = affscore.Signature(own.table.drop(columns="paired"), own.metadata)
     for target, options, message in (
         (own, {"covariance": "empirical"}, "covariance='ledoit-wolf'"),
         (measured(reduction="sum"), {}, "reduction='sum'"),
@@ -368,11 +367,11 @@ def test_signatures_that_are_no_target():
         (paired, {"coupling": "fixed"}, "coupling='paired'"),
         (dead, {}, r"tanh of layer '3' \(constant input\)"),
         (dead, {"coupling": "fixed"}, r"tanh of layer '3' \(constant input\)"),
-        (old, {}, "without paired scores"),
     ):
         with pytest.raises(AffscoreError, match=message):
             AffinityPenalty(network, target, **options)
         assert "forward" not in vars(network)
+    old = affscore.Signature(own.table.drop(columns="paired"), own.metadata)
     AffinityPenalty(network, old, coupling="fixed").remove()
 
 
