@@ -288,10 +288,8 @@ class Inception(torch.nn.Module):
         self.branches = torch.nn.ModuleList(
             torch.nn.Linear(10, 4) for _ in range(4)
         )
-        self.mixed, self.head = (
-            torch.nn.Linear(16, 16),
-            torch.nn.Linear(16, 2),
-        )
+        self.mixed = torch.nn.Linear(16, 16)
+        self.head = torch.nn.Linear(16, 2)
 
     def forward(self, x):
         merged = torch.cat(

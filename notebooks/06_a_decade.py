@@ -95,8 +95,7 @@ if models:
 
 # %% mystnb={"figure": {"name": "fig-within", "caption": "The scores of SqueezeNet jump from place to place, those of MobileNetV1 do not. Two ImageNet networks on 512 photographs of the training set."}, "image": {"width": "540px", "alt": "Affinity score over depth. In SqueezeNet 1.1 the first activations of blocks lie near 0.92 and the second ones between 0.46 and 0.89. In MobileNetV1 all lie between 0.73 and 0.92."}}
 scores = real_scores("photographs")
-two = ["SqueezeNet 1.1", "MobileNetV1"]
-signatures(scores[scores["network"].isin(two)])
+signatures(scores.query("network in ['SqueezeNet 1.1', 'MobileNetV1']"))
 
 # %% [markdown]
 # The table compares with what random groups would explain *by chance*:

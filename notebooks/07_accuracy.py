@@ -128,8 +128,7 @@ table(explained.rename_axis("explained by"), digits=0)
 # %%
 best = {}
 for place, strata in {"among all": None, "within families": "family"}.items():
-    options = {"strata": strata, "seed": seed}
-    test = best_fit_test(networks, statistics, **options)
+    test = best_fit_test(networks, statistics, strata=strata, seed=seed)
     best[place] = {"chance": np.median(test.permuted), "p": test.p_value}
 shown = pd.DataFrame(best).T.rename_axis("accuracies shuffled")
 headings = {"chance": "best of seven by chance (%)", "p": "p"}

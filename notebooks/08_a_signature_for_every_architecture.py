@@ -301,8 +301,7 @@ def distance(a, b):
     return np.sqrt(price[-1, -1])
 
 
-answer = distance
-companion.exercises.check("8.1", answer)
+companion.exercises.check("8.1", distance)
 
 # %% [markdown]
 # ```{solution-end}

@@ -218,8 +218,7 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
     ['n = 64', 'n = 128']
     """
     values = sorted({value for rows in panels.values() for value in rows[by]})
-    styles = [series_style(k) for k in range(len(values))]
-    looks = {value: {**style, "linewidth": 1, "markersize": 3.5} for value, style in zip(values, styles, strict=True)}
+    looks = {value: {**series_style(k), "linewidth": 1, "markersize": 3.5} for k, value in enumerate(values)}
     labels = {"xlabel": "activation, in order", "ylabel": "affinity score"}
     figure, grid = page(len(panels), 1.0, each=2.0, columns=1, sharey=True, **labels)
     narrow(figure)
