@@ -174,9 +174,9 @@ dots["whose"] = dots["of"].replace(whose | {"32 printed": "the paper's 32"})
 in_order = ["CKA", "debiased CKA", "sparsity", "NLC"]
 in_order += ["norm", "entropy", "R²"]
 with house_style():
-    look = {"kind": "swarm", "col": "whose", "height": 3.6, "aspect": 0.63}
+    look = {"kind": "swarm", "col": "whose", "height": 3.9, "aspect": 0.58}
     which = {"x": "correlation", "y": "criterion", "order": in_order}
-    panels = sns.catplot(dots, **which, **look, size=3.2)
+    panels = sns.catplot(dots, **which, **look, size=3, width=1)
     panels.refline(x=0, linestyle="-", linewidth=0.8)
     ends = ["−1", "falls", 0, "rises", 1]
     panels.set(xticks=np.linspace(-1, 1, 5), xticklabels=ends)
