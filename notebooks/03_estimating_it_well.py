@@ -22,11 +22,11 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **With too few images an activation looks more linear than it is**: with one image for each channel a ReLU scores
-# {glue:text}`1.0-empirical` too high. Shrinkage can lower this bias and can raise it, so take sixteen images for each
-# channel. {bdg-warning}`depends`
+# **With too few images an activation looks more linear than it is**: with one image for each channel and the empirical covariance
+# a ReLU scores {glue:text}`1.0-empirical` too high. Shrinkage, the default, can lower this bias and can raise it, so take
+# sixteen images for each channel. {bdg-warning}`depends`
 #
-# **Training a network again moves its scores by {glue:text}`another training-moved`, taking 256 images in place of 32 by
+# **Over trainings a score has a standard deviation of {glue:text}`another training-moved`; 256 images in place of 32 move it by
 # {glue:text}`256 images in place of 32-moved`.** We saw this in one small VGG-16 on digits. {bdg-secondary}`open`
 # :::
 
@@ -66,7 +66,7 @@ import affscore
 from affscore import affinity_score
 from affscore.transport import first_order_bias, points_needed
 from companion.chapter_03 import bias_against_points, drift, estimation_sweep
-from companion.figures import repeated_signatures
+from companion.figures import bundles_of_signatures
 from companion.networks import network_title
 from companion.printed import printed_table
 from companion.studies import load_study, under
@@ -95,8 +95,7 @@ theory = pd.Series(first_order_bias(c, 1.0) / ratios, ratios)
 bias_against_points(summary, theory)
 
 # %% [markdown]
-# **More batches do not help.** The bias is much larger than the spread of single scores, and an average over batches keeps
-# all of it.
+# **More batches do not help:** their average keeps the bias.
 #
 # **Shrinkage is no safe cure.** The library's default mixes the covariance with a multiple of the identity
 # {cite}`ledoit2004well`. Independent channels of equal variance *have* such a covariance, so there (and in the paper's figure 7)
@@ -118,7 +117,7 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 # %% [markdown]
 # ## How many are enough?
 #
-# **Take sixteen images for each channel.** Why sixteen? The bias grows with the number of channels over the number of images. For $d$
+# **Take sixteen images for each channel.** The bias grows with the channels over the images. For $d$
 # independent channels of variance 1, whose inputs and outputs have the correlation $c$,
 #
 # $$
@@ -129,8 +128,9 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 # images for each channel leave about 0.01. With shrinkage they left {glue:text}`8.0-shrunk, steep`
 # in the steep spectrum, so we double their number.
 #
-# Wide layers of the trained networks that we fitted need fewer, as they vary in fewer directions than they have
-# channels; the library's notes say where images are too few.
+# Wide layers of trained networks that we fitted need fewer, as they vary in fewer directions than they have
+# channels; the library's notes say where images are too few. This book mostly takes 512, below its own rule: mean scores of
+# networks are then about 0.01 too high, with shrinkage up to twice that ({doc}`06_a_decade`).
 #
 # Without more images, subtract the bias. Where it falls like $1/n$, half of the images double it, so what the score then
 # gains *is* the bias (`bias="extrapolated"`).
@@ -164,17 +164,18 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 #
 # ## What does another training change?
 #
-# **A statement about an architecture should survive another training.** More images make the score of one trained network
-# more exact. But the next training starts from other weights and ends elsewhere. So we look at nine trainings of a small
-# VGG-16 ({term}`mini zoo`) on digits, each in one batch of 512:
+# **A statement about an architecture should survive another training**, which starts from other weights and ends elsewhere.
+# We look at nine trainings of a small VGG-16 ({term}`mini zoo`) on digits, each in one batch of 512:
 
-# %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Nine trainings of one architecture (a line each) have the same shape; single activations differ by up to 0.3."}, "image": {"width": "540px", "alt": "Nine lines over the activations of the mini VGG-16, one for each seed. They have the same shape, and differ most, by up to 0.3, at the first activations."}}
+# %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Trainings of one architecture follow their mean (thick), but single scores differ by up to 0.3. Thin: one training."}, "image": {"width": "540px", "alt": "Nine thin lines over the activations of the mini VGG-16, and their mean as a thick one. They differ most, by up to 0.3, at the first activation."}}
 trainings = under(load_study("seeds"))
-repeated_signatures({"mini VGG-16": trainings}, "seed")
+lines = {"group": "mini VGG-16", "line": trainings["seed"]}
+bundles_of_signatures(trainings.assign(**lines), columns=1)
 
 
 # %% [markdown]
-# How far does a score move, as the root mean square over the fifteen activations?
+# How far does a score move, as the root mean square over the fifteen activations? (Of batches and trainings: the standard
+# deviation.)
 
 
 # %%
@@ -196,8 +197,9 @@ table(moved.rename_axis("what changes"), {"moved": "a score moves by"}, 3)
 say(moved, "{:.3f}")
 
 # %% [markdown]
-# **So train an architecture several times, and compare scores of the same $n$ only.** Between two networks, trained once each, a score's
-# difference counts only if it exceeds what another training changes. (Means over a network move less: {doc}`18_what_is_reproduced`.)
+# **So train an architecture several times, and compare scores of the same $n$ only.** Two trainings differ by $\sqrt 2$ standard
+# deviations, and rarely by twice that. So between two networks, trained once each, a score's difference counts only from
+# three deviations on. (Means over a network move less: {doc}`18_what_is_reproduced`.)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
@@ -219,15 +221,15 @@ drawn = sweep("drift").query("repeat == 0")
 drift(drawn, printed[["ledoit-wolf"]])
 
 # %% [markdown]
-# Averages, sums and flattened maps score the same here, as positions are independent (exercise 3.2). In networks the
-# reduction matters ({doc}`10_every_choice_at_once`).
+# Averages, sums and flattened maps score the same here, as positions are independent (exercise 3.2). In networks it
+# matters ({doc}`10_every_choice_at_once`).
 #
 # ## Aside: Two biases in a network
 #
 # **A small batch errs twice, and the errors partly cancel.** Its covariance is too flexible, which raises the score; its
 # coupling has few partners to choose from, which lowers it.
 #
-# The table shows how the mean scores of networks on CIFAR-10 ({term}`JPEG copies`; 16 to 64 channels) change from batches of
+# How mean scores of networks on CIFAR-10 ({term}`JPEG copies`; 16 to 64 channels) change from batches of
 # 128 images to 1024, with the optimal coupling (*exact*) and with each input kept with its own output (*paired*):
 
 # %%
@@ -262,7 +264,7 @@ for name in ("ledoit-wolf", "empirical"):
 
 # %% [markdown]
 # Shrinkage takes the variance of a few points for noise and makes all coordinates alike, so that $T$ stretches the large
-# ones. Where this happens, look at the tails of the layer, and compare with the empirical covariance.
+# ones. There compare with the empirical covariance.
 #
 # ## Exercises
 #

@@ -22,9 +22,9 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **What counts as a low score depends on the place**: in 26 trained networks one score in twenty lies below
-# {glue:text}`inside a block-low` inside a block, and below {glue:text}`after a sum-low` after a shortcut's sum. So 0.6 is not
-# rare inside a block; after a sum it is a reason to look. {bdg-warning}`depends`
+# **What counts as a low score depends on the place**: in 26 trained networks {glue:text}`inside a block-rare` of the scores inside a
+# block lie below 0.6, and {glue:text}`after a sum-rare` of those after a shortcut's sum. So 0.6 after a sum is a reason to look.
+# {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -66,7 +66,7 @@ from companion.networks import network_title
 from companion.real_networks import real_multiverses, real_scores
 from companion.shipped import shipped_signature
 
-# %% mystnb={"figure": {"name": "fig-resnet18", "caption": "After a sum ResNet-18's ReLUs score higher than inside the blocks, but for one at depth 15. Signatures of ResNet-18 (quantised ImageNet weights, 512 photographs) and of the network of this page."}, "image": {"width": "540px", "alt": "Affinity score over depth for the activations of two networks. In ResNet-18 those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
+# %% mystnb={"figure": {"name": "fig-resnet18", "caption": "In each block of ResNet-18 the ReLU after the sum scores higher than the one inside, at depth 15 only just. Signatures of ResNet-18 (quantised ImageNet weights, 512 photographs) and of the network of this page."}, "image": {"width": "540px", "alt": "Affinity score over depth for the activations of two networks. In ResNet-18 those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
 photographs = real_scores("photographs")
 resnet = photographs.query("network == 'ResNet-18'")
 spec = model if "@" in model or not weights else f"{model}@{weights}"
@@ -81,8 +81,7 @@ signatures(pd.concat(both))
 # %% [markdown]
 # Read a signature in three steps, here ResNet-18's.
 #
-# * **By place.** ReLUs after the sum of a shortcut score higher than those inside the blocks
-#   ({doc}`05_residual_connections`).
+# * **By place.** In a block the ReLU after the sum of the shortcut scores higher ({doc}`05_residual_connections`).
 # * **By zeros.** The more of its data a ReLU cuts off, the lower it scores ({numref}`fig-zeros`).
 # * **Along the depth.** Where are the lowest scores? Here in the middle, in other networks elsewhere.
 
@@ -98,36 +97,34 @@ measured = {"ImageNet": photographs, "CIFAR-10": real_scores("CIFAR-10")}
 activations = pd.concat(measured, names=["images"]).reset_index("images")
 places = {"first": "inside a block", "second": "inside a block"}
 places |= {"after-sum": "after a sum", "hidden": "outside of blocks"}
-usual = activations.groupby(activations["kind"].map(places))["score"]
-usual = usual.describe(percentiles=[0.05, 0.5, 0.95])
-usual = usual[["5%", "50%", "95%"]].set_axis(
-    ["low", "median", "high"], axis=1
-)
-table(usual.rename_axis("place"))
+of_place = activations.groupby(activations["kind"].map(places))["score"]
+usual = of_place.quantile([0.05, 0.5, 0.95]).unstack()
+usual = usual.set_axis(["low", "median", "high"], axis=1)
+usual["rare"] = of_place.agg(lambda scores: (scores < 0.6).mean())
+headings = {name: name for name in usual} | {"rare": "below 0.6 (%)"}
+table(usual.rename_axis("place"), headings, {"rare": 0})
 
 # %% tags=["remove-cell"]
-say(usual)
+say(100 * usual[["rare"]], "{:.0f} %")
 
 # %% [markdown]
 # A score outside of what is usual is a reason to look:
 #
-# | score | a cause | look at |
-# |---|---|---|
-# | 0.6 after a sum | the shortcut is dead, or the activation stands before the sum | the design |
-# | 0.99 | inputs on one side of the kink | `r2`: near 1, too |
-# | 0.99 | the average hides the activation | `reduction="sample"` |
-# | 1 | the output is constant | the column `flag` |
-# | nearly all above 0.9 | the network is as built, its norms off ({doc}`11_what_training_does`) | the accuracy |
-# | lower than expected | channels are dead: the default covariance gives each some variance | `covariance="empirical"` |
+# * **0.6 after a sum:** the shortcut is dead, or the activation stands before the sum.
+# * **0.99:** inputs are on one side of the kink (then `r2` is near 1, too), or the average hides the activation (try
+#   `reduction="sample"`).
+# * **1:** the output is constant (column `flag`).
+# * **Nearly all above 0.9:** the network is as built, its norms off ({doc}`11_what_training_does`): look at its accuracy.
+# * **Lower than expected:** channels are dead, and the default covariance gives each some variance (try
+#   `covariance="empirical"`).
 #
 # `signature.notes` says what is wrong with a number; {ref}`comparing` compares two networks.
 
 # %% [markdown]
 # ## By zeros
 #
-# **The more of its data a ReLU cuts off, the lower it scores.** One that cuts off nothing is the identity; the more it sets to
-# zero, the more it changes ({doc}`02_activation_functions`). The {term}`rank correlation` of score and
-# zeros is {glue:text}`correlation-ResNet-18` in ResNet-18, and negative in {glue:text}`correlation-negative` networks.
+# **In trained networks, too, a ReLU scores lower the more it cuts off** ({doc}`02_activation_functions`). The {term}`rank correlation`
+# of score and zeros is {glue:text}`correlation-ResNet-18` in ResNet-18, and negative in {glue:text}`correlation-negative` networks.
 
 # %% mystnb={"figure": {"name": "fig-zeros", "caption": "The score falls with the share of zeros in the output. Each point is an activation of one of 26 trained networks (ImageNet: quantised weights, 512 photographs; CIFAR-10: {term}`JPEG copies` of test images)."}, "image": {"width": "540px", "alt": "Two scatter plots of the affinity score over the share of zero outputs. In both, points fall from near 0.95 at a share of 0.2 to about 0.55 at a share of 0.8; those after a sum are at the upper left. One point lies at a share of 1 and a score of 0.99."}}
 activations = activations.rename(columns={"sparsity_after": "zeros"})
@@ -291,10 +288,8 @@ class Inception(torch.nn.Module):
         self.branches = torch.nn.ModuleList(
             torch.nn.Linear(10, 4) for _ in range(4)
         )
-        self.mixed, self.head = (
-            torch.nn.Linear(16, 16),
-            torch.nn.Linear(16, 2),
-        )
+        self.mixed = torch.nn.Linear(16, 16)
+        self.head = torch.nn.Linear(16, 2)
 
     def forward(self, x):
         merged = torch.cat(

@@ -87,42 +87,18 @@ if models:
     own.append(pd.DataFrame(numbers).T.join(about))
 
 # %% [markdown]
-# ## Did scores rise with the years?
-#
-# **Between 2015 and 2020 we see no rise.** Had networks become less non-linear, the newer ones, further down in the figure, would
-# lie further to the right:
-
-# %% mystnb={"figure": {"name": "fig-decade", "caption": "Scores within a network spread far more than the medians of networks, and no year stands out. Smallest, median (marker) and largest score of fourteen ImageNet networks, most with quantised weights, on 512 photographs of the training set (paper: Fig.\u00a03)."}, "image": {"width": "540px", "alt": "A bar for each network, oldest on top, from its smallest to its largest affinity score, with a marker at the median. All bars overlap; those of SqueezeNets are the longest and those of MobileNetV1 the shortest."}}
-scores = real_scores("photographs")
-decade = scores.groupby(["family", "network"])["score"].agg(statistics)
-decade = decade.reset_index("family").assign(name=lambda t: t.index)
-decade["year"] = decade["family"].map(PUBLISHED)
-decade = pd.concat([decade, *own]).sort_values("year", kind="stable")
-designs = decade.groupby(["year", "family"])[statistics].mean()
-designs["range"] = designs["max"] - designs["min"]
-order = designs.reset_index("year").corr("spearman").loc[["year"]]
-timeline(decade)
-
-# %% tags=["remove-cell"]
-say(order)
-
-# %% [markdown]
-# The paper says that the largest score of a network and the range of its scores grew. Here neither is seen to grow: their rank
-# correlations with the year are {glue:text}`year-max` and {glue:text}`year-range`. We count each design
-# once, because its sizes are no independent observations, and seven designs show little: such a correlation must reach
-# 0.79 before chance is unlikely.
-#
-# **The two ends of the decade are missing.** We had no weights trained on ImageNet for AlexNet
-# {cite}`krizhevsky2012imagenet`, VGG {cite}`simonyan2015very`, Inception, a DenseNet or a transformer; in the paper transformers
-# are the most non-linear. Nor can we separate a design from its training: the weights come from different sources, and half
-# of them have 8 bits.
-#
 # ## Where do scores differ?
 #
 # **Knowing the network explains {glue:text}`network-explained` of the variance of all scores; knowing the design and the *place*
-# in a block, {glue:text}`place in the design-explained`.** So a network's mean hides most. In SqueezeNet, for example, the first ReLU
-# of a block, which squeezes, is nearly linear, and the two that expand are mostly not. The table compares with what random groups
-# would explain *by chance*:
+# in a block, {glue:text}`place in the design-explained`.** For each design has its own pattern. In SqueezeNet, for example, the first
+# ReLU of a block, which squeezes, is nearly linear, and the two that expand are mostly not. So a network's mean hides most.
+
+# %% mystnb={"figure": {"name": "fig-within", "caption": "The scores of SqueezeNet jump from place to place, those of MobileNetV1 do not. Two ImageNet networks on 512 photographs of the training set."}, "image": {"width": "540px", "alt": "Affinity score over depth. In SqueezeNet 1.1 the first activations of blocks lie near 0.92 and the second ones between 0.46 and 0.89. In MobileNetV1 all lie between 0.73 and 0.92."}}
+scores = real_scores("photographs")
+signatures(scores.query("network in ['SqueezeNet 1.1', 'MobileNetV1']"))
+
+# %% [markdown]
+# The table compares with what random groups would explain *by chance*:
 
 
 # %%
@@ -145,11 +121,34 @@ table(groups.rename_axis("known"), headings, digits=0)
 say(100 * groups, "{:.0f} %")
 
 # %% [markdown]
-# Place and design explain most together, because each design has its own pattern:
+# ## Did scores rise with the years?
+#
+# **Between 2015 and 2020 we see no rise.** Had networks become less non-linear, the newer ones, further down in the figure, would
+# lie further to the right:
 
-# %% mystnb={"figure": {"name": "fig-within", "caption": "The scores of SqueezeNet jump from place to place, those of MobileNetV1 do not. Networks and images of {numref}`fig-decade`."}, "image": {"width": "540px", "alt": "Affinity score over depth. In SqueezeNet 1.1 the first activations of blocks lie near 0.92 and the second ones between 0.46 and 0.89. In MobileNetV1 all lie between 0.73 and 0.92."}}
-two = ["SqueezeNet 1.1", "MobileNetV1"]
-signatures(scores[scores["network"].isin(two)])
+# %% mystnb={"figure": {"name": "fig-decade", "caption": "Scores within a network spread far more than the medians of networks, and no year stands out. Smallest, median (marker) and largest score of fourteen ImageNet networks, most with quantised weights, on 512 photographs of the training set (paper: Fig.\u00a03)."}, "image": {"width": "540px", "alt": "A bar for each network, oldest on top, from its smallest to its largest affinity score, with a marker at the median. All bars overlap; those of SqueezeNets are the longest and those of MobileNetV1 the shortest."}}
+decade = scores.groupby(["family", "network"])["score"].agg(statistics)
+decade = decade.reset_index("family").assign(name=lambda t: t.index)
+decade["year"] = decade["family"].map(PUBLISHED)
+decade = pd.concat([decade, *own]).sort_values("year", kind="stable")
+designs = decade.groupby(["year", "family"])[statistics].mean()
+designs["range"] = designs["max"] - designs["min"]
+order = designs.reset_index("year").corr("spearman").loc[["year"]]
+timeline(decade)
+
+# %% tags=["remove-cell"]
+say(order)
+
+# %% [markdown]
+# The paper says that the largest score of a network and the range of its scores grew. Here neither is seen to grow: their rank
+# correlations with the year are {glue:text}`year-max` and {glue:text}`year-range`. We count each design
+# once, because its sizes are no independent observations, and seven designs show little: such a correlation must reach
+# 0.79 before chance is unlikely.
+#
+# **The two ends of the decade are missing.** We had no weights trained on ImageNet for AlexNet
+# {cite}`krizhevsky2012imagenet`, VGG {cite}`simonyan2015very`, Inception, a DenseNet or a transformer; in the paper transformers
+# are the most non-linear. Nor can we separate a design from its training: the weights come from different sources, and half
+# of them have 8 bits.
 
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
@@ -184,7 +183,7 @@ table(designs.join(bias), shown | {"bias": "bias"}, digits={"bias": 3})
 # %% [markdown]
 # ## Aside: Twelve networks on CIFAR-10
 #
-# **Within a family the deeper network has the higher mean score**, among plain and among residual networks
+# **Within a family the deeper network mostly has the higher mean score**, among plain and among residual networks
 # {cite}`he2016deep`, as between ResNet-18 and ResNet-50. So a design's mean also depends on the depth that one picks.
 #
 # The others are a SqueezeNet {cite}`iandola2016squeezenet`, a DenseNet {cite}`huang2017densely` and two VGG-like networks.
@@ -206,8 +205,10 @@ say(raised.T, "{:.3f}")
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Whose weights are these? All 26 networks", "code_prompt_hide": "Whose weights are these? All 26 networks"}
 # Published accuracy, on images that no training saw, where one is known.
-columns = {"accuracy": "accuracy in per cent", "weights_are": "weights"}
-table(real_networks(), columns, digits=1)
+known = real_networks().reset_index()
+accuracy = known["accuracy"].map(" ({:.1f} %)".format, "ignore").fillna("")
+named = (known["network"] + accuracy).groupby(known["weights_are"])
+table(named.agg(", ".join).rename_axis("weights").to_frame("networks"))
 
 # %% [markdown]
 # ## Aside: The paper's 36 designs, in small

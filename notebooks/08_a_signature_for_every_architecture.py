@@ -21,8 +21,8 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **On CIFAR-10 the most similar signature is a relative's for {glue:text}`CIFAR-10-by signature` of ten networks; the number of
-# activations alone finds a relative for {glue:text}`CIFAR-10-by length`.** On photographs that number does as well as the
+# **On CIFAR-10 the most similar signature is a relative's for {glue:text}`CIFAR-10-by signature` of the ten networks that have one;
+# the number of activations alone finds a relative for {glue:text}`CIFAR-10-by length`.** On photographs that number does as well as the
 # signature, and each CIFAR-10 family comes from one source of weights. {bdg-warning}`depends`
 # :::
 
@@ -101,8 +101,8 @@ say(compared(cifar)[1].loc[["plain-20"], ["plain-56", "ResNet-20"]])
 
 # %% [markdown]
 # **The plain network of 20 layers is nearer to that of 56 (distance {glue:text}`plain-20-plain-56`) than to its residual twin
-# ({glue:text}`plain-20-ResNet-20`)**, which differs in its shortcuts alone. Shortcuts make the scores jump from layer to layer, but
-# 36 layers more mostly stretch the line.
+# ({glue:text}`plain-20-ResNet-20`)**, which differs in its shortcuts alone. Shortcuts make the scores jump, but 36 layers more mostly
+# stretch the line.
 #
 # ```{admonition} The distance as a formula, and two warnings
 # :class: dropdown
@@ -120,8 +120,8 @@ say(compared(cifar)[1].loc[["plain-20"], ["plain-56", "ResNet-20"]])
 #
 # ## Is the nearest signature a relative's?
 #
-# Clustering yields a tree of anything. So we ask what can be answered no: is the signature
-# nearest to a network's own that of a *relative*, a network of its family? Relatives of equal depth could be found without any
+# Clustering yields a tree of anything. So we ask: is the signature
+# nearest to a network's own that of a *relative*, a network of its family? (Two of the twelve have none.) Relatives of equal depth could be found without any
 # score. So we ask the same of the network with the nearest *number of activations*. How often is it a relative?
 
 
@@ -171,7 +171,7 @@ table(pd.concat(sure), shown, digits={"value": 0, "p_value": 4})
 # %% [markdown]
 # ## Aside: Which part of a design lowers the score?
 #
-# **Without attention, averages of GELUs are *more* non-linear, not less.** {bdg-warning}`depends` What shortcuts and
+# **Removing attention lowers the score.** {bdg-warning}`depends` What shortcuts and
 # small filters do to the mean score is not decided. {bdg-secondary}`open`
 #
 # The paper names these three: attention is "a focusing lens", shortcuts make two groups, and VGG's small filters lower the
@@ -301,8 +301,7 @@ def distance(a, b):
     return np.sqrt(price[-1, -1])
 
 
-answer = distance
-companion.exercises.check("8.1", answer)
+companion.exercises.check("8.1", distance)
 
 # %% [markdown]
 # ```{solution-end}

@@ -138,18 +138,17 @@ if model:
 # %% [markdown]
 # ## Does an older criterion move with it?
 #
-# Could another number do it? It would have to rise with the score over the activations of every network, or to fall in every
-# one. We tried seven in our 26 networks, the paper five in 32. Of inputs $X$ and outputs $Y$ of an activation, $n$ images with $d$
-# channels, they are:
+# Two things are asked of another number. Does it *keep its sign*: does it rise with the score over the activations of every
+# network, or fall in every one? And does it *follow* the score closely? We tried seven in our 26 networks, the paper five in 32:
 #
-# * **Linear CKA** {cite}`kornblith2019similarity`: how alike the distances between points are before and after. Blind to
-#   rotations and scalings. *Debiased* {cite}`song2012feature,nguyen2021wide` with an unbiased estimate.
-# * **Norm**, $\lVert X - Y\rVert_F$. Blind to whether the difference is affine.
-# * **Sparsity**: share of zeros, after minus before. Blind to anything else.
-# * **Entropy** of the values of a point, after minus before. Blind to which coordinate has which value.
-# * **R²** of the least-squares fit of $Y$ on $X$. Blind where $d \ge n$ (exercise 9.2).
-# * **NLC**, the non-linearity coefficient {cite}`philipp2021nonlinearity`: how steep the function is at its inputs, against how
-#   far its outputs spread. Blind to which input has which slope.
+# * **Linear CKA** {cite}`kornblith2019similarity`: are points arranged alike before and after the activation? *Debiased*
+#   {cite}`song2012feature,nguyen2021wide`: the same, for few images.
+# * **Norm**: how far are outputs from inputs?
+# * **Sparsity**: how many more of the outputs are zero?
+# * **Entropy**: how much more varied are the values of an output?
+# * **R²**: how well does a linear fit predict the outputs? (Perfectly, with fewer images than channels: exercise 9.2.)
+# * **NLC**, the non-linearity coefficient {cite}`philipp2021nonlinearity`: how steep is the function at its inputs, against how
+#   far its outputs spread?
 
 
 # %%
@@ -175,19 +174,20 @@ dots["whose"] = dots["of"].replace(whose | {"32 printed": "the paper's 32"})
 in_order = ["CKA", "debiased CKA", "sparsity", "NLC"]
 in_order += ["norm", "entropy", "R²"]
 with house_style():
-    look = {"kind": "swarm", "col": "whose", "height": 3.6, "aspect": 0.63}
+    look = {"kind": "swarm", "col": "whose", "height": 3.9, "aspect": 0.58}
     which = {"x": "correlation", "y": "criterion", "order": in_order}
-    panels = sns.catplot(dots, **which, **look, size=2.5)
+    panels = sns.catplot(dots, **which, **look, size=3, width=1)
     panels.refline(x=0, linestyle="-", linewidth=0.8)
     ends = ["−1", "falls", 0, "rises", 1]
     panels.set(xticks=np.linspace(-1, 1, 5), xticklabels=ends)
     panels.set_titles("{col_name}").set_axis_labels("correlation", "")
 
 # %% [markdown]
-# **CKA rises with the score in nearly all of our networks, but in only {glue:text}`CKA-32 printed` of the paper's 32.** Those are
-# other networks, at full size, so networks or computation may differ. But to replace the score, a
-# criterion must also follow it closely, and our intervals leave open whether one passes 0.5 in every network
-# ({doc}`18_what_is_reproduced`). So whether one of the seven could replace it is not decided. {bdg-secondary}`open`
+# **Does one keep its sign?** CKA rises with the score in nearly all of our networks, but in only {glue:text}`CKA-32 printed` of
+# the paper's 32. Those are other networks, at full size, so networks or computation may differ.
+#
+# **Does one follow it closely?** Our intervals leave open whether one passes 0.5 in every network ({doc}`18_what_is_reproduced`).
+# So whether one of the seven could replace it is not decided. {bdg-secondary}`open`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals of the correlations", "code_prompt_hide": "How sure? Intervals of the correlations"}
 # Fisher's intervals take activations for independent. Neighbours are alike,
@@ -242,7 +242,7 @@ table(added.rename_axis("cloud"))
 #
 # **With 8,192 images, too, the map adds to averages** ({glue:text}`map of 8192-average after, CIFAR-10` in CIFAR-10 networks), and
 # nothing at one position. **Networks differ:** after averages the diagonal score explains {glue:text}`MobileNetV1 0.75-r2` in
-# MobileNetV1 and {glue:text}`SqueezeNet 1.1-r2` in SqueezeNet.
+# MobileNetV1 0.75 and {glue:text}`SqueezeNet 1.1-r2` in SqueezeNet 1.1.
 #
 # What the map adds with so many images (8,192 are too many to find the pairing):
 

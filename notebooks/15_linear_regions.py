@@ -18,12 +18,12 @@
 #
 # *Does a network that cuts its inputs into more linear regions bend more?* A ReLU network is affine on each of its *linear
 # regions*, with a kink from one to the next. But a kink may be too slight to see. So the poster of {cite:t}`gamba2022linear`
-# doubts that the number of regions says much. We compare it with the *bend*: how far an output is from straight lines.
+# doubts that their number says much. We compare it with the *bend*: how far an output is from straight lines.
 #
 # :::{admonition} What we found
 # :class: findings
-# **A path that crosses more regions hardly bends more, measured by how far its output moves.** In mini ResNets the rank correlation of
-# the number of regions is {glue:text}`ResNet-bend-within` with the bend, and {glue:text}`ResNet-relative bend-within` with the bend
+# **A path that crosses more regions bends more, but mostly because its output moves further.** In mini ResNets the rank correlation
+# of the number of regions is {glue:text}`ResNet-bend-within` with the bend, and {glue:text}`ResNet-relative bend-within` with the bend
 # divided by how far the output moves up and down. {bdg-warning}`depends`
 # :::
 
@@ -103,7 +103,7 @@ logits_along_path(followed, digit)
 #
 # The **bend** is the shaded area: $D = \ell \int_0^1 |f - h|\,dt$ for an output $f(t)$ with chord $h(t)$ on a segment of length $\ell$
 # (the poster's *absolute deviation*). But ten times the output has ten times the bend. So we divide $D$ by $\ell$ and by the way
-# that $f$ goes up and down: the **relative bend** sees the form of a curve and not its size.
+# that $f$ goes up and down: the **relative bend** sees the form of a curve, not its size.
 #
 # Most of what wrong labels add to the bend is size. Means over the eight segments and all outputs:
 
@@ -129,10 +129,10 @@ table(pd.DataFrame(of_path).T)
 # %% [markdown]
 # ## Do more regions mean more bend?
 #
-# **Yes for the bend, hardly for the relative bend.** One pair of networks is one sample. So a mini VGG and a mini ResNet learned
-# the digits as they are, moved at random, and with 20 to 100 % of wrong labels, from three seeds each. All were followed around
-# the same 16 test images. Do the segments of a network that cross more regions bend more? Their rank correlations, means over
-# trainings (the poster has −0.15 to 0.27 for the bend, on CIFAR-10):
+# **Yes, but mostly because the output moves further: the relative bend hardly grows.** A mini VGG and a mini ResNet learned the
+# digits as they are, moved at random, and with 20 to 100 % of wrong labels, from three seeds each. All were followed around the
+# same 16 test images. Rank correlations of regions and bend over the segments of a network, means over trainings (the poster
+# has −0.15 to 0.27 for the bend, on CIFAR-10):
 
 # %%
 called = {"vgg8": "VGG", "resnet8": "ResNet"}
@@ -151,8 +151,8 @@ table(within)
 say(within.add_suffix("-within"))
 
 # %% [markdown]
-# **With wrong labels mostly the outputs grow.** A network whose outputs are all multiplied by five has five times the bend, and
-# makes the same decisions. Nearly that happens:
+# **With wrong labels mostly the outputs grow.** Outputs multiplied by five have five times the bend, and make the same
+# decisions. Nearly that happens:
 
 # %% mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the bend grows several times over, the number of regions and the relative bend little. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"width": "540px", "alt": "Two panels, mini VGG and mini ResNet below each other, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the bend rises from 1 to about 6; those of regions and relative bend stay between 1 and 1.8."}}
 by_labels = paths.groupby(["network", "way"], sort=False)
@@ -165,11 +165,11 @@ say(times.xs("noise-1.0", level="way"), "{:.1f}")
 
 # %% [markdown]
 # With all labels wrong the bend of a mini VGG is {glue:text}`VGG-bend` times as large, its relative bend only
-# {glue:text}`VGG-relative bend` times, as on moved digits with right labels.
+# {glue:text}`VGG-relative bend` times: as large as for moved digits with right labels.
 #
 # ## Are wider networks more linear?
 #
-# **By the bend they are, by the affinity score they are not.** Where a fifth of the labels is wrong, narrow networks cannot fit
+# **Once they fit their labels, wider networks bend less, but their affinity score falls, too.** Where a fifth of the labels is wrong, narrow networks cannot fit
 # them, but wide ones can. Near the width at which they just can, the test error is largest, and then it falls again: *double
 # descent* {cite}`nakkiran2020deep`. The poster says that past this width networks become more linear along the data.
 
@@ -191,7 +191,8 @@ say((means.iloc[-1] / means.loc[threshold]).to_frame("grown"), "{:.1f}")
 
 # %% [markdown]
 # **More regions, less bend:** from the dashed line on regions become {glue:text}`regions-grown` times as many, and the bend falls
-# to {glue:text}`bend-grown` times. The relative bend has no trend (fold). Why do the measures disagree? The bend compares the
+# to {glue:text}`bend-grown` times. Before it the bend rises, so even the widest bend more than the narrowest. The
+# relative bend has no trend (fold). Why do the measures disagree? The bend compares the
 # network with a chord near one image, the score each activation with an affine map, over all images.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals and p-values", "code_prompt_hide": "How sure? Intervals and p-values"}
@@ -217,9 +218,8 @@ table(sure.to_frame("rank correlation"))
 # %% [markdown]
 # ## Aside: Regions of a plane
 #
-# With wrong labels the slopes of regions differ more.
-#
-# In a plane through three points of the path regions are tiles, in the colour of the norm of an output's gradient there.
+# With wrong labels the slopes of regions differ more. Tiles are regions in a plane through three points of the path, coloured
+# by the norm of an output's gradient.
 
 # %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "With right labels gradients of regions have nearly the same norm, with wrong labels their norms differ. Left: the plane, where nearly every point of the grid has its own region; right: a corner, 3&nbsp;% of each side, where white lines part regions."}, "image": {"width": "540px", "alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
 corner, right, up = path[0], path[2] - path[0], path[6] - path[0]

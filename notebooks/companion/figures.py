@@ -198,14 +198,14 @@ _OF_GROUPS = ("X", "d", "p", "h", "*", "8", "H")
 
 
 @house_style()
-def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: str = "") -> Figure:
+def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: str) -> Figure:
     """Draw signatures of one network over each other, a panel for each network.
 
     Args:
         panels: For each title a row for each activation (``index``) and value of ``by``, with the ``score``.
         by: The column in which the lines of a panel differ, as ``n`` or ``seed``. A value has the same colour in all
             panels, and the same marker.
-        label: What the values are, before each in the legend; none for no legend, and lines of one colour.
+        label: What the values are, before each in the legend.
 
     Returns:
         The figure, its panels below each other.
@@ -218,8 +218,7 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
     ['n = 64', 'n = 128']
     """
     values = sorted({value for rows in panels.values() for value in rows[by]})
-    styles = [series_style(k if label else 0) for k in range(len(values))]
-    looks = {value: {**style, "linewidth": 1, "markersize": 3.5} for value, style in zip(values, styles, strict=True)}
+    looks = {value: {**series_style(k), "linewidth": 1, "markersize": 3.5} for k, value in enumerate(values)}
     labels = {"xlabel": "activation, in order", "ylabel": "affinity score"}
     figure, grid = page(len(panels), 1.0, each=2.0, columns=1, sharey=True, **labels)
     narrow(figure)
@@ -231,8 +230,7 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
         axes.set_title(literal(title))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     score_axis(grid, np.concatenate([rows["score"] for rows in panels.values()]))
-    if label:
-        legend_below(figure, min(len(values), 9))
+    legend_below(figure, min(len(values), 9))
     return figure
 
 
