@@ -270,42 +270,6 @@ def _unbiased_hsic(k: Tensor, m: Tensor) -> float:
 
 
 @criterion(
-    "effective_rank", "effective\nrank",
-    "participation ratio of the variances of the output, at most $n - 1$ and at most $c$", (1, math.inf),
-    lambda samples: (samples.target,), missing=("constant output",),
-)  # fmt: skip
-def effective_rank(y: Samples | CentredSample) -> float:
-    r"""The participation ratio of the eigenvalues of the empirical covariance.
-
-    .. math:: \frac{(\operatorname{tr} S)^2}{\operatorname{tr} S^2}
-       = \frac{\bigl(\sum_j \lambda_j\bigr)^2}{\sum_j \lambda_j^2}
-
-    It is k where y varies equally in k directions. Rotations, shifts and a common scale do not change it.
-
-    The column ``effective_width`` (:func:`affscore.transport.effective_width`), which says how many samples a score
-    needs, is another number. This one is plain and of the output alone, so that n samples of d independent coordinates
-    have about :math:`d / (1 + d/n)`.
-
-    Args:
-        y: Array or tensor (n, d).
-
-    Returns:
-        A number in [1, min(n - 1, d)]; NaN if y is constant.
-
-    Source: Gao et al. (2017), where it is called the dimensionality; ours as a criterion.
-
-    >>> effective_rank([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]), effective_rank([[1.0, 2.0], [3.0, 6.0]])
-    (2.0, 1.0)
-    """
-    sample = centred(y, "y")
-    n, d = sample.points.shape
-    # the squares of the covariance and of the Gram matrix have the same trace: take the smaller product
-    second = second_moments(sample.points.T) if d >= 2 * n else sample.second
-    squares = float(second.square().sum())
-    return min(max(float(second.trace()) ** 2 / squares, 1.0), n - 1, d) if squares > 0 else math.nan
-
-
-@criterion(
     "nlc", "non-linearity\ncoefficient",
     "Philipp's coefficient of the activation on its reduced input, 1 for an affine function; missing, with a note, "
     "where that is no elementwise function of vectors of channels or has no derivative in PyTorch", (0, math.inf),

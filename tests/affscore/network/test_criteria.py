@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression
 from affscore import AffscoreError, affinity_score
 from affscore.network import debiased_cka, entropy, linear_cka, norm, r2
 from affscore.network.collect import sparse_entries
-from affscore.network.criteria import affine_fit, effective_rank
+from affscore.network.criteria import affine_fit
 from tests.affscore.transport.clouds import clouds, orthogonal, pairs, scales
 
 
@@ -157,42 +157,6 @@ def test_what_is_not_finite_is_refused(function):
     x = np.ones((3, 2))
     with pytest.raises(AffscoreError, match="must be finite, got 1 NaN or infinite of 6"):
         function(x, np.array([[1.0, np.nan], [0.0, 1.0], [2.0, 3.0]]))
-
-
-# Effective rank --------------------------------------------------------------------------------
-
-
-def naive_rank(y):
-    values = np.linalg.eigvalsh(np.cov(np.asarray(y, dtype=float).T, ddof=0).reshape(np.shape(y)[1], -1))
-    return values.sum() ** 2 / (values**2).sum()
-
-
-@given(clouds())
-def test_the_effective_rank_is_its_definition_and_in_its_range(y):
-    found = effective_rank(y)
-    assert found == pytest.approx(naive_rank(y), rel=1e-9)
-    assert 1.0 <= found <= min(len(y) - 1, y.shape[1])
-
-
-@given(clouds(), scales(), st.data())
-def test_the_effective_rank_does_not_see_rotations_scales_shifts_and_the_order_of_samples(y, scale, data):
-    q = data.draw(orthogonal(y.shape[1]))
-    order = data.draw(st.permutations(range(len(y))))
-    assert effective_rank(scale * y[order] @ q + 3.0 * scale) == pytest.approx(effective_rank(y), rel=1e-9)
-
-
-@pytest.mark.parametrize("d", [1, 3, 10])
-def test_the_effective_rank_of_directions_that_vary_equally(d):
-    corners = np.vstack([np.eye(d), -np.eye(d)])
-    assert effective_rank(corners) == pytest.approx(d)
-    assert effective_rank(np.hstack([corners, np.full((2 * d, 5), 7.0)])) == pytest.approx(d)  # the others are constant
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_the_effective_rank_of_one_direction_and_of_none(dtype):
-    line = torch.linspace(-1, 1, 30, dtype=dtype)[:, None] * torch.tensor([1.0, -2.0, 0.5], dtype=dtype)
-    assert effective_rank(line) == pytest.approx(1.0, rel=1e-6)
-    assert math.isnan(effective_rank(torch.full((30, 3), 0.1, dtype=dtype)))
 
 
 # The best affine map ---------------------------------------------------------------------------
