@@ -236,6 +236,8 @@ def assemble(
     forward, parameter = subject.forward, next(subject.network.parameters(), None)
     for number, options in enumerate(itertools.chain.from_iterable(subject.options.passes)):
         own = every[every["specification"] == number]
+        if subject.options.multiverse:  # what one batch does not allow under a specification is left out there
+            own = own[own.groupby("index")["batch"].transform("nunique") == len(batches)]
         if own.empty:
             continue
         choices = {"model": card.name, "weights": card.weights, "dataset": subject.dataset, **options.as_columns()}

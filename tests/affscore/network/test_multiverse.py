@@ -143,6 +143,25 @@ def test_notes_are_those_of_all_specifications_and_of_each(found):
     assert found.notes == [*dict.fromkeys(note for note in said if note.value in (None, largest.value))]
 
 
+def test_what_one_batch_refuses_is_left_out_of_all():
+    class Once(nn.Module):
+        """Cannot be applied to vectors that are as large as those of the second batch."""
+
+        def forward(self, x):
+            if x.ndim == 2 and float(x.max()) > 50:
+                raise ValueError("too large")
+            return torch.relu(x)
+
+    network, x = nn.Sequential(nn.Identity(), Once(), nn.Tanh()), torch.randn(96, 3, 4, 4)
+    x[32:64] += 100
+    found = multiverse(network, x, n=32, activations=[Once])
+    counts = found.summary.set_index(["reduction", "order"])["activations"]
+    assert set(counts["mean", "reduce-first"]) == {1}
+    assert set(counts["mean", "activate-first"]) == {2}
+    assert found.signature(order="reduce-first").table.groupby("index")["batch"].nunique().tolist() == [3]
+    assert sum(note.startswith("1 activation has no score under reduce-first") for note in found.notes) == 1
+
+
 def test_fewer_reductions_of_a_multiverse_are_one_of_fewer(found):
     narrow, alone = (
         found.narrowed(["sample"]),
