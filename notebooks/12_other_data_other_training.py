@@ -165,7 +165,13 @@ if model:
 # %% mystnb={"figure": {"name": "fig-12-ways", "caption": "Contrastive training leaves the network most linear on average, but not at its end. Scores less those of supervised training; thin lines are seeds, thick ones their means."}, "image": {"width": "540px", "alt": "Four panels, one for each way of training, with the difference of affinity scores over depth: a thick line with markers and thin lines for the seeds around it, beside those of supervised training."}}
 ways = under(load_study("other-training"))
 ways = ways.replace("label-noise", "label noise")
-beside_usual(ways)
+own = ways["way"] == "supervised"
+usual = ways[own].groupby("depth")["score"].mean()
+apart = ways.assign(score=ways["score"] - ways["depth"].map(usual))
+apart = apart.assign(line=ways["seed"], group="as named above")
+others = ways.loc[~own, "way"].unique()
+twice = [apart[own].assign(way=way, group="supervised") for way in others]
+beside_usual(pd.concat([*twice, apart[~own]]), "supervised")
 
 # %% [markdown]
 # Mean scores of three seeds, and for how many of the three the nearest signature is of the same way:

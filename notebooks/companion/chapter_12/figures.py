@@ -54,18 +54,14 @@ def deviation_panels(table: pd.DataFrame, values: Sequence[str] = ("euclidean", 
     return figure
 
 
-def beside_usual(ways: pd.DataFrame, usual: str = "supervised") -> Figure:
-    """Draw the signatures of trainings less the mean of the usual ones, a panel for each other way of training.
+def beside_usual(rows: pd.DataFrame, usual: str) -> Figure:
+    """Draw the signatures of trainings less the mean of the usual ones, which stand in each panel, too.
 
     Args:
-        ways: A row for each activation and training: ``way``, ``seed``, ``depth`` and ``score``.
-        usual: The way whose mean is subtracted. Its own trainings stand in every panel.
+        rows: For :func:`companion.figures.bundles_of_signatures`; the column ``way`` names the panel.
+        usual: What is subtracted, for the label of the axis.
     """
-    own = ways["way"] == usual
-    apart = ways["score"] - ways["depth"].map(ways[own].groupby("depth")["score"].mean())
-    apart = ways.assign(score=apart, line=ways["seed"], group="as named above")
-    others = [apart[own].assign(way=way, group=usual) for way in ways.loc[~own, "way"].unique()]
-    figure = bundles_of_signatures(pd.concat([*others, apart[~own]]), "way", columns=2)
+    figure = bundles_of_signatures(rows, "way", columns=2)
     narrow(figure)
     figure.set_figheight(4)
     for axes in figure.axes:
