@@ -90,7 +90,7 @@ two = two.assign(group=two["stage"], line=0)
 bundles_of_signatures(two, panels="network", columns=1)
 
 # %% [markdown]
-# Means over four networks (the same measure):
+# Means over four networks:
 
 # %%
 where = {"first": "inside a block", "second": "inside a block"}

@@ -265,7 +265,7 @@ table(both)
 #
 # A network can also come close to the signature of another.
 #
-# The target is then a number for each activation. Two networks of the mini zoo lend theirs, resampled to seven activations.
+# Two networks of the mini zoo lend theirs, resampled to seven activations.
 
 # %% mystnb={"figure": {"name": "fig-17-signatures", "caption": "Trained towards the signature of another network (black), a mini VGG and a mini ResNet come close to it. Thin lines are five seeds, thick ones their means, on held-out digits."}, "image": {"width": "540px", "alt": "Two panels, towards a mini ViT and towards a mini ResNet-18, over seven depths, with the target in black and two bundles of lines near it."}}
 LENT = {"mini ViT": "mini:vit_b_16", "mini ResNet-18": "mini:resnet18"}

@@ -95,8 +95,7 @@ say(tests.sum().to_frame("in all").T, "{:.0f}")
 
 # %% [markdown]
 # **Open are three of the paper's main claims:** that networks became less non-linear until transformers came, that ViTs bend most
-# ({doc}`06_a_decade`), and that the signature often explains accuracy better than size ({doc}`07_accuracy`). Our data leave both answers
-# possible.
+# ({doc}`06_a_decade`), and that the signature often explains accuracy better than size ({doc}`07_accuracy`).
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The claims that hold", "code_prompt_hide": "The claims that hold"}
 results(claims, "holds")
@@ -163,7 +162,7 @@ words_of(differ.loc[by, ["number", "paper", "ours"]])
 # %% [markdown]
 # ## The whole ledger
 #
-# All rows, with their tests and units:
+# With tests and units:
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Code, 1 line", "code_prompt_hide": "Code, 1 line"}
 HTML(f"{download(numbers, 'ledger.csv')}, {download(claims, 'claims.csv')}")
