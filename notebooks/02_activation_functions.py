@@ -152,13 +152,14 @@ print(f"{near.sum()} of {len(varies)} scores are within 0.01 of it")
 # ## Three reasons for a score near zero
 #
 # **Rarely active.** ReLU scores lowest where the cloud lies left of its kink and only a few points get across. We take a mean
-# just left of the kink and narrow the cloud:
+# just left of the kink (first column) and narrow the cloud:
 
 # %%
 rare = domain.query("activation == 'relu' and -2 < mean < 0 and std > 0.05")
 rare = rare.set_index("std")
 rare = rare.rename(columns={"limit": "of infinitely many samples"})
-table(rare[["score", "of infinitely many samples", "constant"]], digits=3)
+few = ["mean", "score", "of infinitely many samples", "constant"]
+table(rare[few], digits={"score": 3, "of infinitely many samples": 3})
 
 # %% [markdown]
 # At $s = 0.25$ a handful of 300,000 numbers are positive: the output is zero but for a few spikes, and the score is nearly 0.

@@ -266,13 +266,13 @@ directions = np.linalg.eigh(cross + cross.T).eigenvectors[:, [-1, 0]]
 score = affscore.affinity_score(x, y)
 print(f"exact {score.value:.2f}, paired {score.paired:.2f}")
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-falling", "caption": "Left, the mean output rises with the mean input, as one expects of a ReLU; right, it falls. 512 images before and after a ReLU of the mini VGG-19, along two directions."}, "image": {"width": "540px", "alt": "Two scatter plots of 512 points each. In the left one the mean output rises with the mean input; in the right one it falls."}, "code_prompt_show": "How it is drawn", "code_prompt_hide": "How it is drawn"}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-falling", "caption": "Left, the mean output rises with the mean input, as one expects of a ReLU; right, it falls. 512 images at a ReLU of the mini VGG-19, along two directions (so that values may be negative)."}, "image": {"width": "540px", "alt": "Two scatter plots of 512 points each. In the left one the mean output rises with the mean input; in the right one it falls."}, "code_prompt_show": "How it is drawn", "code_prompt_hide": "How it is drawn"}
 with house_style():
     figure, panels = page(2, 2.6)
     narrow(figure)
     for axes, direction in zip(panels, directions.T, strict=True):
         axes.scatter(x @ direction, y @ direction, s=6, alpha=0.5)
-        axes.set(xlabel="mean input", ylabel="mean output")
+        axes.set(xlabel="mean input along it", ylabel="mean output")
 
 # %% [markdown]
 # ## Exercises

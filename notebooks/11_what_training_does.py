@@ -21,7 +21,7 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Training lowers the scores inside residual blocks, and hardly those after the sum with a shortcut.** In four ResNets on
+# **Training lowers the scores inside residual blocks, and much less those after the sum with a shortcut.** In four ResNets on
 # CIFAR-10 those inside fall from {glue:text}`residual, inside a block-untrained` to
 # {glue:text}`residual, inside a block-trained` (averages over positions). {bdg-success}`robust`
 # :::
@@ -76,9 +76,9 @@ from companion.style import narrow, say, table
 # already, so the ReLU after the sum has little to do at any time ({doc}`05_residual_connections`). We measured four ResNets
 # {cite}`he2016deep` and their twins without shortcuts (*plain*), trained on CIFAR-10 by others ({doc}`06_a_decade`), and the same
 # networks with initial weights (batch norms as in training). Here channels are averaged over positions after the activation
-# (*averages after*).
+# (*averages after*); at one position, as in chapter 5, the untrained ones score lower.
 
-# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores; in ResNet-20 above all those inside the blocks (even depths; odd ones, but the first, come after a sum). Measure: averages after, exact score; JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, two lines each. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
+# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores; in ResNet-20 above all those first inside a block, the low points of its zigzag. Measure: averages after, exact score; JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, two lines each. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
 trained = real_scores("CIFAR-10").assign(stage="trained")
 names = trained[["model", "network", "family"]].drop_duplicates()
 initial = under(load_study("untrained-cifar")).merge(names, on="model")
@@ -90,7 +90,7 @@ two = two.assign(group=two["stage"], line=0)
 bundles_of_signatures(two, panels="network", columns=1)
 
 # %% [markdown]
-# Means over four networks (the same measure):
+# Means over four networks:
 
 # %%
 where = {"first": "inside a block", "second": "inside a block"}
@@ -104,8 +104,8 @@ table(places.rename_axis(None))
 say(places)
 
 # %% [markdown]
-# On average only the first ReLU, outside of blocks, rises. In plain networks the scores fall by less, and where positions are not
-# averaged after the activation, training makes these *more* linear. {bdg-warning}`depends`
+# On average only the first ReLU, outside of blocks, rises. In plain networks the scores fall by less; measured at one position, or
+# with averages before the activation, they *rise*. {bdg-warning}`depends`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 # What training adds to the mean score of a place, under every choice.
@@ -202,6 +202,8 @@ bundles_of_signatures(two, "network", columns=1, dashed="predicted")
 #
 # As a network is built, its norms subtract 0 and divide by 1. Then averages over positions score
 # {glue:text}`inside a block-score` inside a block and {glue:text}`after a sum-score` after a sum.
+#
+# Means over all eight networks:
 
 # %%
 off = initial.query("weights == 'as built'")

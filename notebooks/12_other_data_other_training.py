@@ -61,9 +61,8 @@ import numpy as np
 import pandas as pd
 
 from affscore.comparison import distance_matrix
-from companion.chapter_12 import class_effects, deviation_panels
+from companion.chapter_12 import beside_usual, class_effects, deviation_panels
 from companion.clustering import nearest_neighbour_accuracy
-from companion.figures import bundles_of_signatures
 from companion.networks import network_title
 from companion.real_networks import real_networks
 from companion.studies import load_study, under
@@ -100,7 +99,7 @@ def distances(study):
 names = ["other-data-photographs", "other-data-cifar"]
 real = pd.concat([distances(under(load_study(name))) for name in names])
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars, the unit). Three networks trained on ImageNet, then eight on CIFAR-10; dotted lines are means, 512 images each, as JPEG."}, "image": {"width": "540px", "alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars, the unit). Three networks trained on ImageNet, then eight on CIFAR-10; dotted lines are means, 512 images each, as JPEG."}, "image": {"width": "540px", "alt": "Eleven networks, a row each. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
 called = {"folder:cifar10-test": "CIFAR-10", "random": "noise"}
 called["folder:imagenet-sample"] = "ImageNet"
 titles = {model: name for name, model in real_networks()["model"].items()}
@@ -163,14 +162,16 @@ if model:
 # * without labels: by *rotation* (by how many quarters of a turn was the image rotated? {cite}`gidaris2018unsupervised`),
 #   *contrastive* learning {cite}`chen2020simple` and *distillation* of another network {cite}`hinton2015distilling`.
 
-# %% mystnb={"figure": {"name": "fig-12-ways", "caption": "Contrastive training leaves the network most linear on average, but not at its end. Scores less those of supervised training; thin lines are seeds, thick ones their means."}, "image": {"width": "540px", "alt": "Difference of affinity scores over depth, five thick lines with markers, one for each way of training, and thin lines for the seeds around each."}}
+# %% mystnb={"figure": {"name": "fig-12-ways", "caption": "Contrastive training leaves the network most linear on average, but not at its end. Scores less those of supervised training; thin lines are seeds, thick ones their means."}, "image": {"width": "540px", "alt": "Four panels, one for each way of training, with the difference of affinity scores over depth: a thick line with markers and thin lines for the seeds around it, beside those of supervised training."}}
 ways = under(load_study("other-training"))
 ways = ways.replace("label-noise", "label noise")
-ways = ways.assign(group=ways["way"], line=ways["seed"])
-usual = ways[ways["way"] == "supervised"].groupby("depth")["score"].mean()
+own = ways["way"] == "supervised"
+usual = ways[own].groupby("depth")["score"].mean()
 apart = ways.assign(score=ways["score"] - ways["depth"].map(usual))
-figure = bundles_of_signatures(apart, columns=1)
-figure.axes[0].yaxis.label.set_text("score minus supervised")
+apart = apart.assign(line=ways["seed"], group="as named above")
+others = ways.loc[~own, "way"].unique()
+twice = [apart[own].assign(way=way, group="supervised") for way in others]
+beside_usual(pd.concat([*twice, apart[~own]]), "supervised")
 
 # %% [markdown]
 # Mean scores of three seeds, and for how many of the three the nearest signature is of the same way:

@@ -22,9 +22,9 @@
 # :::{admonition} What we found
 # :class: findings
 # **The score cannot compare blocks of different kinds:** with 512 samples a random *linear* layer of 64 channels scores
-# {glue:text}`linear-64`, a ReLU {glue:text}`ReLU-64`. {bdg-success}`robust` For that take the share of
-# a block's variance that no affine map explains, on averages over all positions of an image: activations leave more than other
-# blocks, on average. {bdg-warning}`depends`
+# {glue:text}`linear-64`, a ReLU {glue:text}`ReLU-64`. {bdg-success}`robust` Use instead the share
+# of a block's variance that no affine map explains. For averages over positions it is larger in activations than in other blocks,
+# in the mean. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]

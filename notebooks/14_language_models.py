@@ -115,7 +115,7 @@ table(sure.agg(**of, most=("lead", "max")), digits=3)
 # ## What does the position change?
 #
 # **A trained GELU scores highest at the first position**, where it knows one character; the last one knows all. The section above
-# averages over all positions (*average after*); here each is scored for itself.
+# averages over all positions (*average after*), which hides that; here each is scored for itself.
 
 # %% mystnb={"figure": {"name": "fig-14-positions", "caption": "At the first position the GELUs of trained networks score highest; from the fifth on scores hardly change. Lines and bands as above."}, "image": {"width": "540px", "alt": "Two panels, without gates above and with gates below; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
 positions = load_study("language-positions").replace({"network": NAMES})
@@ -133,8 +133,7 @@ say(at[[127]].set_axis(["last"], axis=1))
 # ({doc}`03_estimating_it_well`).
 #
 # **Single positions score lower than their average**, from the second on: {glue:text}`GELU-last` at the last one against
-# {glue:text}`GELU-trained`. For averages of positions vary less ({doc}`10_every_choice_at_once`). So compare networks under
-# one reduction.
+# {glue:text}`GELU-trained`. So compare networks under one reduction ({doc}`10_every_choice_at_once`).
 #
 # ## Aside: Do gates change it?
 #

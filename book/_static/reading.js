@@ -77,6 +77,13 @@ function fitTables() {
   }
 }
 
+// In a fold, too, what a cell shows stands before its code.
+function outputsFirst() {
+  for (const code of document.querySelectorAll("article .cell > details > .cell_input:has(+ .cell_output)")) {
+    code.nextElementSibling.after(code);
+  }
+}
+
 // On a phone, where lines of code are cut, cells of more than a few lines begin folded.
 function foldCode() {
   if (!matchMedia("(max-width: 576px)").matches) return;
@@ -95,6 +102,7 @@ window.addEventListener("load", () => window.MathJax?.startup?.promise.then(mark
 window.addEventListener("resize", markWideFormulas);
 window.addEventListener("DOMContentLoaded", nameArrows);
 window.addEventListener("DOMContentLoaded", freeBibliography);
+window.addEventListener("DOMContentLoaded", outputsFirst);
 window.addEventListener("DOMContentLoaded", foldCode);
 window.addEventListener("DOMContentLoaded", foldImports);
 window.addEventListener("DOMContentLoaded", figuresFirst);

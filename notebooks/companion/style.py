@@ -95,6 +95,7 @@ class Words(pd.DataFrame):
         with pd.option_context("display.max_colwidth", None, "display.max_rows", None, "display.max_columns", None):
             head, end, body = shown.to_html(notebook=True).partition("</thead>")
         head = re.sub("<th></th>", lambda _: f"<th>{next(names)}</th>", head, count=levels)
+        body = re.sub(r"\[(\S+), (\S+)\]", "[\\1,\N{NO-BREAK SPACE}\\2]", body)  # an interval stays on a line
         words = [_of_words(self.iloc[:, place]) for place in range(self.shape[1])]
         return _at_the_left(head, "th", [True] * levels + words) + end + _at_the_left(body, "td", words)
 

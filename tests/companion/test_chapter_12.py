@@ -86,10 +86,10 @@ def test_every_network_and_data_set_has_its_point_in_both_panels_and_chance_in_o
     above, below = figure.axes
     for axes, values in ((above, (0.2, 0.4, 0.6)), (below, (0.1, 0.3, 0.5))):
         points = {line.get_label(): line.get_xydata().tolist() for line in axes.lines if line.get_marker() != "None"}
-        assert points == {"inverted": [[0, values[0]]], "random": [[0, values[1]], [1, values[2]]]}
-    means = [line.get_ydata()[0] for line in above.lines if line.get_marker() == "None"]
+        assert points == {"inverted": [[values[0], 0]], "random": [[values[1], 0], [values[2], 1]]}
+    means = [line.get_xdata()[0] for line in above.lines if line.get_marker() == "None"]
     assert means == pytest.approx([0.2, 0.5])
-    assert words(below.get_xticklabels()) == ["alexnet", r"\$mine"]
+    assert words(below.get_yticklabels()) == ["alexnet", r"\$mine"]
     assert legend_entries(figure) == ["inverted", "random", "other digits"]
-    assert [[bar.get_height() for bar in axes.patches] for axes in figure.axes] == [[0.02, 0], []]
+    assert [[bar.get_width() for bar in axes.patches] for axes in figure.axes] == [[0.02, 0], []]
     assert not deviation_panels(table).axes[0].patches
