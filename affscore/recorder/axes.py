@@ -127,8 +127,7 @@ def viewed(axes: Axes, steps: Sequence[int], shape: Sequence[int], strides: Sequ
     for axis, (size, stride) in enumerate(zip(shape, strides, strict=True)):
         held: tuple[Part, ...] = ()
         if size < 2:
-            ones = [part for step, part in pieces if axis and step == stride and part.size == 1]
-            ones = [*axes[axis]] if sliced else ones
+            ones = axes[axis] if sliced else [part for at, part in pieces if axis and at == stride and part.size == 1]
             held = (Part(size, next((part.role for part in ones if part.role in CHANNELS), POSITION)),)
         elif stride == 0:  # expanded
             was = axes[axis] if len(axes) == len(shape) else (Part(1, POSITION),)

@@ -114,7 +114,8 @@ class Blocks(Follower):
                 return
             name, kind = type(module).__name__.lower(), "block" if path else "network"
             axis = recorder.channel_axes[path] if self._by_class[path] in (LINEAR, NORMALISATION) else None
-            call = replace(recorder.new_call(name, x, kind, axis=axis), call=self._counts[path])
+            place = recorder.layout.place(x, axis)
+            call = replace(recorder.new_call(name, x, kind), call=self._counts[path], **vars(place))
             self._counts[path] += 1
             self._open[-1] = run = _Run(call, frozenset(map(address, tensors)) - {address(x)})
             try:

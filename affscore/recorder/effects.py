@@ -165,8 +165,7 @@ def bends(apply: Callable[[Tensor], Tensor], like: Tensor) -> bool:
     draws = range(3, 3 + 2 * max(1, ENTRIES // max(1, like.numel())), 2)  # of few entries some may have no value
     for scale, draw in itertools.product(SCALES, draws):
         first, second = scale * _random(like, draw), scale * _random(like, draw + 1)
-        middle = (first + second) / 2
-        y = [apply(z.clone()) for z in (first, second, middle)]
+        y = [apply(z.clone()) for z in (first, second, (first + second) / 2)]
         coarsest = max(torch.finfo(z.dtype).eps for z in (first, y[0]) if not is_whole(z))
         ends, half = (_precise(y[0]) + _precise(y[1])) / 2, _precise(y[2])
         error, size = (ends - half).abs(), torch.maximum(ends.abs(), half.abs())

@@ -58,8 +58,7 @@ class Step:
     @property
     def sources(self) -> list[Step]:
         """The steps that it was computed from, each once."""
-        found = (value for value in (*self.args, *self.kwargs.values()) if isinstance(value, Step))
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(value for value in (*self.args, *self.kwargs.values()) if isinstance(value, Step)))
 
 
 @dataclass
@@ -193,8 +192,7 @@ def _multiplies(step: Step, like: Tensor) -> bool:
 
 def single_source(step: Step) -> tuple[Step, list[Step]] | None:
     """The numbers of its shape that a step is an elementwise function of, and the steps between them; or None."""
-    found = (pair for pair in _bottlenecks(step) if pair[0].shape == step.shape and pair[0].numbers)
-    return next(found, None)
+    return next((pair for pair in _bottlenecks(step) if pair[0].shape == step.shape and pair[0].numbers), None)
 
 
 def evaluated(step: Step, known: dict[Step, Tensor]) -> Tensor:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 import torch
@@ -88,12 +88,10 @@ def prepared(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
 @contextmanager
 def _modes_restored(model: nn.Module) -> Iterator[None]:
     """Within this the flags ``training`` may change; afterwards each part has its own again."""
-    training = {module: module.training for module in model.modules()}
-    try:
+    with ExitStack() as stack:
+        for module in reversed([*model.modules()]):  # a stack begins with the last: so with the network itself
+            stack.callback(setattr, module, "training", module.training)
         yield
-    finally:
-        for module, state in training.items():
-            module.training = state
 
 
 def to_evaluation(model: nn.Module) -> None:
@@ -172,8 +170,7 @@ def random_states_kept(device: torch.device) -> Iterator[None]:
     """
     states = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
-        elsewhere = device.type != "cpu"
-        with torch.random.fork_rng([device] if elsewhere else [], device_type=device.type if elsewhere else "cuda"):
+        with torch.random.fork_rng([device] if device.type != "cpu" else [], device_type=device.type):
             yield
     finally:
         random.setstate(states[0])

@@ -136,11 +136,10 @@ class Recorder:
                 part.in_activation = True
             for call in reversed(formula.calls):
                 self.forget(call)
-            call = self.new_call(formula.name, formula.source)
+            event.call = call = self.new_call(formula.name, formula.source)
             with self.activation(call, formula.source, formula.apply, step) as returned:
                 output = function(*args, **kwargs)
                 returned.append(args[0] if output is None else output)
-            event.call = call
             return output
         output = function(*args, **kwargs)
         if isinstance(output, np.ndarray) or (isinstance(output, list) and not tensors_in(output)):
@@ -175,8 +174,7 @@ class Recorder:
         """
         with self.aside:
             given = (args or [kwargs["input"]])[:1] if builtin else (args, kwargs)
-            takes = [tensor for tensor in tensors_in(given) if tensor in self.flow]
-            x = next((tensor for tensor in takes if tensor.is_floating_point()), takes[0] if takes else None)
+            x = max((one for one in tensors_in(given) if one in self.flow), key=Tensor.is_floating_point, default=None)
             if x is None:
                 self.independent_of_input += 1
                 yield []
@@ -239,10 +237,8 @@ class Recorder:
             step.call = call
             self.formulas.bind(step, y)
 
-    def new_call(
-        self, name: str, x: Tensor, block: str = "", builtin: bool = False, axis: int | None = None
-    ) -> ActivationCall:
-        """The call that is about to see x; of a block the kind, and where it takes the channels, if that is known."""
+    def new_call(self, name: str, x: Tensor, block: str = "", builtin: bool = False) -> ActivationCall:
+        """The call that is about to see x; ``block`` is the kind of one."""
         origin = self.flow.origin(x)
         assert origin is not None
         layer = self.frame[0] or "(root)"
@@ -259,7 +255,7 @@ class Recorder:
             shape=tuple(x.shape),
             within=tuple(self.path),
             block=bool(block),
-            **vars(self.layout.place(x, axis)),
+            **vars(self.layout.place(x)),
         )
 
     def place_again(self, call: ActivationCall, place: Place, x: Tensor, apply: Function) -> None:

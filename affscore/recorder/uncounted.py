@@ -277,9 +277,7 @@ def _bends_of(tags: Iterable[_Tag]) -> frozenset[_Bend]:
 
 def _is_statistic(name: str, outputs: list[Tensor]) -> bool:
     """Whether entries were summed up: a mean, a norm, or a pooling that leaves one position."""
-    if name not in functions.STATISTICS or not outputs:
-        return False
-    return "pool" not in name or all(size == 1 for size in outputs[0].shape[2:])
+    return bool(outputs) and name in functions.STATISTICS and ("pool" not in name or set(outputs[0].shape[2:]) <= {1})
 
 
 def _advice(counted: Sequence[_Bend], elsewhere: set[str]) -> str:
