@@ -185,8 +185,7 @@ def _activated(pair: Pair) -> tuple[Tensor, str]:
             problem = f"it returns shape {tuple(y.shape)} for {tuple(pair.x.shape)}"
         except Exception as error:  # noqa: BLE001  # whatever an activation of somebody else raises
             problem = f"{type(error).__name__}: {first_line(error)}"
-    why = f"{pair.call} cannot be applied to vectors of channels ({problem}); use order='activate-first'"
-    return pair.x, why
+    return pair.x, f"{pair.call} cannot be applied to vectors of channels ({problem}); use order='activate-first'"
 
 
 def sparse_entries(features: Tensor) -> tuple[int, int]:

@@ -78,8 +78,7 @@ def with_notes(probe: Callable[[], Result], recorder: Recorder) -> tuple[Result,
         with BelowPython(recorder) as below, Uncounted(recorder) as uncounted:
             found = probe()
     except AffscoreError as error:  # a network may run alone, and not below these modes
-        unchecked = f"whether it has activations that cannot be seen or are not counted was not checked ({error})"
-        return probe(), [unchecked]
+        return probe(), [f"whether it has activations that cannot be seen or are not counted was not checked ({error})"]
     notes = []
     if uncounted.sentence:
         notes.append(f"functions bend features elementwise and have no score: {uncounted.sentence}")

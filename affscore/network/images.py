@@ -198,12 +198,11 @@ def image_stream(data: Any, card: ModelCard, options: Options, batch_size: int, 
     known = min((number for number in (size, images) if number is not None), default=None)
     stream = ImageStream(name, card, (), known, notes=feeding.notes, classes=stated_classes(inner))
     most = MOST_BATCHES * options.n if images is None and _length(loader) is None else sys.maxsize
-    chunks = at_most(inputs_of(loader, preprocessing, feeding, options.mask), images or sys.maxsize)
 
     def limited() -> Iterator[Inputs]:
         """The chunks; the stream says as soon as it is known whether pictures were prepared."""
         read = 0
-        for chunk in chunks:
+        for chunk in at_most(inputs_of(loader, preprocessing, feeding, options.mask), images or sys.maxsize):
             if read >= most:
                 stream.notes.append(f"the data has no length, and more than these {read} samples; choose images=")
                 break

@@ -131,8 +131,8 @@ class Multiverse:
     def narrowed(self, reductions: Sequence[str]) -> Multiverse:
         """The multiverse of some of its reductions, in their order."""
         parts = [self.rows[self.rows["reduction"] == name] for name in reductions]
-        notes = self.metadata.get("notes", {})  # which files of 1.0 lack
-        kept = {way: own for way, own in notes.items() if way.split(", ")[0] in reductions}
+        # files of 1.0 lack these notes
+        kept = {way: own for way, own in self.metadata.get("notes", {}).items() if way.split(", ")[0] in reductions}
         metadata = {**self.metadata, "multiverse": list(reductions), "notes": kept}
         return Multiverse(pd.concat(parts, ignore_index=True), metadata, notes_of_all(kept) if kept else [*self.notes])
 
@@ -220,8 +220,7 @@ class Multiverse:
             known = "; ".join(map(", ".join, self.choices))
             raise AffscoreError(f"{', '.join(asked)} was not measured; there are: {known}")
         column = _COLUMNS[asked.coupling, asked.bias]
-        wanted = self.rows[_MEASURED].eq([*asked[:3]]).all(axis=1)
-        rows = self.rows[wanted].reset_index(drop=True)
+        rows = self.rows[self.rows[_MEASURED].eq([*asked[:3]]).all(axis=1)].reset_index(drop=True)
         table = rows.drop(columns=["extrapolated", "paired_extrapolated"], errors="ignore")
         if column != "score":
             table = table.assign(score=rows[column], raw=rows[column], coupling=asked.coupling, decided_by="")

@@ -190,11 +190,10 @@ class AffinityPenalty(AbstractContextManager["AffinityPenalty"]):
 
     def _scores(self, passes: list[TrainingPass]) -> tuple[Tensor, Tensor]:
         """The raw scores of the chosen activations, and their target."""
-        first = passes[0]
         places = [[pair.key[:2] for pair in one.pairs] for one in passes]
         if any(other != places[0] for other in places):
             raise AffscoreError("the passes since the last call ran different activations; call the penalty after each")
-        chosen, scores = first.chosen(), []
+        chosen, scores = passes[0].chosen(), []
         for index in chosen:
             parts = [one.pairs[index] for one in passes]
             call, x, y = parts[0].call, torch.cat([one.x for one in parts]), torch.cat([one.y for one in parts])
@@ -210,7 +209,7 @@ class AffinityPenalty(AbstractContextManager["AffinityPenalty"]):
         if not found.requires_grad:
             why = "the penalty has no gradient, since no weight in front of its activations is trained"
             raise AffscoreError(f"{why}: set requires_grad, or choose later activations by layers=[...]")
-        return found, self._target_of(chosen, len(first.pairs)).to(found)
+        return found, self._target_of(chosen, len(places[0])).to(found)
 
     def _target_of(self, chosen: Sequence[int], count: int) -> Tensor:
         """A number for the mean, or one for each of the chosen activations among so many, in their order.

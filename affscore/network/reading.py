@@ -221,8 +221,7 @@ def unread_masks(entries: Any, name: str | None = MASK) -> str:
     """
     given = entries if name is not None and isinstance(entries, Mapping) else {}
     masks = {name: value for name, value in given.items() if str(name).endswith("mask") and _marks(value)}
-    known = masks.get(name)
-    names = [name for name, value in masks.items() if known is None or not torch.equal(value, known)]
+    names = [one for one, value in masks.items() if name not in masks or not torch.equal(value, masks[name])]
     count = "may mark counts in scores and criteria"
     return f"the padding that {', '.join(names)} {count}: mask={names[0]!r} leaves it out" if names else ""
 

@@ -214,7 +214,7 @@ def assemble(
     Raises:
         AffscoreError: There is no batch, since the data holds no sample.
     """
-    stream, card, n = subject.stream, subject.card, subject.options.n
+    stream, card, forward, n = subject.stream, subject.card, subject.forward, subject.options.n
     if not stream.seen:
         raise AffscoreError("the data holds no sample; give at least 2")
     rows, found = numbered(rows) if subject.one_by_one else rows, []  # else each batch reaches all activations
@@ -223,17 +223,15 @@ def assemble(
     samples, items, declared = stream.seen - dropped, stream.items, recorder.chosen.names
     accuracy, on_it = accuracy_of([part for batch in batches for part in batch.predicted], stream, card.classes)
     untrained = f"the weights are as {card.name} builds them: untrained, unless it loads them itself (NAME@FILE does)"
-    first = [
-        *stream.assumptions(subject.network), *[untrained] * (card.weights == "as built"), *on_it,
-        *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes,
-    ]  # fmt: skip
+    first = [*stream.assumptions(subject.network), *[untrained] * (card.weights == "as built"), *on_it]
+    first += [*dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes]
     last = [*stream.repeats(samples)]
     if silent := [name for name in declared if name not in recorder.ran]:
         last.append(f"declared as an activation, but never run: {', '.join(silent)}")
     if dropped:
         advice = f"(choose n to divide the number of {items})"
         last.append(f"the last {dropped} {items} were dropped: they do not fill a batch of {n} {advice}")
-    forward, parameter = subject.forward, next(subject.network.parameters(), None)
+    dtype = getattr(next(subject.network.parameters(), None), "dtype", torch.get_default_dtype())
     for number, options in enumerate(itertools.chain.from_iterable(subject.options.passes)):
         own = every[every["specification"] == number]
         if subject.options.multiverse:  # what one batch does not allow under a specification is left out there
@@ -248,8 +246,7 @@ def assemble(
             **choices, "n": n, "images": samples, "seed": options.seed, "criteria": list(options.criteria),
             "positions": options.positions, "units": options.units, "depth": int(table["depth"].max()), "items": items,
             "batch_size": subject.execution.batch_size, "device": subject.device.type,
-            "threads": torch.get_num_threads(),
-            "dtype": str(torch.get_default_dtype() if parameter is None else parameter.dtype), "activations": declared,
+            "threads": torch.get_num_threads(), "dtype": str(dtype), "activations": declared,
             "forward": None if forward is None else getattr(forward, "__name__", type(forward).__name__),
             "accuracy": accuracy, "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
             **fingerprints, **provenance(),

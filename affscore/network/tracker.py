@@ -234,11 +234,9 @@ class Tracker(AbstractContextManager["Tracker"]):
         """
         subject, asked = self.subject, dict[str, Any]()
         if subject is not None:  # what decides the numbers of the record, beside the numbers in the network
-            options = subject.options
-            asked = {
-                "n": options.n, **options.as_columns(), "seed": options.seed, "every": self.every,
-                "criteria": list(options.criteria), "probe": self.identity, "network": structure_of(subject.network),
-            }  # fmt: skip
+            options, network = subject.options, subject.network
+            asked = {"n": options.n, **options.as_columns(), "seed": options.seed, "every": self.every}
+            asked |= {"criteria": list(options.criteria), "probe": self.identity, "network": structure_of(network)}
         return {
             "steps": self.steps,
             "asked": asked,
