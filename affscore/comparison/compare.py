@@ -204,10 +204,9 @@ def _scores(signatures: Mapping[str, Signature]) -> dict[str, NDArray[np.float64
 
 def _same_images(one: Signature, other: Signature) -> bool:
     """Whether two networks saw the same images in the same order, each in its own preparation of them."""
-    alike = ("dataset", "seed", "images", "n")
     prepared = any(result.metadata.get("preprocessing") for result in (one, other))
     same = prepared or one.metadata["fingerprint_data"] == other.metadata["fingerprint_data"]
-    return same and all(one.metadata[key] == other.metadata[key] for key in alike)
+    return same and all(one.metadata[key] == other.metadata[key] for key in ("dataset", "seed", "images", "n"))
 
 
 def _labels(results: list[Signature]) -> list[str]:

@@ -69,9 +69,8 @@ def load_results(path: str | Path) -> pd.DataFrame:
         raise AffscoreError(f"there is no signature in {str(path)!r}; make some: affscore survey ... --store {path}")
     units = {key: one.metadata.get("units", "activations") for key, one in found.items()}  # old files say none
     table = pd.concat([one.table.assign(units=units[key], job=key) for key, one in found.items()], ignore_index=True)
-    known = [name for name in COLUMNS if name in table and name != "seconds"]
-    others = [name for name in table.columns if name not in {*known, "seconds", "job"}]
-    return table[[*known, *others, "seconds", "job"]]
+    names = [name for name in dict.fromkeys([*COLUMNS, *table]) if name in table and name not in ("seconds", "job")]
+    return table[[*names, "seconds", "job"]]
 
 
 def stored_signatures(path: str | Path) -> list[Signature]:

@@ -153,14 +153,13 @@ def survey(
         asked, jobs, client = {only: asked[only]}, 1, None
     results = Store(store, create=True)
     outcomes = look_at(asked, [results])
-    left = [(number, outcome.job) for number, outcome in outcomes.items() if outcome.job is not None]
     if execution.threads is None and client is None:
         execution = replace(execution, threads=max(1, min(torch.get_num_threads(), joblib.cpu_count() // jobs)))
     gpus = torch.cuda.device_count() if execution.device in ("auto", "cuda") and client is None else 0
     ways = [replace(execution, device=f"cuda:{gpu}") for gpu in range(gpus)] if gpus > 1 else [execution]
     where, sources = (results.folder.absolute(), Path.cwd()), (*registered.values(), *registered_data.values())
-    turns = zip(left, itertools.cycle(ways), strict=False)
-    calls = [delayed(measure)(number, job, *where, how, command, sources) for (number, job), how in turns]
+    turns = zip([one for one in outcomes.values() if one.state == "to do"], itertools.cycle(ways), strict=False)
+    calls = [delayed(measure)(one.number, one.job, *where, how, command, sources) for one, how in turns]
     if calls:
         bar: Any = {"total": len(asked), "initial": len(asked) - len(calls), "unit": "job"}
         hidden = None if progress is None else not progress

@@ -72,7 +72,9 @@ def measure(
     threads = execution.threads or torch.get_num_threads()
     try:
         with ONE_AT_A_TIME, contextlib.chdir(folder), switched(torch.get_num_threads, torch.set_num_threads, threads):
-            result = _measured(job, execution)
+            with warnings.catch_warnings(action="ignore", category=UserWarning):  # what is worth saying is in the notes
+                found = signatures(subject_of(job.model, job.dataset, job.options, execution))
+            result = Multiverse.of(found, job.options) if job.options.multiverse else found[0]
             if describe(job).key != job.key:
                 raise AffscoreError("its files were changed after the survey had begun; run it again")
         about = {**result.metadata, "job": job.description, "key": job.key} | ({"command": command} if command else {})
@@ -90,12 +92,6 @@ def outcome_of_error(number: int, error: BaseException) -> Outcome:
     """
     own = isinstance(error, AffscoreError)
     return Outcome(number, "failed", str(error) if own else f"{type(error).__name__}: {first_line(error)}")
-
-
-def _measured(job: Job, execution: Execution) -> Signature | Multiverse:
-    with warnings.catch_warnings(action="ignore", category=UserWarning):  # what is worth saying is in the notes
-        found = signatures(subject_of(job.model, job.dataset, job.options, execution))
-    return Multiverse.of(found, job.options) if job.options.multiverse else found[0]
 
 
 def _lock_of_threads() -> None:

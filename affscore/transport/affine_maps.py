@@ -212,9 +212,8 @@ def _of_uneven_coordinates(source: Tensor, target: Tensor) -> Tensor | None:
         return None
     polar = torch.from_numpy(left @ right.T).to(source.device)
     half = torch.linalg.solve_triangular(factor_x, factor_y @ polar, upper=False, left=False)
-    matrix = torch.empty_like(source)
-    matrix[order[:, None], order] = half
-    return sizes_y[:, None] * matrix * torch.where(sizes_x > 0, 1.0 / sizes_x, 0.0)
+    back = order.argsort()
+    return sizes_y[:, None] * half[back][:, back] * torch.where(sizes_x > 0, 1.0 / sizes_x, 0.0)
 
 
 def gaussian_wasserstein(source: Covariance, target: Covariance, shift: float = 0.0) -> float:

@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
@@ -91,8 +90,7 @@ def optimal_coupling(x: Tensor, y: Tensor) -> Coupling:
     pairing = torch.arange(len(x), device=x.device)
     pairing_cost = _mean_squared_distance(x, y)
     centred_x, centred_y = x - x.mean(dim=0), y - y.mean(dim=0)
-    norms_x = torch.linalg.vector_norm(centred_x, dim=1).square()
-    norms_y = torch.linalg.vector_norm(centred_y, dim=1).square()
+    norms_x, norms_y = (torch.linalg.vector_norm(points, dim=1).square() for points in (centred_x, centred_y))
     if _certain_in_float32(centred_x, centred_y, norms_x, norms_y):
         return Coupling(pairing, pairing_cost, pairing_cost, True, "float32")
     # costs less |x_i|^2, which is the same for the whole row and changes no assignment
@@ -105,8 +103,7 @@ def optimal_coupling(x: Tensor, y: Tensor) -> Coupling:
     rows = diagonal <= certain.amin(dim=1) + unit * norms_x
     if rows.all() or (diagonal + norms_x <= (certain + (1 + unit) * norms_x[:, None]).amin(dim=0)).all():
         return Coupling(pairing, pairing_cost, pairing_cost, True, "float64")
-    _, columns = linear_sum_assignment(costs.cpu().numpy())
-    assignment = torch.from_numpy(np.asarray(columns, dtype=np.int64)).to(x.device)
+    assignment = torch.from_numpy(linear_sum_assignment(costs.cpu().numpy())[1]).to(x.device)
     cost = _mean_squared_distance(x, y[assignment])
     if pairing_cost <= cost + rounding:
         return Coupling(pairing, pairing_cost, pairing_cost, True, "assignment")

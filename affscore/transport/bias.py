@@ -162,12 +162,11 @@ def extrapolated_affinity_scores(
     if n // group < FEWEST:
         return math.nan, math.nan
     images = torch.arange(n, device=source.points.device).reshape(-1, group)
-    half = len(images) // 2
     coupling: CouplingName = "paired" if score.pairing_optimal is None else "exact"
     try:
         first, second = (
             affinity_score(source.part(rows), target.part(rows), score.covariance, ridge=ridge, coupling=coupling)
-            for rows in (images[0::2][:half].flatten(), images[1::2].flatten())
+            for rows in (images[0::2][: len(images) // 2].flatten(), images[1::2].flatten())
         )
     except ConstantInputError:
         return math.nan, math.nan

@@ -28,11 +28,10 @@ def eigenvectors(matrix: Tensor) -> tuple[Tensor, Tensor]:
     Divide and conquer may not converge where many eigenvalues are next to zero; QR iteration, which is slower, does.
     """
     try:
-        values, vectors = torch.linalg.eigh(matrix)
+        return torch.linalg.eigh(matrix)
     except torch.linalg.LinAlgError:
-        found = scipy.linalg.eigh(matrix.numpy(force=True), driver="ev")
-        values, vectors = (torch.from_numpy(one).to(matrix) for one in found)
-    return values, vectors
+        values, vectors = scipy.linalg.eigh(matrix.numpy(force=True), driver="ev")
+        return torch.from_numpy(values).to(matrix), torch.from_numpy(vectors).to(matrix)
 
 
 def quarter_root(matrix: Tensor) -> Tensor:

@@ -269,8 +269,7 @@ def _to_unit_size(points: Tensor) -> float:
 
 def power_of_two_above(number: float) -> float:
     """The power of two p with number / p in [0.5, 1); 1 for zero."""
-    _, exponent = math.frexp(number)
-    return 2.0 ** min(exponent, 1023)
+    return 2.0 ** min(math.frexp(number)[1], 1023)
 
 
 def as_tensor(x: Any, name: str) -> Tensor:

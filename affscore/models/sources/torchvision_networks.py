@@ -36,7 +36,11 @@ class Torchvision(Source):
         trained = weights in enum.__members__  # DEFAULT, too
         weight = enum[weights] if trained else next(iter(enum))
         if trained:
-            model = _pretrained(name, weight)
+            stored = fetch(weight.url, f"the weights {weight.name} of {name}", name)
+            advice = f"remove {stored} so that it is downloaded again"
+            read_tensors(stored, advice=advice)  # torchvision would run what a pickle says
+            what = f"the weights of {name} in the file {stored.name} cannot be used"
+            model = guarded(lambda: _models().get_model_builder(name)(weights=weight), what, advice)
         else:
             file = None if weights == "random" else weights_file(name, weights, enum.__members__)
             # these two initialise themselves only when asked to, and warn when not asked; their trained weights come
@@ -66,11 +70,3 @@ def _models() -> Any:
     import torchvision  # takes seconds, and networks from elsewhere need none of it
 
     return torchvision.models
-
-
-def _pretrained(name: str, weight: Any) -> nn.Module:
-    file = fetch(weight.url, f"the weights {weight.name} of {name}", name)
-    advice = f"remove {file} so that it is downloaded again"
-    read_tensors(file, advice=advice)  # torchvision would run what a pickle says
-    what = f"the weights of {name} in the file {file.name} cannot be used"
-    return guarded(lambda: _models().get_model_builder(name)(weights=weight), what, advice)
