@@ -37,8 +37,8 @@ def signature(
 
     result = measure(model, dataset, criteria=options.chosen_criteria(criteria), **chosen)
     # the scores of blocks mislead without the affine fit
-    shown = [name for name in result.metadata["criteria"] if criteria or name == "affine_fit"]
-    asked = [column.name for name in shown for column in CRITERIA[name].columns]
+    shown = [CRITERIA[name] for name in result.metadata["criteria"] if criteria or name == "affine_fit"]
+    asked = [column.name for one in shown for column in one.columns]
     typer.echo(brief(result.summary, asked).to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
     result.metadata["command"] = _command_line()
     _deliver(result, repr(result).splitlines()[0], out)
@@ -60,8 +60,7 @@ def multiverse(
     """
     from affscore.network.multiverse import multiverse as measure
 
-    chosen["bias"] = bias
-    result = measure(model, dataset, reductions=reductions, **chosen)
+    result = measure(model, dataset, reductions=reductions, bias=bias, **chosen)
     typer.echo(result.summary.to_string(index=False, float_format=lambda value: f"{value:.4f}", na_rep="-"))
     result.metadata["command"] = _command_line()
     _deliver(result, repr(result).splitlines()[0], out)

@@ -100,8 +100,8 @@ def signature_statistics(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
     [0.5, 1.5]
     """
     checked = {name: check_scores(signature, name) for name, signature in signatures.items()}
-    basic = (len, np.mean, np.std, np.min, np.median, np.max)
-    rows = {name: [float(of(scores)) for of in basic] for name, scores in checked.items()}
+    numbers = (len, np.mean, np.std, np.min, np.median, np.max)
+    rows = {name: [float(of(scores)) for of in numbers] for name, scores in checked.items()}
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["activations", *STATISTICS[:5]])
     ratios = {f"max/{name}": table["max"] / table[name].where(table[name] > 0) for name in ("mean", "median")}
     return table.assign(**ratios).astype({"activations": int})
@@ -117,13 +117,11 @@ def check_scores(values: ArrayLike, name: str = "a signature") -> NDArray[np.flo
     Traceback (most recent call last):
     affscore.errors.AffscoreError: a signature must hold scores in [0, 1], got 0.5 to 1.5
     """
-    what = f"{name} must hold numbers, a score for each activation"
-    scores = guarded(partial(np.asarray, values, dtype=np.float64), what)
+    scores = guarded(partial(np.asarray, values, dtype=float), f"{name} must hold numbers, a score for each activation")
     if scores.ndim != 1 or len(scores) == 0:
         raise AffscoreError(f"{name} must be one score for each activation, got shape {scores.shape}")
     if missing := int(np.isnan(scores).sum()):
-        unknown = f"{name} has no score for {missing} of {len(scores)} activations"
-        raise AffscoreError(f"{unknown} (their input is constant); leave these out to compare it")
+        raise AffscoreError(f"{name} lacks {missing} of {len(scores)} scores (of constant input): leave these out")
     if scores.min() < 0 or scores.max() > 1:
         raise AffscoreError(f"{name} must hold scores in [0, 1], got {scores.min():.3g} to {scores.max():.3g}")
     return scores

@@ -103,12 +103,11 @@ def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True)
     if not isinstance(expected, Preprocessing):
         return
     brightest = max((1 - mean) / std for mean, std in zip(expected.mean, expected.std, strict=True))
-    images = [t for t in tensors if t.ndim == 4 and t.shape[1] in (1, 3) and t.is_floating_point()]
-    ranges = [(float(t.min()), float(t.max())) for t in images]
+    pictures = (t for t in tensors if t.ndim == 4 and t.shape[1] in (1, 3) and t.is_floating_point())
+    ranges = [(float(t.min()), float(t.max())) for t in pictures]
     if known and max(expected.mean) > 0 and any(least >= 0 and largest <= 1 for least, largest in ranges):
         means, stds = (", ".join(f"{value:.3g}" for value in values) for values in (expected.mean, expected.std))
-        expects = f"(x - mean) / std, mean {means}, std {stds}"
-        yield f"all values of the images are from 0 to 1; the network expects {expects}"
+        yield f"all values of images are from 0 to 1; the network expects (x - mean) / std, mean {means}, std {stds}"
     elif any(least >= 0 and brightest < LARGEST_NORMALISED < largest <= 255 for least, largest in ranges):
         yield Note("the images hold values from 0 to 255: divide them by 255, normalise as in training", "warning")
 

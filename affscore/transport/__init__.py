@@ -9,7 +9,6 @@ from affscore.lazy import lazy_names
 if TYPE_CHECKING:
     from affscore.transport.affine_maps import AffineMap as AffineMap
     from affscore.transport.affine_maps import affine_map as affine_map
-    from affscore.transport.affine_maps import gaussian_wasserstein as gaussian_wasserstein
     from affscore.transport.affinity import AffinityScore as AffinityScore
     from affscore.transport.affinity import affinity_score as affinity_score
     from affscore.transport.affinity import effective_width as effective_width

@@ -214,29 +214,3 @@ def _of_uneven_coordinates(source: Tensor, target: Tensor) -> Tensor | None:
     half = torch.linalg.solve_triangular(factor_x, factor_y @ polar, upper=False, left=False)
     back = order.argsort()
     return sizes_y[:, None] * half[back][:, back] * torch.where(sizes_x > 0, 1.0 / sizes_x, 0.0)
-
-
-def gaussian_wasserstein(source: Covariance, target: Covariance, shift: float = 0.0) -> float:
-    r"""The 2-Wasserstein (Bures-Wasserstein) distance between two normal distributions.
-
-    .. math:: W_2^2 = \|\mu_X - \mu_Y\|^2 + \operatorname{tr} S_X + \operatorname{tr} S_Y
-       - 2 \operatorname{tr} \bigl(S_Y^{1/2} S_X S_Y^{1/2}\bigr)^{1/2},
-
-    the last trace being the sum of the singular values of :math:`S_Y^{1/2} S_X^{1/2}`, or of other factors.
-
-    Args:
-        source: S_X, in a basis that spans the whole space (k = d).
-        target: S_Y, in the same basis.
-        shift: The distance of the means.
-
-    Returns:
-        The distance, >= 0.
-
-    Source: Gelbrich (1990); Theorem 3.4 (proved on the page Theory).
-
-    >>> x = torch.tensor([[-1.0], [1.0]], dtype=torch.float64)
-    >>> round(gaussian_wasserstein(estimate(x, "empirical"), estimate(4 * x, "empirical")), 6)
-    3.0
-    """
-    fidelity = float(torch.linalg.matrix_norm(target.factor() @ source.factor().T, "nuc"))
-    return max(shift**2 + source.trace + target.trace - 2.0 * fidelity, 0.0) ** 0.5
