@@ -60,7 +60,8 @@ def multiverse(
     """
     from affscore.network.multiverse import multiverse as measure
 
-    result = measure(model, dataset, reductions=reductions, bias=bias, **chosen)
+    chosen["bias"] = bias
+    result = measure(model, dataset, reductions=reductions, **chosen)
     typer.echo(result.summary.to_string(index=False, float_format=lambda value: f"{value:.4f}", na_rep="-"))
     result.metadata["command"] = _command_line()
     _deliver(result, repr(result).splitlines()[0], out)

@@ -121,7 +121,7 @@ def check_scores(values: ArrayLike, name: str = "a signature") -> NDArray[np.flo
     if scores.ndim != 1 or len(scores) == 0:
         raise AffscoreError(f"{name} must be one score for each activation, got shape {scores.shape}")
     if missing := int(np.isnan(scores).sum()):
-        raise AffscoreError(f"{name} lacks {missing} of {len(scores)} scores (of constant input): leave these out")
+        raise AffscoreError(f"{name} has no score for {missing} of {len(scores)} activations (constant?): omit them")
     if scores.min() < 0 or scores.max() > 1:
         raise AffscoreError(f"{name} must hold scores in [0, 1], got {scores.min():.3g} to {scores.max():.3g}")
     return scores

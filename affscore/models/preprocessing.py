@@ -256,8 +256,7 @@ def _ids(tokenizer: Any, text: str) -> Any:
     if isinstance(tokenizer, (str, Path)):
         file = tokenizer_file(str(tokenizer))
         tokenizers = needs("tokenizers", "reading a tokenizer", "transformers")
-        what = f"the file {file.name!r} is not a tokenizer.json that can be read"
-        tokenizer = guarded(lambda: tokenizers.Tokenizer.from_file(str(file)), what)
+        tokenizer = guarded(lambda: tokenizers.Tokenizer.from_file(str(file)), f"{file.name!r} is not a tokenizer.json")
     bases = {f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in type(tokenizer).__mro__}
     if "transformers.PreTrainedTokenizerBase" in bases:
         return tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
