@@ -97,7 +97,7 @@ def test_what_is_no_tokenizer(tokenizer, message):
 def test_a_file_that_is_no_tokenizer(tmp_path, content):
     pytest.importorskip("tokenizers")
     (tmp_path / "tokenizer.json").write_text(content)
-    with pytest.raises(AffscoreError, match=r"'tokenizer.json' is not a tokenizer.json that can be read"):
+    with pytest.raises(AffscoreError, match=r"'tokenizer.json' is not a tokenizer.json: "):
         TextPreprocessing(tmp_path)("a")
 
 
