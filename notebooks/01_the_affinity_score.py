@@ -213,8 +213,8 @@ say(table)
 # * **It depends on the number of channels.** In the plane 512 samples show that $-x$ is distributed as $x$, in 300 dimensions
 #   they do not ({prf:ref}`proof <prop-range>`).
 # * **The default covariance is shrunk, so even an affine map scores below 1** (last row). Where channels outnumber samples, the
-#   empirical covariance has no inverse. *Shrinkage* {cite}`ledoit2004well` mixes it with a multiple of the identity. It
-#   raises mean scores of real networks ({doc}`10_every_choice_at_once`).
+#   empirical covariance has no inverse. *Shrinkage* {cite}`ledoit2004well` mixes it with a multiple of the identity. Low scores
+#   rise by it, and so do mean scores of real networks ({doc}`10_every_choice_at_once`).
 #
 # ## A closed form
 #

@@ -199,7 +199,8 @@ say(moved, "{:.3f}")
 # %% [markdown]
 # **So train an architecture several times, and compare scores of the same $n$ only.** Two trainings differ by $\sqrt 2$ standard
 # deviations, and rarely by twice that. So between two networks, trained once each, a score's difference counts only from
-# three deviations on. (Means over a network move less: {doc}`18_what_is_reproduced`.)
+# three deviations on, and the first activation varies more than the others. (Means over a network move less:
+# {doc}`18_what_is_reproduced`.)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:

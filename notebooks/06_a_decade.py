@@ -26,7 +26,7 @@
 # {glue:text}`network-explained`, the design and the place in a block {glue:text}`place in the design-explained`.
 # {bdg-success}`robust`
 #
-# **Seven designs of 2015 to 2020 show no trend**: the {term}`rank correlation` of the mean score with the year is
+# **In seven designs of 2015 to 2020 no trend can be seen**: the {term}`rank correlation` of the mean score with the year is
 # {glue:text}`year-mean`. {bdg-secondary}`open`
 # :::
 

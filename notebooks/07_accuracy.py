@@ -119,9 +119,8 @@ explained = pd.Series(explained, name="variance of accuracy (%)").to_frame()
 table(explained.rename_axis("explained by"), digits=0)
 
 # %% [markdown]
-# **The family alone explains more than the score.** But both fit some of pure noise, too. Twelve accuracies differ from their mean
-# in 11 ways, of which five families fit 4. The best of seven numbers fits some as well {cite}`freedman1983note`. How much? We
-# shuffle the accuracies among the networks, take the best again, and count how often it
+# **The family alone explains more than the score.** But both fit some of pure noise, too: five families 4/11 of its variance
+# in twelve networks, on average, and the best of seven numbers some as well {cite}`freedman1983note`. How much? We shuffle the accuracies among the networks, take the best again, and count how often it
 # does as well as with the true ones (`p`). Then we shuffle only *within families*: now a number must tell more than the
 # family's name.
 

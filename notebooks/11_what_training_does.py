@@ -72,8 +72,8 @@ from companion.style import narrow, say, table
 # %% [markdown]
 # ## Where do the scores change?
 #
-# **Above all inside residual blocks.** One would expect it, because a block with a shortcut adds to what came in, which is positive
-# already, so the ReLU after the sum has little to do at any time ({doc}`05_residual_connections`). We measured four ResNets
+# **Above all inside residual blocks.** After a sum little can change: a block with a shortcut adds to what came in, which is positive
+# already, so the ReLU there has little to do at any time ({doc}`05_residual_connections`). We measured four ResNets
 # {cite}`he2016deep` and their twins without shortcuts (*plain*), trained on CIFAR-10 by others ({doc}`06_a_decade`), and the same
 # networks with initial weights (batch norms as in training). Here channels are averaged over positions after the activation
 # (*averages after*); at one position, as in chapter 5, the untrained ones score lower.

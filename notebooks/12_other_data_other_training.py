@@ -26,7 +26,7 @@
 # on ImageNet or CIFAR-10 {glue:text}`least-times` to {glue:text}`most-times` times as far, and under every choice of the measure at
 # least {glue:text}`min-every choice` times. {bdg-success}`robust`
 #
-# **Of five ways to train a small network most show in its signature**, but only contrastive training in its mean score.
+# **Most of five ways to train a small network leave a trace in its signature**, but only contrastive training in its mean score.
 # {bdg-warning}`depends`
 # :::
 

@@ -103,7 +103,7 @@ say(layers["affinity score"].unstack())
 #
 # ## Is it so in real networks?
 #
-# **Yes: linear layers score lowest, though they are affine.** We measure each block of eight networks trained on CIFAR-10
+# **Yes: linear layers score lowest here, too, though they are affine.** We measure each block of eight networks trained on CIFAR-10
 # ({doc}`06_a_decade`; JPEG copies of test images). Its score is *paired*: each input stays with its own output
 # ({doc}`10_every_choice_at_once`). Means over blocks:
 

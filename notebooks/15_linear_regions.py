@@ -170,7 +170,7 @@ say(times.xs("noise-1.0", level="way"), "{:.1f}")
 # ## Are wider networks more linear?
 #
 # **Once they fit their labels, wider networks bend less, but their affinity score falls, too.** Where a fifth of the labels is wrong, narrow networks cannot fit
-# them, but wide ones can. Near the width at which they just can, the test error is largest, and then it falls again: *double
+# them, but wide ones can. Near the width at which they just can, the test error is largest, and then it falls, here to that of the narrowest: *double
 # descent* {cite}`nakkiran2020deep`. The poster says that past this width networks become more linear along the data.
 
 # %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Past the dashed line, where networks fit their labels, bend and test error fall while regions multiply and the affinity score falls, too. Mini VGGs of nine widths: three seeds (thin) and their mean (thick)."}, "image": {"width": "540px", "alt": "Four panels below each other over the width on a logarithmic axis. Test error and bend rise up to a dashed vertical line and fall slowly behind it. The number of regions rises all the way. The mean affinity score falls all the way."}}

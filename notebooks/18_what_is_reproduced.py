@@ -101,7 +101,7 @@ say(tests.sum().to_frame("in all").T, "{:.0f}")
 results(claims, "holds")
 
 # %% [markdown]
-# ## What fails on the paper's own numbers, and on functions?
+# ## What fails in the papers' tables, and on functions?
 #
 # **Four claims about functions fail on inputs that are not the paper's, and two tables do not add up.**
 
