@@ -151,8 +151,8 @@ say(100 * found, "{:.0f} %")
 
 # %% [markdown]
 # **On CIFAR-10 the signature finds the family, and the number of activations does not**, because members of a family differ in
-# depth, and each plain network has a residual twin with as many activations. But each family comes from one source of weights,
-# so the signature may have found the source.
+# depth, and each plain network has a residual twin with as many activations. But apart from these twins
+# each family has a source of weights of its own, so the signature may have found the source.
 #
 # **On photographs the number of activations does as well, so nothing is shown beyond it.** Most relatives there are widths of one
 # design and have the same number; the only two of different depth, ResNet-18 and ResNet-50, do not find each other.

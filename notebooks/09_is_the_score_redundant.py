@@ -186,8 +186,8 @@ with house_style():
 # **Does one keep its sign?** CKA rises with the score in nearly all of our networks, but in only {glue:text}`CKA-32 printed` of
 # the paper's 32. Those are other networks, at full size, so networks or computation may differ.
 #
-# **Does one follow it closely?** Our intervals leave open whether one passes 0.5 in every network ({doc}`18_what_is_reproduced`).
-# So whether one of the seven could replace it is not decided. {bdg-secondary}`open`
+# **Does one follow it closely?** Some dots lie below 0.5, but their intervals are wide ({doc}`18_what_is_reproduced`). So whether
+# one of the seven could replace the score is not decided. {bdg-secondary}`open`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals of the correlations", "code_prompt_hide": "How sure? Intervals of the correlations"}
 # Fisher's intervals take activations for independent. Neighbours are alike,

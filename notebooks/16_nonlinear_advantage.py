@@ -188,7 +188,7 @@ accuracy_curves(some.replace({"task": drawn}))
 
 # %% [markdown]
 # **At the same short path length early is worse by {glue:text}`gap-sum` points on the sum and by {glue:text}`gap-noise` on noise.** On
-# the other tasks we see no such gap (last column, in points). Before it stand accuracies in per cent: *untouched*, *late* with a
+# the other tasks we see no gap in favour of *late* (last column, in points). Before it stand accuracies in per cent: *untouched*, *late* with a
 # tenth of the channels left, and *affine*, with nearly none:
 
 

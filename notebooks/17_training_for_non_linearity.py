@@ -73,7 +73,7 @@ from companion.style import say, table
 # mean score towards a target $t$. We compare trainings that begin alike and see the same images:
 #
 # * *free*: without the penalty (mean score {glue:text}`free-mean score`);
-# * *low*: pulled to 0.6, so less linear; *high*: pulled to 0.95, so more linear;
+# * *low*: pulled towards 0.6, so less linear; *high*: pulled towards 0.95, so more linear;
 # * *control* (second study only): pushed as hard as a pulled one, but in a random direction.
 #
 # In the first study, sixty trainings without a control, a mini VGG and a mini ResNet learn two tasks from five seeds: *digits*, and
@@ -159,7 +159,12 @@ against, words = judged("control"), ["difference", "low", "high"]
 against.loc[against.index[2:], words] *= 100
 of = ["mean score", "accuracy (points)", "under noise (points)"]
 against.index = [f"{what}, {way}" for what in of for way in ("low", "high")]
-ours = {"difference": "difference", "low": "from", "high": "to", "holm": "p, all at once"}
+ours = {
+    "difference": "difference",
+    "low": "from",
+    "high": "to",
+    "holm": "p, all at once",
+}
 table(against, ours, digits=3)
 
 # %% [markdown]

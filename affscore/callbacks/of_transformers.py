@@ -42,9 +42,12 @@ class TrainerTracker(_TrainerCallback):
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Count a step. After the last one the network is measured now: the Trainer may load its best weights then."""
-        last = state.global_step >= state.max_steps
-        if self.tracker is not None and (self.tracker.step() or last):
-            self.tracker.measure()  # unless step() did
+        if self.tracker is None:
+            return
+        self.tracker.step()
+        if state.global_step >= state.max_steps:
+            self.tracker.measure()
+        if state.global_step >= state.max_steps or self.tracker.steps % self.tracker.every == 0:
             state.stateful_callbacks[self._key] = self.tracker.state_dict()
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:

@@ -118,8 +118,7 @@ class Line:
 def _above(units: Tensor, zero: Tensor, what: Activation) -> Tensor:
     """Whether units that bend are above zero, (points, units)."""
     above = units > zero[:, None]
-    above &= what.slope != 1
-    return above
+    return above if what.linear is None else above & ~what.linear
 
 
 @torch.inference_mode()

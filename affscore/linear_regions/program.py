@@ -43,10 +43,12 @@ class Activation:
     """ReLU, LeakyReLU or PReLU.
 
     Attributes:
-        slope: Below zero: 0.0 for ReLU, else a number or one for each unit, (units,). A unit with slope 1 is linear.
+        slope: Below zero: 0.0 for ReLU, else a number or one for each unit, (units,).
+        linear: The units that it leaves as they are, whose slope is 1; None for none.
     """
 
     slope: float | Tensor
+    linear: Tensor | None = None
 
     @classmethod
     def of(cls, slope: float | Tensor, shape: torch.Size) -> Activation:
@@ -57,8 +59,9 @@ class Activation:
             shape: Of the features of a sample in the network, (samples, channels, ...).
         """
         if isinstance(slope, Tensor) and slope.numel() > 1:
-            return cls(slope.detach().reshape(-1, *[1] * max(len(shape) - 2, 0)).expand(shape).flatten())
-        return cls(float(slope))
+            slope = slope.detach().reshape(-1, *[1] * max(len(shape) - 2, 0)).expand(shape).flatten()
+            return cls(slope, slope == 1 if bool((slope == 1).any()) else None)
+        return cls(float(slope), torch.tensor(True) if float(slope) == 1 else None)
 
     def bent(self, units: Tensor) -> Tensor:
         """What it makes of features, (points, units)."""
@@ -91,15 +94,15 @@ class MaxPool:
         """The pooling of features, (..., *positions)."""
         axes = int(name[-2])
         positions = features.shape[-axes:]
-        table = torch.zeros(1, 1, dtype=torch.long)
-        for axis, length in enumerate(positions):
+        table = torch.arange(positions.numel(), device=features.device).view(positions)
+        windows = cls(name, window, positions, table)(features)[0].shape[-axes:]
+        for axis in range(axes):
             size, stride, padding, dilation = (int(torch.tensor(one).expand(axes)[axis]) for one in window[:4])
-            pooled = F.max_pool1d(torch.eye(length)[:, None], size, stride, padding, dilation, window[4])
-            inside = pooled[:, 0].T  # of each window which positions, as 0 and 1
-            places = inside.argsort(dim=1, descending=True, stable=True)[:, : int(inside.sum(1).max())]
-            places = places.where(inside.gather(1, places) > 0, places[:, :1])
-            table = (table[:, None, :, None] * length + places[:, None]).flatten(2).flatten(0, 1)
-        return cls(name, window, positions, table.to(features.device))
+            reach = dilation * (size - 1) + 1
+            padded = F.pad(table.movedim(axis, -1), (padding, stride + reach), value=-1)
+            table = padded.unfold(-1, reach, stride)[..., : windows[axis], ::dilation].movedim(-2, axis)
+        table = table.reshape(windows.numel(), -1)
+        return cls(name, window, positions, table.where(table >= 0, table.amax(1, keepdim=True)))
 
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Largest entries, and their positions.
@@ -209,7 +212,8 @@ class Program:
 
     def __init__(self, operations: Sequence[Operation], output: int, widest: int) -> None:
         self.output, self.widest = output, widest
-        last = {number: step for step, one in enumerate(operations) for number in one.inputs if number != output}
+        last = {number: step for step, one in enumerate(operations) for number in (*one.inputs, *one.outputs)}
+        last.pop(output, None)
         unused = [[number for number, at in last.items() if at == step] for step in range(len(operations))]
         self.steps = list(zip(operations, unused, strict=True))
 
@@ -223,9 +227,10 @@ class Program:
         for (what, inputs, outputs), unused in self.steps:
             given = [known[number] for number in inputs]
             for number in unused:
-                del known[number]
+                known.pop(number, None)
             found = what.compute(*given) if isinstance(what, Affine) else bends[type(what)](*given, what)
-            known.update(zip(outputs, tensors_in(found), strict=True))
+            made = zip(outputs, tensors_in(found), strict=True)
+            known.update((number, features) for number, features in made if number not in unused)
         return known[self.output]
 
 

@@ -198,7 +198,7 @@ def meaning_of(event: Event, features: Sequence[Tensor]) -> Meaning:
 
     >>> x = torch.ones(1)
     >>> [meaning_of(Event(function, (x,), {}, [x], [None]), [x]) for function in (torch.relu, torch.neg)]
-    [Activation(slope=0.0), 'affine']
+    [Activation(slope=0.0, linear=None), 'affine']
     >>> meaning_of(Event(torch.sigmoid, (x,), {}, [x], [None]), [x])
     Traceback (most recent call last):
     affscore.errors.AffscoreError: sigmoid is not affine ...

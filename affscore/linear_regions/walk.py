@@ -49,12 +49,13 @@ class DualPass:
         """The states of units decide what becomes of both values."""
         both = x.reshape(2, len(x) // 2, -1)
         here, ahead = both.unbind()
-        linear = what.slope == 1  # has one state
+        if what.linear is not None:  # a unit that does not bend has one state
+            here, ahead = here.masked_fill(what.linear, 0), ahead.masked_fill(what.linear, 0)
         size = here.abs()
         zero = ZERO * size.amax(1, keepdim=True)
         rises = ahead > zero
-        states = torch.where(size > zero, here > 0, rises) | linear  # where it is zero, the way it goes decides
-        self._units.append((here, ahead, (rises == states) | linear, states))
+        states = torch.where(size > zero, here > 0, rises)  # where it is zero, the way it goes decides
+        self._units.append((here, ahead, rises == states, states))
         return torch.where(states, both, what.slope * both).view(x.shape)
 
     def _max_pool(self, x: Tensor, what: MaxPool) -> Tensor:

@@ -270,7 +270,10 @@ def _scores_of(signature: Signature, covariance: CovarianceName, coupling: HeldC
         if (other := metadata.get(name, value)) != value:
             differs = f"the target is a signature with {name}={other!r}, and the penalty takes {name}={value!r}"
             raise AffscoreError(f"{differs}: measure it in the same way (target.scores takes its numbers as they are)")
-    scores = summary["score" if coupling == "fixed" or metadata.get("coupling") == "paired" else "paired"]
+    column = "score" if coupling == "fixed" or metadata.get("coupling") == "paired" else "paired"
+    if column not in summary:
+        raise AffscoreError("the target is a signature of an old version without paired scores: measure it anew")
+    scores = summary[column]
     if (lacking := summary[scores.isna()]).size:
         names = ", ".join(f"{row.activation} of layer {row.layer!r} ({row.flag})" for row in lacking.itertuples())
         raise AffscoreError(f"the target has no score of {names}: choose others by layers=[...] and list their scores")

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _OMITTED = "model weights dataset batch reduction order covariance coupling pairing_optimal decided_by seconds".split()
 """Columns of a signature that a record lacks; those that are the same in every row are in its metadata."""
 
+NOT_FINITE = "not finite"
+"""The flag of an activation that holds NaN or infinity, as in a training that has diverged."""
+
 
 _ALWAYS = ("index", "layer", "call", "activation", "score", "flag")
 
@@ -31,7 +34,7 @@ COLUMNS = (
     Column("accuracy", "number", "share of the probe that is classified rightly; missing where that is not known",
            (0, 1), missing=(ANYWHERE,), required=False),
 )  # fmt: skip
-"""The columns of a record that has all criteria."""
+"""The columns of a record that has all criteria; any number may be missing, with the flag :data:`NOT_FINITE`."""
 
 
 def table_of_record(rows: pd.DataFrame | list[dict[str, Any]]) -> pd.DataFrame:

@@ -20,7 +20,10 @@ from affscore.options import BiasName, Options
 from affscore.recorder.calls import ActivationCall, inner_first
 from affscore.transport.affinity import AffinityScore, affinity_score
 from affscore.transport.bias import extrapolated_affinity_scores
-from affscore.transport.samples import as_samples, centre, eps_of, rounding_of
+from affscore.transport.samples import centre, eps_of, rounding_of
+
+Score = Callable[..., dict[str, Any]]
+"""Gives the row of a pair, options and bias, as :func:`score_pair`."""
 
 LARGEST = 2**13
 """At most so many rows are set aside before it is known that they come."""
@@ -94,6 +97,16 @@ class Pair:
         """Which activation it is, for every sample the same."""
         return self.call.layer, self.call.call, self.call.activation
 
+    @property
+    def rounding(self) -> float:
+        """Unit of rounding of the network's arithmetic there."""
+        return rounding_of(self.dtype)
+
+    @property
+    def eps(self) -> float:
+        """Unit that entries are rounded to: in a mean of numbers in half precision their errors cancel."""
+        return max(eps_of(self.dtype) / math.sqrt(self.terms), self.rounding)
+
     def extend(self, other: Pair, room: int) -> None:
         """Add what the same activation saw of further images, ``room`` being the number of images in all.
 
@@ -112,6 +125,10 @@ class Pair:
         self.sizes = torch.maximum(self.sizes[0], other.sizes[0]), torch.maximum(self.sizes[1], other.sizes[1])
 
 
+class NotFiniteError(AffscoreError):
+    """An activation holds NaN or infinity."""
+
+
 class BatchSamples:
     """What a criterion sees of an activation on a batch.
 
@@ -123,16 +140,21 @@ class BatchSamples:
         target: Y, centred.
 
     Raises:
-        AffscoreError: NaN or infinity in one of them; the message says how many.
+        NotFiniteError: NaN or infinity in one of them; the message names the layer and how many.
     """
 
     def __init__(self, pair: Pair) -> None:
         self.pair = pair
-        self.x, self.y = as_samples(pair.x, "its input", 1)[0], as_samples(pair.y, "its output", 1)[0]
-        rounding = rounding_of(pair.dtype)  # of the network's arithmetic there
-        eps = max(eps_of(pair.dtype) / math.sqrt(pair.terms), rounding)  # in a mean of half precision errors cancel
-        self.source = centre(self.x, rounding, pair.sizes[0], eps)
-        self.target = centre(self.y, rounding, pair.sizes[1], eps)
+        self.x, self.y = self._finite("input", pair.x), self._finite("output", pair.y)
+        self.source = centre(self.x, pair.rounding, pair.sizes[0], pair.eps)
+        self.target = centre(self.y, pair.rounding, pair.sizes[1], pair.eps)
+
+    def _finite(self, side: str, values: Tensor) -> Tensor:
+        if bad := int((~torch.isfinite(values)).sum()):
+            call, what = self.pair.call, f"{bad} NaN or infinite of {values.numel()} reduced values"
+            advice = "check the weights, the data and the precision of the network"
+            raise NotFiniteError(f"the {side} of {call} (call {call.call}) holds {what}; {advice}")
+        return values.double()
 
 
 @contextmanager
@@ -144,7 +166,7 @@ def naming(call: ActivationCall) -> Iterator[None]:
         raise AffscoreError(f"{call} (call {call.call}): {error}") from error
 
 
-def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, Any]]:
+def score_batch(passes: list[list[Pair]], options: Options, score: Score) -> list[dict[str, Any]]:
     """The rows of a batch: of each activation and specification (``specification``: its place in ``options.passes``).
 
     Where several reductions give the same samples, these are scored once.
@@ -152,6 +174,7 @@ def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, An
     Args:
         passes: The pairs of each of the options' passes.
         options: What is measured.
+        score: What scores a pair: :func:`score_pair`, or likewise.
 
     Raises:
         AffscoreError: As :func:`score_pair`.
@@ -164,7 +187,7 @@ def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, An
             pair, coupling = pairs[place], several[0].coupling
             if not pair.refused:
                 same = (found for one, way, found in scored if way == coupling and _same_samples(one, pair))
-                found = next(same, None) or [score_pair(pair, one, options.bias) for one in several]
+                found = next(same, None) or [score(pair, one, options.bias) for one in several]
                 scored.append((pair, coupling, found))
                 for way, row in enumerate(found, number):
                     rows[way, place] = {**row, "specification": way}
@@ -195,13 +218,13 @@ def score_pair(pair: Pair, options: Options, bias: BiasName = "none") -> dict[st
     Raises:
         AffscoreError: NaN or infinity in the activation; the message names the layer and how many.
     """
-    start, (n, width), each = time.perf_counter(), pair.x.shape, pair.points_a_sample
+    start, samples = time.perf_counter(), BatchSamples(pair)
+    (n, width), each = samples.x.shape, pair.points_a_sample
     with naming(pair.call):
         if n < 2:
             raise AffscoreError(f"a score needs at least 2 samples, got {n}")
-        samples = BatchSamples(pair)
         found, flag = _score_and_flag(samples, options)
-        row = {name: getattr(pair.call, name) for name in OF_CALL} | {name: getattr(found, name) for name in _OF_SCORE}
+        row = columns_of_call(pair.call) | {name: getattr(found, name) for name in _OF_SCORE}
         row |= {"score": found.value, "decided_by": found.decided_by or "", "n": n, "width": width, "flag": flag}
         if bias == "extrapolated":
             corrected = math.nan, math.nan
@@ -225,6 +248,11 @@ def _score_and_flag(samples: BatchSamples, options: Options) -> tuple[AffinitySc
         return (_CONSTANT, "constant output") if samples.target.constant else (_NO_SCORE, OTHER_WIDTH)
     found = affinity_score(samples.source, samples.target, options.covariance, coupling=options.coupling)
     return found, "constant output" if found.constant_output else "degenerate input" if found.degenerate_input else ""
+
+
+def columns_of_call(call: ActivationCall) -> dict[str, Any]:
+    """The columns that say which activation a row is of."""
+    return {name: getattr(call, name) for name in OF_CALL}
 
 
 OF_CALL = ("index", "layer", "call", "activation", "kind", "depth")

@@ -26,7 +26,7 @@ from affscore.network.forward import accuracy_of
 from affscore.network.inputs import Forward
 from affscore.network.notes import FEWEST, Note, give_warnings, on_positions, on_rows, too_few
 from affscore.network.result import Signature
-from affscore.network.scoring import score_batch
+from affscore.network.scoring import score_batch, score_pair
 from affscore.options import MASK, CovarianceName, Execution, Options, OrderName, ReductionName, UnitsName, checked
 from affscore.recorder import Recorder
 from affscore.transport.bias import points_needed
@@ -192,7 +192,7 @@ def signatures(subject: Subject) -> list[Signature]:
         for number, chunks in stream.batches(options.n, subject.execution.progress):
             if (batch := run_batch(subject, recorder, number, chunks)) is None:
                 break
-            rows.append(score_batch(batch.passes, options))
+            rows.append(score_batch(batch.passes, options, score_pair))
             batch.passes.clear()  # the next one needs their memory
             batches.append(batch)
             data = stream.fingerprint

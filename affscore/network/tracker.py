@@ -6,7 +6,6 @@ import json
 import math
 import warnings
 from collections.abc import Collection, Mapping
-from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -24,8 +23,8 @@ from affscore.network.forward import accuracy_of
 from affscore.network.inputs import Forward
 from affscore.network.notes import Note, give_warnings
 from affscore.network.probe import keep_samples, keys_of, structure_of
-from affscore.network.record import TrainingRecord, check_record, table_of_record
-from affscore.network.scoring import score_batch
+from affscore.network.record import NOT_FINITE, TrainingRecord, check_record, table_of_record
+from affscore.network.scoring import NotFiniteError, Pair, columns_of_call, score_batch, score_pair
 from affscore.network.signature import Rows, assemble, named_options
 from affscore.options import (
     MASK,
@@ -124,7 +123,7 @@ def track(  # the others are those of signature
     return tracker
 
 
-class Tracker(AbstractContextManager["Tracker"]):
+class Tracker:
     """Measures a network in training; :func:`track` makes one, and measures at once.
 
     Attributes:
@@ -150,7 +149,7 @@ class Tracker(AbstractContextManager["Tracker"]):
             Whether it was measured.
 
         Warns:
-            AffscoreWarning: It could not be measured, as where its activations hold NaN or infinity; once.
+            AffscoreWarning: It could not be measured, or some of its activations hold NaN or infinity; once.
         """
         self.steps += 1
         return self.steps % self.every == 0 and self.measure()
@@ -178,7 +177,12 @@ class Tracker(AbstractContextManager["Tracker"]):
                 warnings.warn(f"step {self.steps} was not measured: {sentence}", AffscoreWarning, stacklevel=3)
             self._failed.append([self.steps, sentence])
             return False
+        before, now = ({row["flag"] for row in some} for some in (self._rows, rows))
         self._rows += table_of_record(rows).to_dict("records")
+        if NOT_FINITE in now - before:
+            says = f"activations hold NaN or infinity at step {self.steps} or later, and have no score there"
+            self._notes.append(Note(f"{says} (flag {NOT_FINITE!r}): the training has diverged", "warning"))
+            give_warnings(self._notes[-1:], stacklevel=3)
         return True
 
     def _begin(self, subject: Subject) -> None:
@@ -190,14 +194,16 @@ class Tracker(AbstractContextManager["Tracker"]):
         self._keys, self._notes = keys_of(rows), signature.notes
         self._metadata = {**signature.metadata, "probe": self.identity, "every": self.every, "start": self._start}
         del self._metadata["accuracy"]
+        if self._start:
+            self._notes.append(Note(f"the record begins at step {self._start}: the network had been trained before"))
         give_warnings(self._notes, stacklevel=4)
 
     def _run(self, subject: Subject) -> tuple[Recorder, Batch, Rows]:
-        """Measure the network as it is now."""
+        """Measure the network as it is now; later NaN or infinity in an activation leave it without a score."""
         subject.device = device_of(subject.network)  # it may have moved since
         with recorded(subject, in_training) as recorder:
             batch = cast("Batch", run_batch(subject, recorder, 0, subject.stream.chunks, bool(self._keys)))
-        rows = score_batch(batch.passes, subject.options)
+        rows = score_batch(batch.passes, subject.options, _score_or_flag if self._keys else score_pair)
         rows = numbered([rows])[0] if subject.one_by_one else rows
         if self._keys and (difference := first_difference(self._keys, keys_of(rows))):
             raise AffscoreError(f"the network has another structure than at first: {difference}; begin a new record")
@@ -239,6 +245,7 @@ class Tracker(AbstractContextManager["Tracker"]):
             asked |= {"criteria": list(options.criteria), "probe": self.identity, "network": structure_of(network)}
         return {
             "steps": self.steps,
+            "start": self._start,
             "asked": asked,
             "table": self.table.to_dict("list"),
             "metadata": json.loads(json.dumps(self._metadata)),
@@ -272,14 +279,18 @@ class Tracker(AbstractContextManager["Tracker"]):
             for name, value in asked.items():
                 if stored.get(name) != value:
                     differs = f"with {name}={stored.get(name)!r}, and this tracker has {name}={value!r}"
-                    raise AffscoreError(f"the state is of a tracker {differs}: make it so, or begin a new record")
+                    advice = "make the tracker as it was made before, or begin a new record"
+                    raise AffscoreError(f"the state is of a tracker {differs}; {advice}")
             rows: Rows = table.to_dict("records")
             keys = keys_of(row for row in rows if row["step"] == rows[0]["step"])
             if self._keys not in ([], keys):
                 raise AffscoreError("the state is of a network with other activations; begin a new record")
             self._rows, self._keys, self.subject.one_by_one = rows, keys, given["one_by_one"]
-        self.steps, self._failed = given["steps"], given["failed"]
+        self.steps, self._start, self._failed = given["steps"], given["start"], given["failed"]
         self._metadata, self._notes = given["metadata"], notes
+
+    def __enter__(self) -> Tracker:
+        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
@@ -289,3 +300,11 @@ class Tracker(AbstractContextManager["Tracker"]):
 
     def __repr__(self) -> str:
         return f"Tracker at step {self.steps}, measuring every {self.every}\n{self.record!r}"
+
+
+def _score_or_flag(pair: Pair, *options: Any) -> dict[str, Any]:
+    try:
+        return score_pair(pair, *options)
+    except NotFiniteError:
+        n, width = pair.x.shape
+        return columns_of_call(pair.call) | {"n": n, "width": width, "bound_exceeded": False, "flag": NOT_FINITE}

@@ -28,7 +28,7 @@ from affscore.nonlinear_advantage.surgery import units_in
 from affscore.nonlinear_advantage.units import ChannelGELU
 from affscore.options import Execution, Options, check_word, checked, is_number
 from affscore.recorder.model_state import device_of, random_states_kept, unwrapped
-from affscore.transport.samples import centred, rounding_of
+from affscore.transport.samples import centred
 
 CriterionName = Literal["slope", "affinity", "random"]
 
@@ -215,7 +215,7 @@ def table_of_channels(model: nn.Module, pairs: list[Pair], by: CriterionName, se
             x, y = of_path[path].x, of_path[path].y
             if isinstance(unit, ChannelGELU):  # the recorder sees the GELU inside; means keep the interpolation
                 y = torch.lerp(y, x, unit.slope.detach().to(y))
-            value = channel_scores(x, y, rounding_of(of_path[path].dtype), f"layer {layer!r}, call {call}: ")
+            value = channel_scores(x, y, of_path[path].rounding, f"layer {layer!r}, call {call}: ")
         tables.append(pd.DataFrame({"layer": layer, "call": call, "channel": range(len(value)), "value": value}))
     return pd.concat(tables, ignore_index=True)
 

@@ -42,7 +42,7 @@ _MEASURED = {
     "sigmoid-not-near-zero": ("on other inputs its lowest score is {}", r"Sigmoid (\S+)"),
     "no-outliers": ("{} networks stand beside another family", r"others (\d+ of \d+)"),
     "average-of-table-2": ("{} of {} averages differ", r"^(\d+) of the (\w+)"),
-    "tanh-lower-than-sigmoid": ("on other inputs its lowest score is above half of Sigmoid's (our limit) by {}", r"(\S+) \["),
+    "tanh-lower-than-sigmoid": ("on other inputs its lowest is above half of Sigmoid's (our limit) by {}", r"(\S+) \["),
     "shrinkage-is-constant": ("on other inputs the score of one function moves by {}", r"functions (\S+)"),
     "pure-convnets-low-spread": ("fails in two tests: on digits they spread by {} more than ViTs'", r"ViTs (\S+)"),
     "table-1-sums-up-table-2": ("{1} of {0} numbers differ", r"Of (\d+) .* (\d+) differ"),

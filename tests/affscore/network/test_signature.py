@@ -307,7 +307,7 @@ def test_nan_in_the_weights_is_found_at_the_first_activation_that_sees_it():
     model = small_net()
     with torch.no_grad():
         model[3].weight[2, 0, 0, 0] = torch.nan
-    message = r"tanh of layer '4' \(call 0\): its input must be finite, got 32 NaN or infinite of 160 values"
+    message = r"the input of tanh of layer '4' \(call 0\) holds 32 NaN or infinite of 160 reduced values"
     with pytest.raises(AffscoreError, match=message):
         signature(model, pictures(32), n=32)
     assert not model[0]._forward_hooks

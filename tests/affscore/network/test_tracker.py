@@ -16,6 +16,8 @@ from torch.utils.data import DataLoader, IterableDataset
 
 import affscore
 from affscore import AffscoreError, AffscoreWarning, load_record, track
+from affscore.network.columns import misfits
+from affscore.network.record import COLUMNS
 
 from .trainings import Augmented, Moody, Training, network, probe, same, samples, small
 
@@ -325,12 +327,15 @@ class TestErrors:
         tracker = track(training.model, probe(), every=1)
         with torch.no_grad():
             training.model[5].weight.fill_(torch.nan)
-        with pytest.warns(AffscoreWarning, match=r"step 1 was not measured: .* must be finite, got \d+ NaN") as given:
+        with pytest.warns(AffscoreWarning, match="NaN or infinity at step 1 or later") as given:
             measured = [tracker.step(), tracker.step()]
-        assert measured == [False, False]
+        assert measured == [True, True]
         assert len([one for one in given if issubclass(one.category, AffscoreWarning)]) == 1
-        assert tracker.table["step"].unique().tolist() == [0]
-        (note,) = [note for note in tracker.record.notes if note.startswith("not measured at step 1, 2: ")]
+        later = tracker.table[tracker.table["step"] > 0]
+        assert later["flag"].tolist() == ["", "not finite", "not finite"] * 2
+        assert later["score"].isna().tolist() == [False, True, True] * 2
+        assert not list(misfits(tracker.table, [one for one in COLUMNS if one.name in tracker.table]))
+        (note,) = [note for note in tracker.record.notes if "diverged" in note]
         assert note.kind == "warning"
         again = track(network(), probe(), every=1)
         again.load_state_dict(tracker.state_dict())
