@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -33,9 +33,12 @@ def first_line(error: BaseException) -> str:
     >>> first_line(ValueError("no such weight\nsee above")), first_line(KeyError())
     ('no such weight', 'KeyError')
     """
-    lines = list[str]()
-    with suppress(Exception):  # an error of others may fail to say what it is
+    try:
         lines = str(error).splitlines()
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  # an error of others may fail to say what it is
+        lines = []
     return next(filter(None, map(str.strip, lines)), type(error).__name__)
 
 

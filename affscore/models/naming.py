@@ -158,18 +158,20 @@ def needs(package: str, name: str, extra: str) -> ModuleType:
     return guarded(lambda: importlib.import_module(package), what, f'pip install "affscore[{extra}]"')
 
 
-def found_in(package: str, name: str) -> Iterator[Any]:
-    """What the modules of a package define under a name, in the order of the names of the modules.
+def found_in(package: str, name: str, first: str = "") -> Iterator[Any]:
+    """What the modules of a package define under a name; each module is imported when its turn comes.
 
     Args:
         package: As it is imported.
         name: What each of the modules defines.
+        first: Modules whose names begin so come first, the others in the order of their names.
 
-    >>> [source.prefix for source in found_in("affscore.models.sources", "SOURCE")]
-    ['mini', 'file.py', 'timm', '', 'hf']
+    >>> [source.prefix for source in found_in("affscore.models.sources", "SOURCE", first="timm")]
+    ['timm', 'mini', 'file.py', '', 'hf']
     """
-    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
-        yield getattr(importlib.import_module(f"{package}.{module.name}"), name)
+    modules = [found.name for found in pkgutil.iter_modules(importlib.import_module(package).__path__)]
+    for module in sorted(modules, key=lambda module: not module.startswith(first)):
+        yield getattr(importlib.import_module(f"{package}.{module}"), name)
 
 
 def load_plugins(name: str) -> None:

@@ -206,7 +206,8 @@ def source_of(name: str) -> Source:
     ('mini', 'file.py', '')
     """
     prefix = "file.py" if ".py:" in name else name.partition(":")[0] if ":" in name else ""
-    known = _sources().get(prefix)
+    ours = found_in(__name__, "SOURCE", first=prefix or "torchvision")
+    known = registered.get(prefix) or next((source for source in ours if source.prefix == prefix), None)
     if prefix and (known is None or known.package or not known.knows(name)):  # plugins may take seconds
         load_plugins(prefix)
         known = registered.get(prefix, known)
