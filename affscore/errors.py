@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
@@ -40,6 +40,16 @@ def first_line(error: BaseException) -> str:
     except BaseException:  # noqa: BLE001  # an error of others may fail to say what it is
         lines = []
     return next(filter(None, map(str.strip, lines)), type(error).__name__)
+
+
+def form_of(value: Any) -> str:
+    """What a message says of a tensor or an array, or of something else that a user gave.
+
+    >>> import numpy as np
+    >>> form_of(np.zeros((2, 3))), form_of(None)
+    ('float64 of shape (2, 3)', 'NoneType')
+    """
+    return f"{value.dtype} of shape {tuple(value.shape)}" if hasattr(value, "dtype") else type(value).__name__
 
 
 def guarded(call: Callable[[], Result], what: str, advice: str = "") -> Result:

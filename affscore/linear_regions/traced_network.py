@@ -14,14 +14,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError, form_of, guarded
 from affscore.linear_regions.grid import points_on
 from affscore.linear_regions.line import sweep
 from affscore.linear_regions.pieces import Floats, Trace, bends
 from affscore.linear_regions.tracing import program_of
 from affscore.linear_regions.walk import DualPass, walk
 from affscore.models.card import check_has_weights
-from affscore.models.preprocessing import form_of
 from affscore.options import check_integer
 from affscore.recorder.calls import Functions
 from affscore.recorder.functions import CASTS, kind_of

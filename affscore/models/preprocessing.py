@@ -12,7 +12,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError, form_of, guarded
 from affscore.models.naming import needs, readable_file, user_path
 from affscore.options import check_integer
 from affscore.transport.samples import check_plain
@@ -207,15 +207,6 @@ class TextPreprocessing:
         stated = getattr(own, "name_or_path", None) or getattr(own, "__name__", type(own).__name__)
         name = None if own is None else Path(own if isinstance(own, (str, Path)) else str(stated)).name
         return {"tokenizer": name, "length": self.window, "vocabulary": self.vocabulary, "maximum": self.maximum}
-
-
-def form_of(value: Any) -> str:
-    """What a message says of a tensor or an array, or of something else that a user gave.
-
-    >>> form_of(torch.zeros(2, 3)), form_of(None)
-    ('torch.float32 of shape (2, 3)', 'NoneType')
-    """
-    return f"{value.dtype} of shape {tuple(value.shape)}" if hasattr(value, "dtype") else type(value).__name__
 
 
 Expected = Preprocessing | TextPreprocessing

@@ -11,8 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, guarded
-from affscore.models.preprocessing import form_of
+from affscore.errors import AffscoreError, form_of, guarded
 from affscore.recorder.dataflow import mapped, tensors_in
 
 Forward = Callable[[nn.Module, Any], Any]

@@ -14,14 +14,13 @@ from PIL import Image
 from torch import Tensor
 from torch.utils.data import default_collate
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError, form_of, guarded
 from affscore.models.preprocessing import (
     Expected,
     Preprocessing,
     TextPreprocessing,
     assumed_preprocessing,
     check_token_ids,
-    form_of,
 )
 from affscore.network.inputs import Feeding, Inputs
 from affscore.options import MASK

@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from affscore.errors import AffscoreError, guarded, guarding
+from affscore.errors import AffscoreError, form_of, guarded, guarding
 from affscore.models.data import DataSource, ImageSet, NamedData
 from affscore.models.naming import readable_file, split_path
-from affscore.models.preprocessing import TextPreprocessing, check_token_ids, form_of, image_tensor, tokenizer_file
+from affscore.models.preprocessing import TextPreprocessing, check_token_ids, image_tensor, tokenizer_file
 from affscore.models.weight_files import read_tensors
 
 SAMPLES, LABELS = ("x", "data", "images"), ("y", "labels")
