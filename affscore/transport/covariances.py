@@ -113,7 +113,8 @@ def covariance(x: Samples, name: CovarianceName = "ledoit-wolf", ridge: float = 
     matrix = estimate(sample.points, name, ridge=ridge).matrix * sample.scale * sample.scale
     largest = float(matrix.diagonal().max())
     if not sample.constant and not sys.float_info.min <= largest < float("inf"):
-        raise AffscoreError(f"variances of {largest:.1g} are beyond float64; divide the samples by their size first")
+        size = "small" if largest < 1.0 else "large"
+        raise AffscoreError(f"the covariance is too {size} for float64; divide the samples by their size first")
     return matrix
 
 

@@ -57,7 +57,7 @@ def logits_along_path(paths: Mapping[str, Sequence[Segment]], logit: int, part: 
         kinks = first.breakpoints[first.breakpoints < part]
         low = magnified.get_xaxis_transform()
         magnified.plot(kinks * first.length, np.full_like(kinks, 0.04), "|", transform=low, color=PALETTE["vermilion"])
-        magnified.set_title(f"enlarged: {len(kinks)} kinks")
+        magnified.set_title(f"enlarged: {len(kinks)} kink{'s' * (len(kinks) != 1)}")
         whole.set_title(f"{literal(name)}: {sum(len(one.breakpoints) for one in path)} kinks")
         whole.set_ylabel(f"output {logit}")
     for column in (panels[::2], panels[1::2]):
