@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from affscore.transport.covariances import Covariance as Covariance
     from affscore.transport.covariances import covariance as covariance
     from affscore.transport.covariances import estimate as estimate
-    from affscore.transport.covariances import ledoit_wolf_intensity as ledoit_wolf_intensity
     from affscore.transport.diagonal import DiagonalScore as DiagonalScore
     from affscore.transport.diagonal import DiagonalStream as DiagonalStream
     from affscore.transport.diagonal import diagonal_affinity as diagonal_affinity

@@ -12,7 +12,7 @@ from torch.nn.functional import pad
 
 from affscore.errors import AffscoreError
 from affscore.options import CovarianceName, check_word
-from affscore.transport.samples import Samples, as_samples, centre, power_of_two_above, second_moments
+from affscore.transport.samples import Samples, as_samples, centre, second_moments
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def covariance(x: Samples, name: CovarianceName = "ledoit-wolf", ridge: float = 
 
     ``empirical`` is :math:`S = \frac1n \sum_i (x_i - \bar x)(x_i - \bar x)^\top`; ``ledoit-wolf`` is
     :math:`(1-\lambda) S + \lambda \frac{\operatorname{tr} S}{d} I` with the intensity of
-    :func:`ledoit_wolf_intensity`. A ridge adds ``ridge * tr(S)/d`` to the diagonal: it is relative, so
+    :func:`shrinkage`. A ridge adds ``ridge * tr(S)/d`` to the diagonal: it is relative, so
     that the affinity score does not depend on the units.
 
     Args:
@@ -139,39 +139,20 @@ def estimate(
     return Covariance(scatter, dimension, intensity, (intensity + ridge) * level, centred)
 
 
-def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None) -> float:
-    r"""Shrinkage intensity of Ledoit and Wolf for centred samples.
+def shrinkage(centred: Tensor, scatter: Tensor, dimension: int, of_multiples: float) -> Tensor:
+    r"""Shrinkage intensity of Ledoit and Wolf, in [0, 1], with a derivative.
 
     .. math:: \lambda = \frac{\min(\beta, \delta)}{\delta},\qquad
        \beta = \frac1n \Bigl(\frac1n \sum_i \|x_i\|^4 - \|C\|_F^2\Bigr),\qquad
-       \delta = \|C\|_F^2 - \frac{(\operatorname{tr} C)^2}{d},
-
-    with C the empirical covariance. All three sums are those of the Gram matrix too, so the smaller of
-    the two products is formed, and the samples may be given in any orthonormal basis that spans them.
+       \delta = \|C\|_F^2 - \frac{(\operatorname{tr} C)^2}{d}
 
     Args:
-        centred: Tensor (n, k), centred.
-        dimension: d, where it is not k.
-
-    Returns:
-        A number in [0, 1]; 0 for d = 1 and where C is a multiple of the identity.
+        centred: Tensor (n, k), centred, of about unit size, in any orthonormal basis that spans the samples.
+        scatter: C, their empirical covariance, tensor (k, k).
+        dimension: d, the number of coordinates.
+        of_multiples: What it is of a multiple of the identity, which any intensity leaves as it is.
 
     Source: Ledoit and Wolf (2004); equals :func:`sklearn.covariance.ledoit_wolf_shrinkage`.
-
-    >>> ledoit_wolf_intensity(torch.tensor([[-1.0], [1.0]], dtype=torch.float64))
-    0.0
-    """
-    n, k = centred.shape
-    # so that no fourth power over- or underflows
-    centred = centred / power_of_two_above(float(centred.abs().max()))
-    scatter = (centred.T @ centred if k <= n else centred @ centred.T) / n
-    return float(shrinkage(centred, scatter, dimension or k, 0.0))
-
-
-def shrinkage(centred: Tensor, scatter: Tensor, dimension: int, of_multiples: float) -> Tensor:
-    """The intensity, with a derivative, given the covariance (or the Gram matrix) C.
-
-    ``of_multiples`` is that of a multiple of the identity, which any intensity leaves as it is.
     """
     n, rounding = len(centred), 16 * torch.finfo(scatter.dtype).eps
     fourth = centred.double().square().sum(dim=1).square().mean()
