@@ -81,7 +81,7 @@ signatures(pd.concat(both))
 # %% [markdown]
 # Read a signature in three steps, here ResNet-18's.
 #
-# * **By place.** After a block's sum scores are higher ({doc}`05_residual_connections`), in DigitsNet, a small network on digits,
+# * **By place.** After a block's sum, scores are higher ({doc}`05_residual_connections`), in DigitsNet, a small network on digits,
 #   in three blocks of four.
 # * **By zeros.** The more of its data a ReLU cuts off, the lower it scores ({numref}`fig-zeros`). After the sum at depth 15 it has
 #   only {glue:text}`15-score`: {glue:text}`15-zeros` of its outputs are zero, after other sums at most {glue:text}`others-zeros`.
