@@ -61,7 +61,7 @@ from affscore import affinity_score, transport
 from companion.chapter_01 import activation_panels, steps_of_a_score
 
 
-# %% mystnb={"figure": {"name": "fig-1-ranges", "caption": "Of four windows of inputs a ReLU scores lowest on the one where only a tenth is positive (paper Fig.\u00a02 A)."}, "image": {"width": "540px", "alt": "Four panels, each with its own vertical axis, with the graph of ReLU and a window of inputs of width 20 that lies at [-20, 0], [-18, 2], [-10, 10] and [0, 20]. The scores are 1.00, 0.27, 0.68 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine map misses them."}}
+# %% mystnb={"figure": {"name": "fig-1-ranges", "caption": "Of four windows of inputs a ReLU scores lowest on the one where only a tenth is positive (paper Fig.\u00a02 A)."}, "image": {"width": "432px", "alt": "Four panels, each with its own vertical axis, with the graph of ReLU and a window of inputs of width 20 that lies at [-20, 0], [-18, 2], [-10, 10] and [0, 20]. The scores are 1.00, 0.27, 0.68 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine map misses them."}}
 def relu(x):
     return np.maximum(x, 0)
 
@@ -152,9 +152,9 @@ print(f"largest error of an entry of A: {error:.0e}")
 # %% [markdown]
 # ## The score
 #
-# How large can $W_2(T X, Y)$ be? Plans may split points, too, but none is cheaper for it. To spread every point evenly over all
-# points of $Y$ costs $2 \operatorname{tr} \Sigma_Y$, since $T X$ and $Y$ have the same mean and covariance (nearly, with a shrunk one). So the best plan
-# costs no more ({prf:ref}`Proposition 3.5 <prop-3-5>`). The score is one minus the ratio of both distances (equation 5 of the
+# How large can $W_2(T X, Y)$ be? One plan spreads every point evenly over all points of $Y$. It costs
+# $2 \operatorname{tr} \Sigma_Y$, since $T X$ and $Y$ have the same mean and covariance (nearly, with a shrunk one). The best plan
+# costs no more, though it splits no point ({prf:ref}`Proposition 3.5 <prop-3-5>`). The score is one minus the ratio of both distances (equation 5 of the
 # paper):
 #
 # $$
@@ -184,6 +184,18 @@ print(f"1 - {distance:.3f} / {size:.3f} = {score:.4f}, library {library:.4f}")
 #
 # **A score of 1 does not mean that the map is affine, and a low one does not mean that it is not.** With the empirical
 # covariance the score is 1 exactly when the cloud $Y$ is an affine image of the cloud $X$ by a positive semi-definite matrix.
+#
+# * **A rotation, a sign or a general matrix scores low**, the lower the more channels: an optimal plan does not turn a cloud
+#   round. That suits activations, which act on each coordinate, except where one falls, as $-x$ does
+#   ({doc}`02_activation_functions`).
+# * **The score compares distributions, not pairs.** A shuffled copy scores 1, though nothing predicts $y_i$ from $x_i$.
+# * **It depends on the numbers of samples and of channels.** In the plane 512 samples show that $-x$ is distributed as $x$, in 300
+#   dimensions they do not ({prf:ref}`proof <prop-range>`). With infinitely many $-x$ scores 1, and so does an independent copy:
+#   compare scores at the same $n$ ({doc}`03_estimating_it_well`).
+# * **The default covariance is shrunk, so even an affine map scores below 1** (last row). Where channels outnumber samples, the
+#   empirical covariance has no inverse. *Shrinkage* {cite}`ledoit2004well` mixes it with a multiple of the identity. Low scores
+#   rise by it, and so do mean scores of real networks ({doc}`10_every_choice_at_once`).
+#
 # Scores of linear maps and of a shuffle, by the number of channels:
 
 # %%
@@ -204,18 +216,6 @@ table.round(2)
 say(table)
 
 # %% [markdown]
-# * **A rotation, a sign or a general matrix scores low**, the lower the more channels: an optimal plan does not turn a cloud
-#   round. That suits activations, which act on each coordinate, except where one falls, as $-x$ does
-#   ({doc}`02_activation_functions`).
-# * **The score compares distributions, not pairs.** A shuffled copy scores 1, though nothing predicts $y_i$ from $x_i$.
-# * **It depends on the number of samples.** With infinitely many normal ones $-x$ scores 1, and so does an independent copy:
-#   compare scores at the same $n$ ({doc}`03_estimating_it_well`).
-# * **It depends on the number of channels.** In the plane 512 samples show that $-x$ is distributed as $x$, in 300 dimensions
-#   they do not ({prf:ref}`proof <prop-range>`).
-# * **The default covariance is shrunk, so even an affine map scores below 1** (last row). Where channels outnumber samples, the
-#   empirical covariance has no inverse. *Shrinkage* {cite}`ledoit2004well` mixes it with a multiple of the identity. Low scores
-#   rise by it, and so do mean scores of real networks ({doc}`10_every_choice_at_once`).
-#
 # ## A closed form
 #
 # Two situations have the same simple formula,
@@ -230,6 +230,10 @@ say(table)
 # * **With $n$ fixed, very many independent coordinates and shrinkage**, for any $\sigma$ with $\operatorname{corr} \ge 0$. There all points of a cloud
 #   are nearly equally far apart, and $\sigma(x_i)$ is no closer to any other $T(x_j)$ than to $T(x_i)$. So pairing
 #   them is the best plan, and the same calculation applies.
+#
+# **The formula predicts the scores of ReLU, Tanh and SiLU.** Remember ReLU's 0.62: the inputs of activations in a wide random
+# network look normal. The square has no correlation with its input. On a line it still scores above one half, as an affine image
+# of the inputs can be distributed a little like the squares. With more coordinates its score goes to 0.
 
 # %%
 functions = {"ReLU": torch.relu, "Tanh": torch.tanh}
@@ -245,10 +249,6 @@ columns = ["corr", "predicted", "1 coordinate", f"{width} coordinates"]
 pd.DataFrame(rows, index=columns).T.round(3)
 
 # %% [markdown]
-# **The formula predicts the scores of ReLU, Tanh and SiLU.** Remember 0.62: pre-activations of a wide random network look normal. The square
-# has no correlation with its input. On a line it still scores above one half, as an affine image of the inputs can be
-# distributed a little like the squares. With more coordinates its score goes to 0.
-#
 # ## Exercises
 #
 # Remove the `#` before a check: it tells you whether you are right.

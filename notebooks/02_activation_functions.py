@@ -85,6 +85,9 @@ if model:
 #
 # **The more outputs of a ReLU are zero, the lower it scores.** One that cuts off nothing is the identity and scores 1; the more
 # it cuts off, the more it changes. For a normal input with as many zeros {eq}`eq-1-closed` predicts the score (dashed).
+#
+# **Channels that differ lift a score above the curve**, which has equal channels. One that is nearly always zero varies little, and
+# so it counts little.
 
 # %% mystnb={"figure": {"name": "fig-2-activity", "caption": "The more outputs are zero, the lower ReLUs score; most lie on or above the curve of a normal input. Ten trained networks at one random position of each image: plain and residual on {term}`JPEG copies` of CIFAR-10, SqueezeNets (1.0 quantised) on 512 photographs."}, "image": {"width": "540px", "alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; the points of plain networks spread furthest above it."}}
 images_of = ["CIFAR-10", "photographs"]
@@ -99,8 +102,7 @@ score = 1 - np.sqrt(1 - norm.cdf(m) / np.sqrt(variance))
 activity(relus, pd.Series(score, norm.cdf(-m)))
 
 # %% [markdown]
-# **Channels that differ lift a score above the curve.** One that is nearly always zero varies little, and so it counts little; the
-# curve has equal channels. The {term}`rank correlation` of score and zeros:
+# The {term}`rank correlation` of score and zeros (in the two deepest plain networks, which trained less well, zeros say little):
 
 
 # %%
@@ -117,13 +119,14 @@ table(related)
 say(related)
 
 # %% [markdown]
-# In the two deepest plain networks, which trained less well, the share of zeros says little.
-#
 # ## Six functions on sliding inputs
 #
 # **ReLU is non-linear only where inputs cross its kink, Sigmoid at every mean.** Off its kink ReLU is a straight line, but a
 # Sigmoid is curved everywhere. As in the paper we take clouds of 1000 points in $\mathbb{R}^{300}$ with independent normal coordinates of
-# mean $m$ and standard deviation $s$.
+# mean $m$ and standard deviation $s$ (std).
+#
+# Where all curves are at 1, the function is affine for narrow and wide clouds. (At the far left ReLU returns 0 alone, a constant.)
+# Where only that of $s = 2$ leaves the top, only the widest cloud reaches the bend.
 
 # %% mystnb={"figure": {"name": "fig-2-domain", "caption": "ReLU scores below 1 only where inputs cross its kink, Sigmoid at every mean. The functions (above), and their scores over the mean of the input (below), with a line for each of three standard deviations."}, "image": {"width": "540px", "alt": "Two panels with three curves each. Those of ReLU are at 1 except in a dip left of 0, the broader the wider the input. Those of Sigmoid lie at different heights at nearly every mean, the lower the wider the input."}}
 domain = sweep("domain").query("draw == 0")
@@ -137,9 +140,6 @@ others = few.set_index("activation").loc[names].reset_index()
 activation_domain(others, activation_graphs(names), columns=2)
 
 # %% [markdown]
-# Where all curves are at 1, the function is affine for narrow and wide clouds. (At the far left ReLU returns 0 alone, a constant.)
-# Where only that of the standard deviation 2 leaves the top, only the widest cloud reaches the bend.
-#
 # **One formula gives nearly all of these scores**: {eq}`eq-1-closed`, with the correlation of one normal variable and its image. How
 # often is it right, where outputs vary with their input and do not fall?
 
@@ -163,7 +163,7 @@ table(rare[few], digits={"score": 3, "of infinitely many samples": 3})
 
 # %% [markdown]
 # At $s = 0.25$ a handful of 300,000 numbers are positive: the output is zero but for a few spikes, and the score is nearly 0.
-# At $s = 0.1$ none is, so the output is constant, a constant is affine, and the score is 1. Such a score depends on whether
+# At $s = 0.1$ none is: a constant output is affine, and the score is 1. Such a score depends on whether
 # the sample meets a rare event, so count the flags (`constant`) before you average.
 #
 # **The wrong direction.** A cloud of standard deviation 0.01 around -10 sees a tiny, straight piece of SiLU. It scores near 0
@@ -189,14 +189,15 @@ say(turned)
 
 # %% [markdown]
 # So the low left halves of SiLU and GELU are no strong bends. The paper concludes from its figure that modern functions are
-# more non-linear than ReLU over large parts of the axis. Leave out, for each function, the inputs on which it falls or is
-# constant. Then ReLU is the most non-linear of these four, though each on inputs of its own:
+# more non-linear than ReLU over large parts of the axis. Leave out, for each function, the clouds on which it falls or is
+# constant. Then ReLU is the most non-linear of these four, though each on clouds of its own. Mean scores over twenty means and six
+# deviations:
 
 # %%
 averages = pd.DataFrame(
     {
-        "all inputs": domain.groupby("activation")["score"].mean(),
-        "inputs where it rises": varies.groupby("activation")["score"].mean(),
+        "all clouds": domain.groupby("activation")["score"].mean(),
+        "clouds where it rises": varies.groupby("activation")["score"].mean(),
     }
 )
 table(averages.loc[["relu", "gelu", "silu", "hardswish"]].rename(NAMES))
@@ -207,7 +208,7 @@ table(averages.loc[["relu", "gelu", "silu", "hardswish"]].rename(NAMES))
 # Sigmoid is *more* nearly affine around zero, where the textbook plots its bend, than in its flat tails.
 #
 # Tanh is the same function: $\tanh(x) = 2 \operatorname{sigmoid}(2x) - 1$, so it scores on $x$ what Sigmoid scores on $2 x$. The
-# paper notes that Tanh reaches much lower scores than Sigmoid; on inputs twice as wide Sigmoid reaches the same.
+# paper notes that Tanh reaches much lower scores; on inputs twice as wide Sigmoid reaches them, too.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The tails, predicted", "code_prompt_hide": "How sure? The tails, predicted"}
 # For a normal input corr(x, exp(x)) = s / sqrt(exp(s**2) - 1). The tail of

@@ -79,8 +79,13 @@ from companion.sweeps import sweep
 # was fitted to. Just as a line goes through any two points, an affine map carries inputs nearly to their outputs when there are many
 # more channels than images.
 #
-# How large is this error, the *bias*? We take a ReLU with 128 channels of normal inputs, as its score for infinitely many images
+# How large is this error, the *bias*? We take a ReLU with $d = 128$ channels of normal inputs, as its score for infinitely many images
 # is known. Its channels are independent, or their spectrum is *steep*: a few directions hold most of the variance.
+#
+# **Shrinkage is no safe cure.** The library's default mixes the covariance with a multiple of the identity
+# {cite}`ledoit2004well`. Independent channels of equal variance *have* such a covariance, so there (and in the paper's figure 7)
+# it removes the bias. But where variances differ, it levels what really differs: with one image for each channel of the steep
+# spectrum it raises the bias from {glue:text}`1.0-steep` to {glue:text}`1.0-shrunk, steep`.
 
 # %% mystnb={"figure": {"name": "fig-3-bias", "caption": "Few images make the score of a ReLU too high, and shrinkage does not always help. Bars: one standard deviation of a single score; dashed: the formula {eq}`eq-3-bias`."}, "image": {"width": "540px", "alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
 d, ratios = 128, np.array([0.25, 0.5, 1, 2, 4, 8])
@@ -95,12 +100,7 @@ theory = pd.Series(first_order_bias(c, 1.0) / ratios, ratios)
 bias_against_points(summary, theory)
 
 # %% [markdown]
-# **More batches do not help:** their average keeps the bias.
-#
-# **Shrinkage is no safe cure.** The library's default mixes the covariance with a multiple of the identity
-# {cite}`ledoit2004well`. Independent channels of equal variance *have* such a covariance, so there (and in the paper's figure 7)
-# it removes the bias. But where variances differ, it levels what really differs: with one image for each channel of the steep
-# spectrum it raises the bias from {glue:text}`1.0-steep` to {glue:text}`1.0-shrunk, steep`. Slide the number of images:
+# **More batches do not help:** their average keeps the bias. Slide the number of images:
 
 # %%
 biases = summary.pivot_table("bias", "ratio", ["exponent", "covariance"])
@@ -124,13 +124,13 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 # \text{bias} \approx \frac{c\,(1 + c) \sqrt{1 - c}}{8} \cdot \frac{d}{n} .
 # $$ (eq-3-bias)
 #
-# The first factor is 0.075 for ReLU, and at most 0.082 for any activation. So with the empirical covariance eight
-# images for each channel leave about 0.01. With shrinkage they left {glue:text}`8.0-shrunk, steep`
-# in the steep spectrum, so we double their number.
+# The first factor is 0.075 for ReLU, and at most 0.082 for any activation. So with the empirical covariance sixteen
+# images for each channel leave about 0.005. With shrinkage half as many left {glue:text}`8.0-shrunk, steep`
+# in the steep spectrum.
 #
-# Wide layers of trained networks that we fitted need fewer, as they vary in fewer directions than they have
-# channels; the library's notes say where images are too few. This book mostly takes 512, below its own rule: mean scores of
-# networks are then about 0.01 too high, with shrinkage up to twice that ({doc}`06_a_decade`).
+# The 512 images that this book mostly takes keep the rule up to 32 channels. Wide layers of trained networks that we fitted need
+# fewer, as they vary in fewer directions than they have channels. So mean scores of networks are about 0.01 too high, with
+# shrinkage up to twice that ({doc}`06_a_decade`). The library's notes say where images are too few.
 #
 # Without more images, subtract the bias. Where it falls like $1/n$, half of the images double it, so what the score then
 # gains *is* the bias (`bias="extrapolated"`).
@@ -199,7 +199,7 @@ say(moved, "{:.3f}")
 # %% [markdown]
 # **So train an architecture several times, and compare scores of the same $n$ only.** Two trainings differ by $\sqrt 2$ standard
 # deviations, and rarely by twice that. So between two networks, trained once each, a score's difference counts only from
-# three deviations on, and the first activation varies more than the others. (Means over a network move less:
+# three deviations on. (Means over a network move less:
 # {doc}`18_what_is_reproduced`.)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}

@@ -66,7 +66,7 @@ from companion.networks import network_title
 from companion.real_networks import real_multiverses, real_scores
 from companion.shipped import shipped_signature
 
-# %% mystnb={"figure": {"name": "fig-resnet18", "caption": "In each block of ResNet-18 the ReLU after the sum scores higher than the one inside, at depth 15 only just. Signatures of ResNet-18 (quantised ImageNet weights, 512 photographs) and of the network of this page."}, "image": {"width": "540px", "alt": "Affinity score over depth for the activations of two networks. In ResNet-18 those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
+# %% mystnb={"figure": {"name": "fig-resnet18", "caption": "In each block of ResNet-18 the ReLU after the sum scores higher than the one inside. Signatures of ResNet-18 (quantised ImageNet weights, 512 photographs) and of the network of this page."}, "image": {"width": "540px", "alt": "Affinity score over depth for the activations of two networks. In ResNet-18 those after a sum lie between 0.63 and 0.89, those inside a block between 0.49 and 0.75."}}
 photographs = real_scores("photographs")
 resnet = photographs.query("network == 'ResNet-18'")
 spec = model if "@" in model or not weights else f"{model}@{weights}"
@@ -81,9 +81,11 @@ signatures(pd.concat(both))
 # %% [markdown]
 # Read a signature in three steps, here ResNet-18's.
 #
-# * **By place.** In a block the ReLU after the sum of the shortcut scores higher ({doc}`05_residual_connections`).
-# * **By zeros.** The more of its data a ReLU cuts off, the lower it scores ({numref}`fig-zeros`).
-# * **Along the depth.** Where are the lowest scores? Here in the middle, in other networks elsewhere.
+# * **By place.** After a block's sum, scores are higher ({doc}`05_residual_connections`), in DigitsNet, a small network on digits,
+#   in three blocks of four.
+# * **By zeros.** The more of its data a ReLU cuts off, the lower it scores ({numref}`fig-zeros`). After the sum at depth 15 it has
+#   only {glue:text}`15-score`: {glue:text}`15-zeros` of its outputs are zero, after other sums at most {glue:text}`others-zeros`.
+# * **Along the depth.** Where are the lowest scores? Here in the middle.
 
 # %% [markdown]
 # (reading-one)=
@@ -108,9 +110,9 @@ table(usual.rename_axis("place"), headings, {"rare": 0})
 say(100 * usual[["rare"]], "{:.0f} %")
 
 # %% [markdown]
-# A score outside of what is usual is a reason to look:
+# An unusual score is a reason to look:
 #
-# * **0.6 after a sum:** the shortcut is dead, or the activation stands before the sum.
+# * **0.6 after a sum:** the sum is mostly negative, the shortcut is dead, or the activation stands before the sum.
 # * **0.99:** inputs are on one side of the kink (then `r2` is near 1, too), or the average hides the activation (try
 #   `reduction="sample"`).
 # * **1:** the output is constant (column `flag`).
@@ -141,6 +143,11 @@ scores_and_zeros(activations)
 
 # %% tags=["remove-cell"]
 say(about)
+sums = activations.query("network == 'ResNet-18' and kind == 'after-sum'")
+sums = sums.set_index("depth")[["score", "zeros"]]
+sums.loc["others"] = sums.drop(15).max()
+say(sums[["score"]])
+say(100 * sums[["zeros"]], "{:.0f} %")
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 chosen = pd.concat(map(real_multiverses, ["photographs", "CIFAR-10"]))
@@ -156,7 +163,7 @@ print(f"negative in {negative.min()} to {negative.max()} networks")
 # ## From a feature map to a vector
 #
 # **Scores depend on how feature maps become vectors.** A convolution hands its activation a tensor of shape $(n, c, h, w)$, but a
-# score needs one vector for each of the $n$ images. There are four ways:
+# score needs one vector for each of the $n$ images. Four ways:
 #
 # | way | output vector of an image |
 # |---|---|
@@ -179,7 +186,7 @@ ways = ["average after", "average before", "one position"]
 table(three.set_axis(ways))
 
 # %% [markdown]
-# **So compare signatures only under the same reduction and order**, which the library stores with every result.
+# **So compare signatures only under the same reduction and order.**
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Other images", "code_prompt_hide": "How sure? Other images"}
 for name in ("resnet56", "plainnet56"):
@@ -192,8 +199,7 @@ for name in ("resnet56", "plainnet56"):
 # **A score of 0.9 belongs to a correlation of 0.99, one of 0.6 to 0.84.**
 #
 # Where each input is coupled with its own output, as in most layers, the score $\rho$ belongs to the correlation
-# $\kappa = 1 - (1 - \rho)^2$ between the outputs and the affine image of the inputs ({prf:ref}`pairing <prop-paired>`). A ReLU
-# of standard normal inputs, half of which it cuts off, has 0.62.
+# $\kappa = 1 - (1 - \rho)^2$ between the outputs and the affine image of the inputs ({prf:ref}`pairing <prop-paired>`).
 
 # %%
 scale = pd.DataFrame(index=pd.Index([0.97, 0.9, 0.8, 0.7, 0.6, 0.5]))
@@ -206,7 +212,7 @@ table(scale.rename_axis("score"), headings, {"correlation": 3, "lower": 0})
 # %% [markdown]
 # ## Aside: One call
 #
-# `affscore.signature` above measures any network. `mini:digitsnet` is a small residual network of the package, here on 8 x 8
+# `affscore.signature` above measures any network. `mini:digitsnet` is DigitsNet of the package, here on 8 x 8
 # digits {cite}`alpaydin1998optical` that it was not trained on:
 
 # %%

@@ -11,8 +11,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from affscore.plots.style import house_style, legend_below, page
-from companion.style import FIT, INPUT, OUTPUT, narrow
+from affscore.plots.style import PAGE_WIDTH, house_style, legend_below, page
+from companion.style import FIT, INPUT, OUTPUT
 
 Cloud: TypeAlias = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ def activation_panels(
     columns = min(columns, len(panels))
     look: Any = {"xlabel": "$x$", "ylabel": r"$y = \sigma(x)$", "width_ratios": [1.0, 0.4] * columns}
     figure, grid = page(2 * len(panels), 0.75, each=1.6, columns=2 * columns, **look)
-    narrow(figure)
+    figure.set_figwidth(0.6 * PAGE_WIDTH)  # so a phone shows its words larger
     figure.set_layout_engine("constrained", wspace=0.06, hspace=0.06)
     every = np.concatenate([x for x, _, _ in panels.values()])
     line = np.linspace(every.min(), every.max(), 400)

@@ -42,7 +42,7 @@ def activation_domain(table: pd.DataFrame, graphs: pd.DataFrame, *, columns: int
     names = list(dict.fromkeys(table["activation"]))
     columns = min(columns, len(names))
     rows = -(-len(names) // columns)
-    figure = plt.figure(figsize=(PAGE_WIDTH, 0.4 + 2.25 * rows), layout="constrained")
+    figure = plt.figure(figsize=(PAGE_WIDTH, 0.4 + 1.95 * rows), layout="constrained")
     narrow(figure, columns)
     grid = figure.add_gridspec(2 * rows, columns, height_ratios=[1.0, 2.1] * rows)
     for k, name in enumerate(names):
@@ -85,7 +85,7 @@ def activity(table: pd.DataFrame, curve: pd.Series) -> Figure:
     """
     import seaborn as sns  # slow to load
 
-    figure, (axes,) = page(1, 3.6)
+    figure, (axes,) = page(1, 3.0)
     narrow(figure)
     looks = family_styles(table["family"])
     colours, markers = ({group: look[part] for group, look in looks.items()} for part in (0, 1))
