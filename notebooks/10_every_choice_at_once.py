@@ -82,7 +82,7 @@ from companion.style import narrow, say, table, window
 # | **covariance** | shrunk (Ledoit and Wolf) | empirical, as in the theory |
 # | **coupling** | exact: the optimal one | paired: each input with its own output |
 #
-# **Switch one choice, and the signature of ResNet-56 moves**:
+# **Switch one choice, and the signature of ResNet-56 leaves the dashed line**:
 
 # %%
 words = ["reduction", "order", "covariance", "coupling"]
@@ -99,7 +99,7 @@ if model:
 
 # %% [markdown]
 # There are twelve combinations, as for one position both orders are the same. (`affscore.multiverse` measures them in one forward
-# pass.) What does each choice do alone?
+# pass.) **The way to a point matters most:**
 
 # %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Every change of one choice lowers the mean score of every network. Fourteen ImageNet networks under the choices of the published code, and with one of them changed; most weights quantised, 512 photographs."}, "image": {"width": "540px", "alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, average before further left, and one position leftmost in all."}}
 changes = {
@@ -114,7 +114,7 @@ shown = pd.DataFrame({name: means[one] for name, one in changes.items()})
 score_dots(shown.drop("CIFAR-10").droplevel("images"))
 
 # %% [markdown]
-# **The way to a point matters most.** One ReLU has a sharp bend, but the average of many, whose inputs differ, bends gradually. So
+# One ReLU has a sharp bend, but the average of many, whose inputs differ, bends gradually. So
 # averages after come closest to an affine function ({ref}`more <averages>`).
 #
 # ## Do networks and layers keep their order?
