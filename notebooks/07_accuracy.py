@@ -84,11 +84,11 @@ scores = real_scores("CIFAR-10").groupby("network")["score"]
 networks = signature_statistics(dict(list(scores)))
 networks = networks.join(real_networks()[["family", "accuracy"]])
 points = networks.assign(images="twelve networks on CIFAR-10")
-axes = ("mean", "accuracy", "images", "family")
+axes = ["mean", "accuracy", "images", "family"]
 figure = two_measures(points, *axes, ("mean score", "accuracy (%)"), 1)
 for name, row in networks.filter(regex="-\\d\\d$", axis=0).iterrows():
-    side = {"va": "top" if name == "ResNet-44" else "bottom", "ha": "center"}
-    figure.axes[0].text(*row[["mean", "accuracy"]], name[-2:], **side)
+    label = f"\n{name[-2:]}" if name == "ResNet-44" else f"{name[-2:]}\n"
+    figure.axes[0].text(*row[axes[:2]], label, ha="center", va="center")
 figure
 
 # %% [markdown]

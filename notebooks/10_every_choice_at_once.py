@@ -177,17 +177,16 @@ say(agree)
 #    does so with the paper's claims.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Averages over channels are another measurement", "code_prompt_hide": "How sure? Averages over channels are another measurement"}
+# Of mini networks with channels last: how do scores of averages over positions
+# rank with those of averages over the published axes?
 axes_of_code = DEFAULT._replace(reduction="published")
 small = [
     one.scores[DEFAULT].corr(one.scores[axes_of_code], method="spearman")
     for one in stored_multiverses(MULTIVERSES)
     if axes_of_code in one.scores and one.metadata["weights"] != "random"
 ]
-print(
-    "Rank correlation of means over positions and over the published axes "
-    f"in {len(small)} mini networks with channels last: median "
-    f"{np.median(small):.2f}, from {min(small):.2f} to {max(small):.2f}."
-)
+sure = pd.Series(small).agg(["count", "median", "min", "max"])
+table(sure.to_frame("rank correlation").T, digits={"count": 0})
 
 # %% tags=["remove-cell"]
 say(pd.DataFrame({"axes": {"published": np.median(small)}}))

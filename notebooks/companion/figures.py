@@ -315,7 +315,7 @@ def score_dots(table: pd.DataFrame) -> Figure:
     for number, (name, scores) in enumerate(table.items()):
         style = series_style(number)
         look: Any = {"edgecolors": style["color"], "marker": style["marker"], "facecolors": "none", "linewidths": 1.4}
-        heights = np.arange(len(table)) + 0.12 * (number - table.shape[1] // 2)
+        heights = np.arange(len(table)) + 0.16 * (number - table.shape[1] // 2)
         axes.scatter(scores, heights, s=60 / 1.4**number + 8, label=literal(str(name)), zorder=3, **look)
     name_rows(axes, list(table.index))
     axes.grid(axis="y", color=PALETTE["grey"], linewidth=0.5)
