@@ -201,7 +201,7 @@ bundles_of_signatures(two, "network", columns=1, dashed="predicted")
 # %% [markdown]
 # ## Aside: With the norms off
 #
-# As a network is built, its norms subtract 0 and divide by 1. Then averages after score
+# As a network is built, its norms subtract 0 and divide by 1. Then, with averages after, scores are
 # {glue:text}`inside a block-score` inside a block and {glue:text}`after a sum-score` after a sum.
 #
 # Means over all eight networks:
