@@ -120,9 +120,9 @@ say(compared(cifar)[1].loc[["plain-20"], ["plain-56", "ResNet-20"]])
 #
 # ## Is the nearest signature a relative's?
 #
-# Clustering yields a tree of anything. So we ask: is the signature
-# nearest to a network's own that of a *relative*, a network of its family? (Two of the twelve have none.) Relatives of equal depth could be found without any
-# score. So we ask the same of the network with the nearest *number of activations*. How often is it a relative?
+# Clustering yields a tree of anything. So we ask: is the signature nearest to a network's own that of a *relative*, a network of
+# its family? (Two of the twelve have none.) Relatives of equal depth could be found without any score. So we ask the same of the
+# network with the nearest *number of activations*.
 
 
 # %%
@@ -156,6 +156,9 @@ say(100 * found, "{:.0f} %")
 #
 # **On photographs the number of activations does as well, so nothing is shown beyond it.** Most relatives there are widths of one
 # design and have the same number; the only two of different depth, ResNet-18 and ResNet-50, do not find each other.
+#
+# Two asides go on from here. **Removing attention lowers the score** {bdg-warning}`depends`; what shortcuts and small filters do to
+# its mean is not decided. {bdg-secondary}`open` **And families differ before any training.**
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 # of twelve choices; p is how often permuted families do as well
@@ -171,10 +174,7 @@ table(pd.concat(sure), shown, digits={"value": 0, "p_value": 4})
 # %% [markdown]
 # ## Aside: Which part of a design lowers the score?
 #
-# **Removing attention lowers the score.** {bdg-warning}`depends` What shortcuts and
-# small filters do to the mean score is not decided. {bdg-secondary}`open`
-#
-# The paper names these three: attention is "a focusing lens", shortcuts make two groups, and VGG's small filters lower the
+# The paper names three parts: attention is "a focusing lens", shortcuts make two groups, and VGG's small filters lower the
 # score. Whole designs differ in many parts, so we changed one part at a time, in five small designs each, trained on digits.
 # Small filters have 3 x 3 pixels, large ones 7 x 7. Six layers of small ones see the *same field* of 13 x 13 pixels as two of
 # large ones; two have the *same depth*.
@@ -243,10 +243,7 @@ clustered(photographs)
 # %% [markdown]
 # ## Aside: Before training, and in small
 #
-# **Families differ before any training:** the order of layers and the distribution of first weights tell them apart.
-# {doc}`11_what_training_does` says what training adds.
-#
-# The untrained networks are the paper's at full size, with random weights, on noise; the {term}`mini zoo` was trained on digits.
+# The order of layers and the distribution of first weights tell families apart. The untrained networks are the paper's at full size, with random weights, on noise; the {term}`mini zoo` was trained on digits.
 
 # %%
 rows = load_results(RESULTS).query("reduction == 'mean'")

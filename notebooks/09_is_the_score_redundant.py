@@ -107,7 +107,8 @@ with house_style():
     panels.set_titles("{row_name}, {col_name}").set_xlabels("diagonal score")
 
 # %% [markdown]
-# How much of the score's variation over layers does it explain? The squared correlation, medians over networks:
+# **At one position the diagonal score explains nearly all of the score's variation over layers; with averages it misses a fifth
+# to a quarter.** The squared correlation, medians over networks:
 
 # %%
 of_network = whole.groupby(["way", "of", "model"])
@@ -120,9 +121,6 @@ table(agreement.rename_axis(None), headings, digits=0)
 
 # %% tags=["remove-cell"]
 say(100 * agreement, "{:.0f} %")
-
-# %% [markdown]
-# **At one position the diagonal score explains nearly everything; with averages it misses a fifth to a quarter.**
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
@@ -141,14 +139,14 @@ if model:
 # Two things are asked of another number. Does it *keep its sign*: does it rise with the score over the activations of every
 # network, or fall in every one? And does it *follow* the score closely? We tried seven in our 26 networks, the paper five in 32:
 #
-# * **Linear CKA** {cite}`kornblith2019similarity`: are points arranged alike before and after the activation? *Debiased*
+# * **Linear CKA** {cite}`kornblith2019similarity`: how alike points are arranged before and after the activation. *Debiased*
 #   {cite}`song2012feature,nguyen2021wide`: the same, for few images.
-# * **Norm**: how far are outputs from inputs?
-# * **Sparsity**: how many more of the outputs are zero?
-# * **Entropy**: how much more varied are the values of an output?
-# * **R²**: how well does a linear fit predict the outputs? (Perfectly, with fewer images than channels: exercise 9.2.)
-# * **NLC**, the non-linearity coefficient {cite}`philipp2021nonlinearity`: how steep is the function at its inputs, against how
-#   far its outputs spread?
+# * **Norm**: how far outputs are from inputs.
+# * **Sparsity**: how many more of the outputs are zero than of the inputs.
+# * **Entropy**: how much more varied outputs are than inputs.
+# * **R²**: how well a linear fit predicts the outputs. (Perfectly, with fewer images than channels: exercise 9.2.)
+# * **NLC**, the non-linearity coefficient {cite}`philipp2021nonlinearity`: how steep the function is at its inputs, against how
+#   far its outputs spread.
 
 
 # %%
@@ -238,7 +236,7 @@ table(added.rename_axis("cloud"))
 # more strongly than inputs, and only a map that mixes channels can follow. As channels of real networks share much, there the
 # map adds more.
 #
-# ## Aside: With more images, and network by network
+# ## Aside: More images, more networks, all five criteria
 #
 # **With 8,192 images, too, the map adds to averages** ({glue:text}`map of 8192-average after, CIFAR-10` in CIFAR-10 networks), and
 # nothing at one position. **Networks differ:** after averages the diagonal score explains {glue:text}`MobileNetV1 0.75-r2` in
@@ -278,8 +276,6 @@ say(by_n.filter(like="8192").T, "{:.3f}")
 say(100 * ends[["r2"]], "{:.0f} %")
 
 # %% [markdown]
-# ## Aside: In how many networks a criterion rises
-#
 # **Of the paper's five CKA keeps its sign best**: it rises with the score in {glue:text}`cka-measured` of
 # {glue:text}`networks-measured` networks, the 26 above and 36 of the {term}`mini zoo`.
 
@@ -300,8 +296,6 @@ glue("cka-measured", int(positive), display=False)
 glue("networks-measured", len(ours) // 7 + len(mini) // 5, display=False)
 
 # %% [markdown]
-# ## Aside: All five together
-#
 # **Together, too, the paper's five criteria do not replace the score**: fitted to the other families, they predict
 # {glue:text}`explained` of its variation over the layers of a network.
 #

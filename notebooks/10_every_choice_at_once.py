@@ -82,7 +82,7 @@ from companion.style import narrow, say, table, window
 # | **covariance** | shrunk (Ledoit and Wolf) | empirical, as in the theory |
 # | **coupling** | exact: the optimal one | paired: each input with its own output |
 #
-# **Switch one choice, and the signature of ResNet-56 moves**:
+# **Switch one choice, and the signature of ResNet-56 leaves the dashed line**:
 
 # %%
 words = ["reduction", "order", "covariance", "coupling"]
@@ -99,7 +99,7 @@ if model:
 
 # %% [markdown]
 # There are twelve combinations, as for one position both orders are the same. (`affscore.multiverse` measures them in one forward
-# pass.) What does each choice do alone?
+# pass.) **The way to a point matters most:**
 
 # %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Every change of one choice lowers the mean score of every network. Fourteen ImageNet networks under the choices of the published code, and with one of them changed; most weights quantised, 512 photographs."}, "image": {"width": "540px", "alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, average before further left, and one position leftmost in all."}}
 changes = {
@@ -114,7 +114,7 @@ shown = pd.DataFrame({name: means[one] for name, one in changes.items()})
 score_dots(shown.drop("CIFAR-10").droplevel("images"))
 
 # %% [markdown]
-# **The way to a point matters most.** One ReLU has a sharp bend, but the average of many, whose inputs differ, bends gradually. So
+# One ReLU has a sharp bend, but the average of many, whose inputs differ, bends gradually. So
 # averages after come closest to an affine function ({ref}`more <averages>`).
 #
 # ## Do networks and layers keep their order?
@@ -177,17 +177,16 @@ say(agree)
 #    does so with the paper's claims.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Averages over channels are another measurement", "code_prompt_hide": "How sure? Averages over channels are another measurement"}
+# Of mini networks with channels last: how do scores of averages over positions
+# rank with those of averages over the published axes?
 axes_of_code = DEFAULT._replace(reduction="published")
 small = [
     one.scores[DEFAULT].corr(one.scores[axes_of_code], method="spearman")
     for one in stored_multiverses(MULTIVERSES)
     if axes_of_code in one.scores and one.metadata["weights"] != "random"
 ]
-print(
-    "Rank correlation of means over positions and over the published axes "
-    f"in {len(small)} mini networks with channels last: median "
-    f"{np.median(small):.2f}, from {min(small):.2f} to {max(small):.2f}."
-)
+sure = pd.Series(small).agg(["count", "median", "min", "max"])
+table(sure.to_frame("rank correlation").T, digits={"count": 0})
 
 # %% tags=["remove-cell"]
 say(pd.DataFrame({"axes": {"published": np.median(small)}}))

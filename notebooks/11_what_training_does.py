@@ -141,7 +141,8 @@ HTML(
 )
 
 # %% [markdown]
-# Means over all nine trainings, by step; the exact score was measured at the ends only:
+# **The scores dip, rise, and then fall while the network still learns.** Means over all nine trainings (measure: averages after);
+# the exact score was measured at the ends only:
 
 # %%
 means = course.groupby("step")[["accuracy", "score"]].mean()
@@ -150,13 +151,13 @@ for step, name in {0: "untrained", 570: "seeds"}.items():
     means.loc[step, "exact"] = under(load_study(name))["score"].mean()
 columns = {"accuracy": "accuracy (%)", "score": "paired score"}
 columns["exact"] = "exact score"
-table(means, columns, digits={"accuracy": 0}).T
+table(means, columns, digits={"accuracy": 0})
 
 # %% tags=["remove-cell"]
 say(100 * means[["accuracy"]], "{:.0f} %")
 
 # %% [markdown]
-# **The scores dip, rise, and then fall while the network still learns.** Nearly all of the fall lies between steps 57 and 247, while
+# Nearly all of the fall lies between steps 57 and 247, while
 # the accuracy rises from {glue:text}`57-accuracy` to {glue:text}`247-accuracy`; then neither moves much. The exact score falls by
 # less, and this is one architecture on one small data set. {bdg-warning}`depends`
 
@@ -194,13 +195,13 @@ bundles_of_signatures(two, "network", columns=1, dashed="predicted")
 
 # %% [markdown]
 # **VGG-11 rises as predicted**, to a mean of {glue:text}`VGG-11, no norms-predicted` over the last three convolutions. But the
-# paper averages over positions, which lowers VGG-11 to {glue:text}`VGG-11, no norms-averaged` and raises the ResNets (why is
+# paper averages over positions, which lowers VGG-11 to {glue:text}`VGG-11, no norms-averages after` and raises the ResNets (why is
 # open). Nor did we measure its untrained VGG-16 on photographs.
 
 # %% [markdown]
 # ## Aside: With the norms off
 #
-# As a network is built, its norms subtract 0 and divide by 1. Then averages over positions score
+# As a network is built, its norms subtract 0 and divide by 1. Then, with averages after, scores are
 # {glue:text}`inside a block-score` inside a block and {glue:text}`after a sum-score` after a sum.
 #
 # Means over all eight networks:
@@ -215,7 +216,7 @@ say(off)
 
 # %% [markdown]
 # With the norms off the weights predict the level at one position, but not always which layer scores higher. Means over the last three activations (VGGs:
-# convolutions); `averaged` is over positions, the others at one:
+# convolutions); `averages after` is over positions, the others at one:
 
 # %%
 vggs = noise["network"].str.contains("VGG")
@@ -225,7 +226,7 @@ ends = noise.groupby(["network", "stage"]).tail(3)
 kind = ends["network"].replace(r"(plain|ResNet)-\d+", r"\1", regex=True)
 columns = ["predicted", "measured", "score_of_means"]
 ends = ends.groupby([kind, "stage"])[columns].mean()
-ends = ends.rename(columns={"score_of_means": "averaged"})
+ends = ends.rename(columns={"score_of_means": "averages after"})
 ends.index = ends.index.map(", ".join)
 table(ends)
 
@@ -233,11 +234,11 @@ table(ends)
 say(ends)
 
 # %% [markdown]
-# (Without linear layers: 512 images say nothing of 4,096 channels, {ref}`theory-closed-form`.) Network by network, with the mean
-# *error* of the prediction over activations and the *rank* correlation of predicted and measured:
+# (Without linear layers: 512 images say nothing of 4,096 channels, {ref}`theory-closed-form`.)
 
 
-# %%
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Network by network", "code_prompt_hide": "How sure? Network by network"}
+# Mean error over activations, and rank correlation with the measured ones.
 # With norms on and no shortcut the prediction is constant, so that a rank
 # means nothing. With norms off the 16 to 64 channels of a layer leave much to
 # chance. The digits of the mini VGG-16 are mostly dark.
@@ -265,7 +266,7 @@ prepare = affscore.models.card_of(network).preprocessing
 pictures = torch.stack([prepare(image) for image in digits[:480]])
 optimiser = torch.optim.AdamW(network.parameters(), lr=2e-3)
 
-# %% mystnb={"figure": {"name": "fig-own", "caption": "The mean score of a small network with batch norms falls with its first steps. A line for each activation, and below the accuracy on these digits."}, "image": {"width": "540px", "alt": "Affinity scores of nine activations over sixty optimisation steps, coloured by depth, with their mean, which falls, and the accuracy below, which rises."}}
+# %% mystnb={"figure": {"name": "fig-own", "caption": "The mean score of a small network with batch norms falls with its first steps. Measure: averages after, paired score; a line for each activation, below the accuracy."}, "image": {"width": "540px", "alt": "Affinity scores of nine activations over sixty optimisation steps, coloured by depth, with their mean, which falls, and the accuracy below, which rises."}}
 with affscore.track(network, "digits", every=20, n=256) as tracker:
     for _ in range(60):
         some = torch.randint(len(pictures), (64,))

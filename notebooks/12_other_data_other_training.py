@@ -22,9 +22,9 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Other data move the signature of a trained network further than other images of the same data do**: in eleven networks trained
-# on ImageNet or CIFAR-10 {glue:text}`least-times` to {glue:text}`most-times` times as far, and under every choice of the measure at
-# least {glue:text}`min-every choice` times. {bdg-success}`robust`
+# **Other data move the signature of a trained network further than other images of the same data do.** Those move it by
+# one unit, other data by {glue:text}`least-times` to {glue:text}`most-times` in eleven networks, and by at least
+# {glue:text}`min-every choice` under every choice of the measure. {bdg-success}`robust`
 #
 # **Most of five ways to train a small network leave a trace in its signature**, but only contrastive training in its mean score.
 # {bdg-warning}`depends`
@@ -109,14 +109,14 @@ shown = shown.dropna().reset_index()
 deviation_panels(shown, ["euclidean"], chance="other images of the same data")
 
 # %% [markdown]
-# On other data a signature moves so many times as far as on other images of the same data (the bars):
+# How many units (bars) other data move a signature:
 
 # %%
 times = real.drop(columns="chance").div(real["chance"], axis=0)
 of = times["ImageNet"].isna().map({True: "ImageNet", False: "CIFAR-10"})
 times = times.groupby(of).agg(["min", "max"]).stack(0, future_stack=True)
 times = times.rename_axis(["trained on", "other data"]).dropna()
-table(times, {"min": "least (times)", "max": "most (times)"}, digits=1)
+table(times, {"min": "least (units)", "max": "most (units)"}, digits=1)
 
 # %% tags=["remove-cell"]
 extremes = {"least": times["min"].min(), "most": times["max"].max()}
@@ -124,7 +124,7 @@ say(pd.DataFrame({"times": extremes}), "{:.2g}")
 
 # %% [markdown]
 # **So a signature belongs to the data, too.** Under every choice of the measure other data move it at least
-# {glue:text}`min-every choice` times as far as the unit. Noise moves it further than other photographs, in all networks but one.
+# {glue:text}`min-every choice` units. Noise moves it further than other photographs, in all networks but one.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
@@ -168,7 +168,7 @@ ways = ways.replace("label-noise", "label noise")
 own = ways["way"] == "supervised"
 usual = ways[own].groupby("depth")["score"].mean()
 apart = ways.assign(score=ways["score"] - ways["depth"].map(usual))
-apart = apart.assign(line=ways["seed"], group="as named above")
+apart = apart.assign(line=ways["seed"], group="way above")
 others = ways.loc[~own, "way"].unique()
 twice = [apart[own].assign(way=way, group="supervised") for way in others]
 beside_usual(pd.concat([*twice, apart[~own]]), "supervised")

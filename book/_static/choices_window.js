@@ -47,8 +47,8 @@ function drawChoicesWindow(place) {
     for (const mark of [0, 0.5, 1]) write(mark.toFixed(1), 34, up(mark) + 4, "end");
     for (const index of [0, 18, 36, 54]) write(index + 1, across(index), up(0) + 18);
     write("activation of ResNet-56, in order", 232, up(0) + 38);
-    line("course", onPaper(shown));
-    line("limit", onPaper(usual)); // over the other, as at first they are the same
+    if (shown !== usual) line("course", onPaper(shown)); // under the dashed line it would look like one line
+    line("limit", onPaper(usual));
     onPaper(shown).forEach(([x, y], index) => {
       const kind = table.index[index][1];
       add("path", { class: `kind-${kind}`, d: MARKS[kind][1], transform: `translate(${x} ${y})` });

@@ -301,7 +301,7 @@ def score_dots(table: pd.DataFrame) -> Figure:
     """Draw scores as markers on one line for each row, with a marker for each column; the first sorts the rows.
 
     Args:
-        table: The scores. Markers that coincide are all seen, the first being the largest.
+        table: The scores. Later ones are smaller and lower, so that all are seen.
 
     Returns:
         The figure, narrower than a page.
@@ -315,7 +315,8 @@ def score_dots(table: pd.DataFrame) -> Figure:
     for number, (name, scores) in enumerate(table.items()):
         style = series_style(number)
         look: Any = {"edgecolors": style["color"], "marker": style["marker"], "facecolors": "none", "linewidths": 1.4}
-        axes.scatter(scores, range(len(table)), s=90 / 1.6**number + 8, label=literal(str(name)), zorder=3, **look)
+        heights = np.arange(len(table)) + 0.16 * (number - table.shape[1] // 2)
+        axes.scatter(scores, heights, s=60 / 1.4**number + 8, label=literal(str(name)), zorder=3, **look)
     name_rows(axes, list(table.index))
     axes.grid(axis="y", color=PALETTE["grey"], linewidth=0.5)
     score_axis(axes, table.to_numpy(), direction="x")

@@ -64,6 +64,8 @@ def beside_usual(rows: pd.DataFrame, usual: str) -> Figure:
     figure = bundles_of_signatures(rows, "way", columns=2)
     narrow(figure)
     figure.set_figheight(4)
+    for label in figure.legends[0].get_texts():
+        label.set_text(label.get_text().replace(")", " seeds)"))
     for axes in figure.axes:
         axes.set(xlabel="depth" * bool(axes.get_xlabel()), ylabel=f"score minus\n{usual}" * bool(axes.get_ylabel()))
     return figure
