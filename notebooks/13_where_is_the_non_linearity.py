@@ -121,8 +121,8 @@ table(blocks.rename(columns={"score": "paired score"}), digits=3)
 
 # %% [markdown]
 # The fit leaves little of linear layers: what convolutions do at borders and strides. Batch normalisation is affine, too, as it
-# multiplies each channel by a number; the fit explains all of it. (Layer normalisation divides each sample by its own spread, so
-# it is not affine.)
+# multiplies each channel by a number; the fit explains all of it. (Layer normalisation is not affine: it divides by each
+# input's own spread.)
 #
 # ## Which blocks are least linear?
 #
@@ -155,7 +155,7 @@ unexplained_shares(shares.rename(columns={"mlp": "MLP"}), groups)
 # **One position is the wrong input for a block that reads others**, as attention, convolution and pooling do. There even linear
 # layers leave {glue:text}`linear-one position` on CIFAR-10, more than any other kind,
 # because what comes from other positions counts as unexplained. {bdg-warning}`depends` An activation leaves
-# {glue:text}`activation-one position` there, nearer to the ReLU above; its average leaves {glue:text}`activation-average after`.
+# {glue:text}`activation-one position` there, its average {glue:text}`activation-average after`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Averages over positions against one sampled position", "code_prompt_hide": "How sure? Averages over positions against one sampled position"}
 by_reduction = study[most].assign(group=study["model"].map(groups))
@@ -188,7 +188,7 @@ table(explained, digits=0)
 say(explained.tail(1).set_axis(["explained"]), "{:.0f} %")
 
 # %% [markdown]
-# The networks lie between {glue:text}`explained-least` and {glue:text}`explained-most`, and half of the images give nearly the same.
+# The networks lie between {glue:text}`explained-least` and {glue:text}`explained-most`.
 # An activation leaves less than its network, on average. But the shares of parts do not add up to that of the whole.
 #
 # ## Exercises

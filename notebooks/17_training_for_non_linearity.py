@@ -117,8 +117,8 @@ say(pd.DataFrame({"high": cost["accuracy"]}, ["cost"]).T, "{:.0f}")
 # %% [markdown]
 # ## Is it the score, or the disturbance?
 #
-# **In a second study that is open, because controls lose accuracy, too, on average.** A penalty disturbs a training, whatever it
-# penalises. So a *control* gets at every step a push as long as the gradient of the penalty, in a random direction. Means over
+# **In a second study that is open, because controls lose accuracy, too, on average.** Any penalty disturbs a training.
+# So a *control* gets at every step a push as long as the gradient of the penalty, in a random direction. Means over
 # eight designs (VGGs, networks with shortcuts or batch norm, a transformer), two seeds each, in points of accuracy:
 
 # %%
@@ -169,7 +169,7 @@ table(against, ours, digits=3)
 #
 # **Up, it moves the kink of a ReLU out of the data; down, to where few inputs pass.** For where all inputs pass a ReLU
 # changes nothing, and where few do it flattens most of them. Here one ReLU with a bias follows the gradient of the score
-# ({ref}`the formula <gradient-of-the-score>`) from a bias of 0, on 512 normal inputs (on infinitely many the first score is 0.62):
+# ({ref}`the formula <gradient-of-the-score>`) from a bias of 0, on 512 normal inputs:
 
 # %%
 draw = torch.Generator().manual_seed(seed)
