@@ -23,7 +23,7 @@
 # :class: findings
 # **The score cannot compare blocks of different kinds:** with 512 samples a random *linear* layer of 64 channels scores
 # {glue:text}`linear-64`, a ReLU {glue:text}`ReLU-64`. {bdg-success}`robust` Use instead the share
-# of a block's variance that no affine map explains. For averages over positions it is larger in activations than in other blocks,
+# of a block's variance that no affine map explains. If positions are averaged, activations leave more than other blocks,
 # in the mean. {bdg-warning}`depends`
 # :::
 
@@ -104,7 +104,7 @@ say(layers["affinity score"].unstack())
 # ## Is it so in real networks?
 #
 # **Yes: linear layers score lowest here, too, though they are affine.** We measure each block of eight networks trained on CIFAR-10
-# ({doc}`06_a_decade`; JPEG copies of test images). Its score is *paired*: each input stays with its own output
+# ({doc}`06_a_decade`; JPEG copies of test images). Its score is *paired* (above it is exact): each input keeps its own output
 # ({doc}`10_every_choice_at_once`). Means over blocks:
 
 # %%
@@ -119,13 +119,10 @@ of_blocks = study[real & averaged].groupby("kind")
 blocks = of_blocks[["score", "unexplained share"]].mean().dropna()
 table(blocks.rename(columns={"score": "paired score"}), digits=3)
 
-# %% tags=["remove-cell"]
-say(blocks)
-
 # %% [markdown]
 # The fit leaves little of linear layers: what convolutions do at borders and strides. Batch normalisation is affine, too, as it
-# multiplies each channel by a number. Some are negative, which no transport map has, so it scores
-# {glue:text}`normalisation-score`; the fit explains all of it.
+# multiplies each channel by a number; the fit explains all of it. (Layer normalisation is not affine: it divides by each
+# input's own spread.)
 #
 # ## Which blocks are least linear?
 #
@@ -156,8 +153,9 @@ unexplained_shares(shares.rename(columns={"mlp": "MLP"}), groups)
 
 # %% [markdown]
 # **One position is the wrong input for a block that reads others**, as attention, convolution and pooling do. There even linear
-# layers leave {glue:text}`linear-one position` on CIFAR-10 instead of {glue:text}`linear-average after`, more than any other kind,
-# because what comes from other positions counts as unexplained. {bdg-warning}`depends`
+# layers leave {glue:text}`linear-one position` on CIFAR-10, more than any other kind,
+# because what comes from other positions counts as unexplained. {bdg-warning}`depends` An activation leaves
+# {glue:text}`activation-one position` there, its average {glue:text}`activation-average after`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Averages over positions against one sampled position", "code_prompt_hide": "How sure? Averages over positions against one sampled position"}
 by_reduction = study[most].assign(group=study["model"].map(groups))
@@ -168,7 +166,7 @@ by_reduction.columns = ["average after", "one position"]
 table(by_reduction)
 
 # %% tags=["remove-cell"]
-say(by_reduction.loc["CIFAR-10"].loc[["linear"]])
+say(by_reduction.loc["CIFAR-10"].loc[["activation", "linear"]])
 
 # %% [markdown]
 # ## Aside: The network as one map
@@ -190,7 +188,7 @@ table(explained, digits=0)
 say(explained.tail(1).set_axis(["explained"]), "{:.0f} %")
 
 # %% [markdown]
-# The networks lie between {glue:text}`explained-least` and {glue:text}`explained-most`, and half of the images give nearly the same.
+# The networks lie between {glue:text}`explained-least` and {glue:text}`explained-most`.
 # An activation leaves less than its network, on average. But the shares of parts do not add up to that of the whole.
 #
 # ## Exercises

@@ -23,7 +23,7 @@
 # :::{admonition} What we found
 # :class: findings
 # **Training makes a small language model more non-linear.** Its mean score falls from {glue:text}`GELU-untrained` to
-# {glue:text}`GELU-trained`, over three seeds on one text and under every choice of the measure. {bdg-warning}`depends`
+# {glue:text}`GELU-trained`, over three seeds and all choices of the measure, but on one text. {bdg-warning}`depends`
 #
 # **A trained GELU scores highest at the first position of a window**, where it knows one character; part of that may be bias.
 # {bdg-warning}`depends`

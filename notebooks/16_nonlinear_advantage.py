@@ -79,10 +79,13 @@ from companion.style import say, table
 # ## Which channels can go?
 #
 # **Those that a straight line replaces well.** A line in the place of an activation function costs little where the output hardly
-# varies (variance $v_k$) or follows the input closely (correlation $c_k$). The *contribution* of a channel has both,
-# $v_k (1 - c_k) / \sum_l v_l$ ({doc}`09_is_the_score_redundant`): with half of the variance and a correlation of 0.9 it is 0.05.
-# We let the channels with the least contribution go first, or those with the highest score (*affinity*), with the least *variance*,
-# at *random*, or with the largest contribution (*reversed*).
+# varies (variance $v_k$) or follows the input closely (correlation $c_k$). First go the channels
+#
+# * with the least *contribution*, which has both: $v_k (1 - c_k) / \sum_l v_l$ ({doc}`09_is_the_score_redundant`);
+# * with the least *variance*;
+# * with the highest score (*affinity*);
+# * at *random*;
+# * or with the largest contribution (*reversed*).
 #
 # In nine trained networks, which see CIFAR-10 images or photographs, 25, 50 or 75 % of the channels of each activation become their
 # least-squares lines, without further training; half of the images give the lines, the others the accuracy.
@@ -188,7 +191,7 @@ accuracy_curves(some.replace({"task": drawn}))
 
 # %% [markdown]
 # **At the same short path length early is worse by {glue:text}`gap-sum` points on the sum and by {glue:text}`gap-noise` on noise.** On
-# the other tasks we see no gap in favour of *late* (last column, in points). Before it stand accuracies in per cent: *untouched*, *late* with a
+# the other tasks we see no gap in favour of *late* (fold). Accuracies in per cent, *untouched*, *late* with a
 # tenth of the channels left, and *affine*, with nearly none:
 
 
@@ -207,7 +210,7 @@ left = 100 * pd.DataFrame(found).groupby("task").mean()
 runs = trainings(load_study("advantage"))
 gaps = {task: 100 * gap(runs, "residual14", task) for task in left.index}
 left["late less early"] = pd.Series(gaps).map("{:.1f}".format)
-table(left[["untouched", "late", "affine", "late less early"]], digits=0)
+table(left[["untouched", "late", "affine"]], digits=0)
 
 # %% tags=["remove-cell"]
 noise = trained[trained["task"] == "noise"].groupby("share")["loss"].mean()
@@ -219,11 +222,11 @@ say(pd.DataFrame({"affine": noise[0.0]}, ["loss"]), "{:.1f}")
 # labels (training loss {glue:text}`loss-affine`). Yet noise has a gap. {bdg-warning}`depends`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Early and late with a tenth left", "code_prompt_hide": "How sure? Early and late with a tenth left"}
-# 95 % over five seeds, with a tenth left; that of the sum is open. (Above
-# path lengths are those up to half of the untouched network's.)
+# 95 % over five seeds. "difference": with a tenth left; that of the sum is
+# open. "late less early": at path lengths up to half of the untouched one.
 tenth = (100 * (found["late"] - found["early"])).groupby("task").agg(mean_of)
 left["difference"] = tenth.map("{:.1f}".format)
-table(left[["late", "early", "difference"]], digits=0)
+table(left[["late", "early", "difference", "late less early"]], digits=0)
 
 # %% tags=["remove-cell"]
 say(
@@ -248,8 +251,8 @@ core_network(core)
 # %% [markdown]
 # ## Aside: Does the affinity score know?
 #
-# Activations with a low score keep more channels, as early ones score low. With place and kind held
-# fixed nothing clear is left of the score (fold).
+# Activations with a low score keep more channels, as early ones score low. The correlations are weak, and with place and kind
+# fixed nothing clear is left (fold).
 
 # %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The place says almost all about the share of channels that stays non-linear (above), the affinity score before little (below). Thirteen activations, means over trainings."}, "image": {"width": "540px", "alt": "Two panels. Above, the share that stays falls with the place in the network. Below, it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
 key = ["task", "seed", "layer", "call"]

@@ -170,7 +170,7 @@ def times_as_large(table: pd.DataFrame) -> Figure:
     ['right', '20 %']
     """
     names = list(dict.fromkeys(table.index.get_level_values(0)))
-    labels = {"xlabel": "labels", "ylabel": "times as large"}
+    labels = {"xlabel": "training labels", "ylabel": "times as large"}
     figure, panels = page(len(names), 1.0, each=1.7, columns=1, sharex=True, **labels)
     narrow(figure)
     for axes, name in zip(panels, names, strict=True):
