@@ -1,5 +1,5 @@
 // What style sheets cannot do: a reader without a mouse reaches what scrolls, paper shows what is folded, a phone folds code,
-// a figure comes before the cells that prepare it, imports are with the parameters, asides are folded, and tables fit.
+// figures and what is said of them stand before code, imports are with the parameters, asides are folded, and tables fit.
 "use strict";
 
 function letKeysScroll() {
@@ -84,6 +84,25 @@ function outputsFirst() {
   }
 }
 
+// What is said of a figure or a table stands before its code, but for what leads to the next one.
+function sentencesFirst() {
+  const shows = ":scope > .cell_output :is(figure, table.dataframe, .window, #training-window)";
+  const leads = (text) =>
+    text.textContent.trim().endsWith(":") || text.nextElementSibling?.matches(".cell:has(> .cell_output)");
+  for (const first of document.querySelectorAll("article .cell + p")) {
+    const [texts, code] = [[], []];
+    for (let text = first; text?.matches("p") && !leads(text); text = text.nextElementSibling) texts.push(text);
+    let cell = first.previousElementSibling;
+    for (; cell?.matches(".cell:not(:has(.cell_output))"); cell = cell.previousElementSibling) code.unshift(cell);
+    if (!texts.length || !cell?.matches(".cell") || !cell.querySelector(shows)) continue;
+    const own = document.createElement("div");
+    own.className = "cell docutils container";
+    own.append(...cell.querySelectorAll(":scope > :is(.cell_input, details)"));
+    if (own.children.length) code.unshift(own);
+    cell.after(...texts, ...code);
+  }
+}
+
 // On a phone, where lines of code are cut, cells of more than a few lines begin folded.
 function foldCode() {
   if (!matchMedia("(max-width: 576px)").matches) return;
@@ -106,6 +125,7 @@ window.addEventListener("DOMContentLoaded", outputsFirst);
 window.addEventListener("DOMContentLoaded", foldCode);
 window.addEventListener("DOMContentLoaded", foldImports);
 window.addEventListener("DOMContentLoaded", figuresFirst);
+window.addEventListener("DOMContentLoaded", sentencesFirst);
 window.addEventListener("DOMContentLoaded", foldAsides);
 for (const act of [fitTables, letKeysScroll]) {
   window.addEventListener("load", act);

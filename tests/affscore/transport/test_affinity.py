@@ -259,7 +259,7 @@ def test_heavy_tails_can_exceed_the_bound_under_shrinkage():
 @pytest.mark.parametrize("x", [gaussian(20, 3), np.ones((20, 3))], ids=["x varies", "x is constant too"])
 def test_a_constant_output_is_affine_and_flagged(name, x):
     score = affinity_score(x, np.full((20, 3), 7.0), name)
-    assert (score.value, score.raw, score.w2) == (1.0, 1.0, 0.0)
+    assert (score.value, score.raw, score.paired, score.w2) == (1.0, 1.0, 1.0, 0.0)
     assert score.constant_output
     assert score.pairing_optimal
     assert not score.bound_exceeded
