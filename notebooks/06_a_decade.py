@@ -16,9 +16,9 @@
 # %% [markdown]
 # # A decade
 #
-# *Where do scores differ: between networks, within them, or over a decade?* Mostly within them. The paper
+# *Where do scores differ: between networks, within them, or over a decade?* The paper
 # {cite}`bouniot2025alexnet` compares 36 networks of 2012 to 2022 and says that they became less non-linear, until transformers
-# came (paper Fig. 3). We cannot confirm it: in the middle of the decade we see no trend, and of its two ends we had no networks.
+# came (paper Fig. 3). We cannot confirm it: in its middle we see no trend, and of its ends we had no networks.
 #
 # :::{admonition} What we found
 # :class: findings
@@ -143,8 +143,8 @@ say(order)
 # The paper says that the largest score of a network and the range of its scores grew. Here neither is seen to grow: their rank
 # correlations with the year are {glue:text}`year-max` and {glue:text}`year-range`.
 #
-# Seven designs show little: such a correlation must reach 0.79 before chance is unlikely. We count each design
-# once, because its sizes are no independent observations. Means over the sizes of each:
+# Seven designs show little: such a correlation must reach 0.79 before chance is unlikely. We average over the sizes of each,
+# as they are not independent:
 
 # %%
 sized = scores.dropna(subset="effective_width")
@@ -155,7 +155,7 @@ shown = {"mean": "mean score", "max": "largest score", "range": "range"}
 table(designs.join(bias), shown | {"bias": "bias"}, digits={"bias": 3})
 
 # %% [markdown]
-# ```{admonition} How sure? The bias
+# ```{admonition} How sure? Bias
 # :class: dropdown
 # With 512 images the mean scores are 0.006 to 0.015 too high ({doc}`03_estimating_it_well`), with
 # shrinkage up to twice that, and for SqueezeNets it is unknown.
@@ -167,7 +167,7 @@ table(designs.join(bias), shown | {"bias": "bias"}, digits={"bias": 3})
 # are the most non-linear. Nor can we separate a design from its training: the weights come from different sources, and half
 # of them have 8 bits.
 #
-# The fold below has least and most over twelve choices: of the variance explained, and of the rank correlation with the year.
+# The fold below: shares explained, and rank correlation with the year, by twelve choices.
 
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}

@@ -157,7 +157,7 @@ say(100 * found, "{:.0f} %")
 # **On photographs the number of activations does as well, so nothing is shown beyond it.** Most relatives there are widths of one
 # design and have the same number; the only two of different depth, ResNet-18 and ResNet-50, do not find each other.
 #
-# The fold below has least and most over twelve choices of the measure; `p` says how often permuted families do as well.
+# The fold below has minimum and maximum over twelve choices; `p` says how often permuted families do as well.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
@@ -166,14 +166,13 @@ for name in found.index:
     choices = [rows for _, rows in real_multiverses(name).groupby(words)]
     tests = [nearest_neighbour_accuracy(*compared(c)[1:]) for c in choices]
     sure[name] = pd.DataFrame(tests).agg(["min", "max"])
-    sure[name].index = ["least", "most"]
 shown = {"value": "by signature (%)", "p_value": "p"}
 table(pd.concat(sure), shown, digits={"value": 0, "p_value": 4})
 
 # %% [markdown]
 # ## Aside: Which part of a design lowers the score?
 #
-# **Letting each token attend only to itself lowers the score; averaging evenly over all tokens may not.** {bdg-warning}`depends` What
+# **Letting each token attend only to itself lowers the score; averaging evenly may not.** {bdg-warning}`depends` What
 # shortcuts and small filters do to the mean score is not decided. {bdg-secondary}`open`
 #
 # The paper names three parts: attention is "a focusing lens", shortcuts make two groups, and VGG's small filters lower the
@@ -192,8 +191,8 @@ figure.set_figwidth(3.6)
 figure
 
 # %% [markdown]
-# If attention is a lens that brings the data to where GELU is most non-linear, then scores rise without it. But where each token
-# attends to itself only, they fall. GELU's inputs then spread wider and lie lower:
+# If attention is a lens that brings the data to where GELU is most non-linear, scores rise without it. But they fall:
+# GELU's inputs then spread wider and lie lower.
 
 # %%
 shown = {"score": "mean score", "gelu_mean": "mean of GELU's inputs"}

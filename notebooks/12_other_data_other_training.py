@@ -99,7 +99,7 @@ def distances(study):
 names = ["other-data-photographs", "other-data-cifar"]
 real = pd.concat([distances(under(load_study(name))) for name in names])
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars, the unit). Three networks trained on ImageNet, then eight on CIFAR-10; 512 images each, as JPEG."}, "image": {"width": "540px", "alt": "Eleven networks, a row each. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-12-real", "caption": "Other data move a signature several times as far as other images of the same data (bars, the unit). Three networks trained on ImageNet, then eight on CIFAR-10; 512 images each, as JPEG."}, "image": {"width": "540px", "alt": "Eleven networks, a row each. In units, triangles for noise lie between 10 and 33. Circles for CIFAR-10, on the first three networks, lie between 8 and 14; squares for ImageNet, on the other eight, between 3 and 6. Grey bars of other images reach 1."}}
 called = {"folder:cifar10-test": "CIFAR-10", "random": "noise"}
 called["folder:imagenet-sample"] = "ImageNet"
 titles = {model: name for name, model in real_networks()["model"].items()}
@@ -126,7 +126,7 @@ say(pd.DataFrame({"times": extremes}), "{:.2g}")
 # %% [markdown]
 # **So a signature belongs to the data, too.** Under every choice of the measure other data move it at least
 # {glue:text}`min-every choice` units. Noise moves it further than other photographs, in all networks but one.
-# The fold below has units, over all networks and all twelve choices.
+# The fold below has units, over networks and choices.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
