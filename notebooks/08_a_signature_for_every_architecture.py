@@ -172,8 +172,8 @@ table(pd.concat(sure), shown, digits={"value": 0, "p_value": 4})
 # %% [markdown]
 # ## Aside: Which part of a design lowers the score?
 #
-# **Letting each token attend only to itself lowers the score; averaging evenly may not.** {bdg-warning}`depends` What
-# shortcuts and small filters do to the mean score is not decided. {bdg-secondary}`open`
+# **Letting each token attend only to itself lowers the score; averaging evenly may not.** {bdg-warning}`depends` Shortcuts
+# and small filters: not decided. {bdg-secondary}`open`
 #
 # The paper names three parts: attention is "a focusing lens", shortcuts make two groups, and VGG's small filters lower the
 # score. Whole designs differ in many parts, so we changed one part at a time, in five small designs each, trained on digits.
@@ -191,7 +191,7 @@ figure.set_figwidth(3.6)
 figure
 
 # %% [markdown]
-# If attention is a lens that brings the data to where GELU is most non-linear, scores rise without it. But they fall:
+# If attention is a lens that brings the data to where GELU is most non-linear, scores rise without it. With attention to itself only they fall:
 # GELU's inputs then spread wider and lie lower.
 
 # %%
@@ -209,8 +209,8 @@ table(levels.rename_axis("attention"), shown)
 # page and of {doc}`17_training_for_non_linearity` are judged at once. Within one network, the ReLU after a sum does score higher
 # than the one inside the block ({doc}`05_residual_connections`).
 #
-# An effect stands where `p`, corrected for all comparisons, is below 0.05. The fold below has it, of averages after, and differences of
-# scores with 95 % intervals.
+# An effect stands where `p`, corrected for all comparisons, is below 0.05. The fold has it, of averages after, and differences
+# of scores with 95 % intervals.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Holm's p, and other reductions", "code_prompt_hide": "How sure? Holm's p, and other reductions"}
 sure = causes[["holm"]].rename(columns={"holm": "p"}).rename_axis(None)
