@@ -22,8 +22,9 @@
 # :::{admonition} What we found
 # :class: findings
 # **On CIFAR-10 the most similar signature is a relative's for {glue:text}`CIFAR-10-by signature` of the ten networks that have one;
-# the number of activations alone finds a relative for {glue:text}`CIFAR-10-by length`.** On photographs that number does as well as the
-# signature, and each CIFAR-10 family comes from one source of weights. {bdg-warning}`depends`
+# the number of activations alone finds a relative for {glue:text}`CIFAR-10-by length`.** On photographs the number of
+# activations does as well as the signature. And on CIFAR-10 only plain and residual networks share a source of weights.
+# {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -122,7 +123,7 @@ say(compared(cifar)[1].loc[["plain-20"], ["plain-56", "ResNet-20"]])
 #
 # Clustering yields a tree of anything. So we ask: is the signature nearest to a network's own that of a *relative*, a network of
 # its family? (Two of the twelve have none.) Relatives of equal depth could be found without any score. So we ask the same of the
-# network with the nearest *number of activations*.
+# network with the nearest *number of activations*, its length.
 
 
 # %%
@@ -142,37 +143,37 @@ def by_both(rows):
 photographs = real_scores("photographs")
 found = {"CIFAR-10": by_both(cifar), "photographs": by_both(photographs)}
 found = pd.DataFrame(found, ["by signature", "by length"]).T
-headings = {"by signature": "nearest signature (%)"}
-headings |= {"by length": "nearest number of activations (%)"}
-table(found, headings, digits=0)
+headings = {name: f"{name} (%)" for name in found}
+table(found.rename_axis("relative is nearest"), headings, digits=0)
 
 # %% tags=["remove-cell"]
 say(100 * found, "{:.0f} %")
 
 # %% [markdown]
 # **On CIFAR-10 the signature finds the family, and the number of activations does not**, because members of a family differ in
-# depth, and each plain network has a residual twin with as many activations. But apart from these twins
-# each family has a source of weights of its own, so the signature may have found the source.
+# depth, and each plain network has a residual twin with as many activations. Plain and residual networks share a source of weights,
+# so what tells them apart is not the source. Between other families it may be.
 #
 # **On photographs the number of activations does as well, so nothing is shown beyond it.** Most relatives there are widths of one
 # design and have the same number; the only two of different depth, ResNet-18 and ResNet-50, do not find each other.
 #
-# Two asides go on from here. **Removing attention lowers the score** {bdg-warning}`depends`; what shortcuts and small filters do to
-# its mean is not decided. {bdg-secondary}`open` **And families differ before any training.**
+# The fold below has minimum and maximum over twelve choices; `p` says how often permuted families do as well.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
-# of twelve choices; p is how often permuted families do as well
 words = ["reduction", "order", "covariance", "coupling"]
 sure = {}
 for name in found.index:
     choices = [rows for _, rows in real_multiverses(name).groupby(words)]
     tests = [nearest_neighbour_accuracy(*compared(c)[1:]) for c in choices]
     sure[name] = pd.DataFrame(tests).agg(["min", "max"])
-shown = {"value": "nearest signature (%)", "p_value": "p"}
+shown = {"value": "by signature (%)", "p_value": "p"}
 table(pd.concat(sure), shown, digits={"value": 0, "p_value": 4})
 
 # %% [markdown]
 # ## Aside: Which part of a design lowers the score?
+#
+# **Letting each token attend only to itself lowers the score; averaging evenly may not.** {bdg-warning}`depends` Shortcuts
+# and small filters: not decided. {bdg-secondary}`open`
 #
 # The paper names three parts: attention is "a focusing lens", shortcuts make two groups, and VGG's small filters lower the
 # score. Whole designs differ in many parts, so we changed one part at a time, in five small designs each, trained on digits.
@@ -190,8 +191,8 @@ figure.set_figwidth(3.6)
 figure
 
 # %% [markdown]
-# If attention is a lens that brings the data to where GELU is most non-linear, then scores rise without it. But where each token
-# attends to itself only, they fall. GELU's inputs then spread wider and lie lower:
+# If attention is a lens that brings the data to where GELU is most non-linear, scores rise without it. With attention to itself only they fall:
+# GELU's inputs then spread wider and lie lower.
 
 # %%
 shown = {"score": "mean score", "gelu_mean": "mean of GELU's inputs"}
@@ -207,11 +208,11 @@ table(levels.rename_axis("attention"), shown)
 # Two more intervals exclude 0, of uniform attention and of shortcuts after a sum, but not once all thirteen comparisons of this
 # page and of {doc}`17_training_for_non_linearity` are judged at once. Within one network, the ReLU after a sum does score higher
 # than the one inside the block ({doc}`05_residual_connections`).
+#
+# An effect stands where `p`, corrected for all comparisons, is below 0.05. The fold has it, of averages after, and differences
+# of scores with 95 % intervals.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Holm's p, and other reductions", "code_prompt_hide": "How sure? Holm's p, and other reductions"}
-# an effect stands where p, corrected for all comparisons, is below 0.05;
-# p is of averages after; differences of scores, with intervals of 95 %
-
 sure = causes[["holm"]].rename(columns={"holm": "p"}).rename_axis(None)
 choices = {"average after": {}, "one position": {"reduction": "sample"}}
 choices["average before"] = {"order": "reduce-first"}
@@ -243,7 +244,7 @@ clustered(photographs)
 # %% [markdown]
 # ## Aside: Before training, and in small
 #
-# The order of layers and the distribution of first weights tell families apart. The untrained networks are the paper's at full size, with random weights, on noise; the {term}`mini zoo` was trained on digits.
+# **Families differ before any training**, by the order of layers and the distribution of first weights. The untrained networks are the paper's at full size, with random weights, on noise; the {term}`mini zoo` was trained on digits.
 
 # %%
 rows = load_results(RESULTS).query("reduction == 'mean'")

@@ -87,8 +87,7 @@ def test_every_network_and_data_set_has_its_point_in_both_panels_and_chance_in_o
     for axes, values in ((above, (0.2, 0.4, 0.6)), (below, (0.1, 0.3, 0.5))):
         points = {line.get_label(): line.get_xydata().tolist() for line in axes.lines if line.get_marker() != "None"}
         assert points == {"inverted": [[values[0], 0]], "random": [[values[1], 0], [values[2], 1]]}
-    means = [line.get_xdata()[0] for line in above.lines if line.get_marker() == "None"]
-    assert means == pytest.approx([0.2, 0.5])
+    assert all(line.get_marker() != "None" for line in above.lines)  # no mean over networks of different data
     assert words(below.get_yticklabels()) == ["alexnet", r"\$mine"]
     assert legend_entries(figure) == ["inverted", "random", "other digits"]
     assert [[bar.get_width() for bar in axes.patches] for axes in figure.axes] == [[0.02, 0], []]

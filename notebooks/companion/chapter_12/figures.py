@@ -7,12 +7,13 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MultipleLocator
 
 from affscore.plots.style import PALETTE, house_style, legend_below, literal, name_rows, page, series_style
 from companion.figures import bundles_of_signatures
 from companion.style import narrow
 
-_LABELS = {"euclidean": "Euclidean distance", "dtw": "DTW distance"}
+_LABELS = {"euclidean": "Euclidean distance", "units": "Euclidean distance (units)", "dtw": "DTW distance"}
 
 
 @house_style()
@@ -22,11 +23,10 @@ def deviation_panels(table: pd.DataFrame, values: Sequence[str] = ("euclidean", 
     Args:
         table: A row for each network (``model``) and ``dataset``, with the distances.
         values: The distances to draw, a panel for each.
-        chance: What the column ``chance`` is called, which is drawn as bars behind the Euclidean distances.
+        chance: What the column ``chance`` is called, which is drawn as bars behind all but the DTW distances.
 
     Returns:
-        The figure, narrow: a row for each network, a marker for each data set, and a line at the mean of each over
-        the networks.
+        The figure, narrow: a row for each network, and a marker for each data set.
 
     Source: figure 15.
 
@@ -43,8 +43,7 @@ def deviation_panels(table: pd.DataFrame, values: Sequence[str] = ("euclidean", 
             look: Any = {"markersize": 4.5, "linestyle": "", **series_style(number)}
             places = [names.index(model) for model in rows["model"]]
             axes.plot(rows[value], places, label=literal(data), markerfacecolor="none", **look)
-            axes.axvline(rows[value].mean(), color=look["color"], linewidth=0.8, linestyle=":")
-        if value == "euclidean" and chance:
+        if value != "dtw" and chance:
             own = table.groupby("model")["chance"].first().loc[names]
             axes.barh(range(len(names)), own, 0.7, color=PALETTE["grey"], label=literal(chance), zorder=0)
         axes.set_xlabel(_LABELS.get(value, value.replace("_", " ")))
@@ -67,5 +66,6 @@ def beside_usual(rows: pd.DataFrame, usual: str) -> Figure:
     for label in figure.legends[0].get_texts():
         label.set_text(label.get_text().replace(")", " seeds)"))
     for axes in figure.axes:
+        axes.xaxis.set_major_locator(MultipleLocator(5))
         axes.set(xlabel="depth" * bool(axes.get_xlabel()), ylabel=f"score minus\n{usual}" * bool(axes.get_ylabel()))
     return figure
