@@ -125,12 +125,12 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 # $$ (eq-3-bias)
 #
 # The first factor is 0.075 for ReLU, and at most 0.082 for any activation. So with the empirical covariance sixteen
-# images for each channel leave about 0.005. With shrinkage half as many left {glue:text}`8.0-shrunk, steep`
-# in the steep spectrum.
+# images for each channel leave about 0.005. Shrinkage needs them, too: in the steep spectrum it still left
+# {glue:text}`8.0-shrunk, steep` at eight images for each channel.
 #
-# The 512 images that this book mostly takes keep the rule up to 32 channels. Wide layers of trained networks that we fitted need
-# fewer, as they vary in fewer directions than they have channels. So mean scores of networks are about 0.01 too high, with
-# shrinkage up to twice that ({doc}`06_a_decade`). The library's notes say where images are too few.
+# This book mostly takes 512 images, so it keeps the rule up to 32 channels. Beyond, trained networks that we fitted need fewer, as
+# they vary in fewer directions than they have channels: their mean scores are about 0.01 too high, with shrinkage up to twice
+# that ({doc}`06_a_decade`). The library's notes say where images are too few.
 #
 # Without more images, subtract the bias. Where it falls like $1/n$, half of the images double it, so what the score then
 # gains *is* the bias (`bias="extrapolated"`).
@@ -197,10 +197,9 @@ table(moved.rename_axis("what changes"), {"moved": "a score moves by"}, 3)
 say(moved, "{:.3f}")
 
 # %% [markdown]
-# **So train an architecture several times, and compare scores of the same $n$ only.** Two trainings differ by $\sqrt 2$ standard
-# deviations, and rarely by twice that. So between two networks, trained once each, a score's difference counts only from
-# three deviations on. (Means over a network move less:
-# {doc}`18_what_is_reproduced`.)
+# **So train an architecture several times, and compare scores of the same $n$ only.** Between two networks, trained once each, a
+# score's difference counts only from three such deviations on, as two trainings rarely differ by more. (Means over a network move
+# less: {doc}`18_what_is_reproduced`.)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:

@@ -23,7 +23,8 @@
 # :::{admonition} What we found
 # :class: findings
 # **What counts as a low score depends on the place**: in 26 trained networks {glue:text}`inside a block-rare` of the scores inside a
-# block lie below 0.6, and {glue:text}`after a sum-rare` of those after a shortcut's sum. So 0.6 after a sum is a reason to look.
+# block lie below 0.6, and {glue:text}`after a sum-rare` of those after a shortcut's sum, which six have. So 0.6 after a sum is a
+# reason to look.
 # {bdg-warning}`depends`
 # :::
 
@@ -112,13 +113,13 @@ say(100 * usual[["rare"]], "{:.0f} %")
 # %% [markdown]
 # An unusual score is a reason to look:
 #
-# * **0.6 after a sum:** the sum is mostly negative, the shortcut is dead, or the activation stands before the sum.
-# * **0.99:** inputs are on one side of the kink (then `r2` is near 1, too), or the average hides the activation (try
-#   `reduction="sample"`).
-# * **1:** the output is constant (column `flag`).
-# * **Nearly all above 0.9:** the network is as built, its norms off ({doc}`11_what_training_does`): look at its accuracy.
-# * **Lower than expected:** channels are dead, and the default covariance gives each some variance (try
-#   `covariance="empirical"`).
+# | score | the reason may be | look at |
+# |---|---|---|
+# | 0.6 after a sum | sums are mostly negative; the shortcut is dead; the activation stands before the sum | the inputs |
+# | 0.99 | inputs are on one side of the kink; the average hides the activation | `r2`, near 1; `reduction="sample"` |
+# | 1 | the output is constant | the column `flag` |
+# | nearly all above 0.9 | the network is untrained, its norms do nothing ({doc}`11_what_training_does`) | its accuracy |
+# | lower than expected | channels are dead, and shrinkage gives each some variance | `covariance="empirical"` |
 #
 # `signature.notes` says what is wrong with a number; {ref}`comparing` compares two networks.
 

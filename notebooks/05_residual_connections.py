@@ -21,9 +21,9 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **A ReLU after a shortcut's sum is far more linear than the ReLU inside the block**: of one of each, the one after the sum
-# scores higher in {glue:text}`residual-mean` of all pairs. At the same places without shortcuts it is
-# {glue:text}`plain-mean`, hardly more than chance. {bdg-success}`robust`
+# **A ReLU after a shortcut's sum is far more linear than the ReLU inside the block**: take one of each from a network, and
+# the one after the sum scores higher {glue:text}`residual-mean` of the time. At the same places without shortcuts it is
+# {glue:text}`plain-mean`, hardly more than chance. (Most networks are small, on digits.) {bdg-success}`robust`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -71,13 +71,13 @@ from companion.studies import load_study, under
 # ## Twins with and without shortcuts
 #
 # **After a sum a ReLU has little to cut off.** The input of a block came out of an earlier ReLU, so it is nowhere negative. What
-# the layers add soon is small beside it, so the sum is mostly positive, and there the next ReLU changes nothing.
+# the layers add soon is small beside it, so the sum is more often positive, where the next ReLU changes nothing.
 #
 # Is it the sum? A plain network is the residual network's *twin* without the additions: the same layers, number of
 # weights and training. The first ReLU of a block is inside; the last comes after the sum or, without a shortcut, is
 # the second inside. Others trained four pairs of twins on CIFAR-10 ({doc}`06_a_decade`):
 
-# %% mystnb={"figure": {"name": "fig-twins", "caption": "With shortcuts the ReLUs after a sum lie near 1 and those inside a block far below; without them both places overlap. Scores of two networks with 56 layers, measured on {term}`JPEG copies` of test images."}, "image": {"width": "540px", "alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
+# %% mystnb={"figure": {"name": "fig-twins", "caption": "With shortcuts the ReLUs after a sum lie nearer to 1 and those inside a block far below; without them both places overlap. Scores of two networks with 56 layers, measured on {term}`JPEG copies` of test images."}, "image": {"width": "540px", "alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
 scores = real_scores("CIFAR-10").query("kind != 'hidden'")  # in blocks
 two = scores[scores["network"].isin(["plain-56", "ResNet-56"])]
 groups = two.groupby(["network", "kind"])["score"].agg(list)
@@ -192,7 +192,7 @@ if model:
 # %% [markdown]
 # ## Aside: The split before training
 #
-# **Without training, too, sums split the scores**: a ReLU scores {glue:text}`untrained-first-predicted` inside a block, as on any
+# **Without training, too, sums split the scores**: predicted are {glue:text}`untrained-first-predicted` inside a block, as on any
 # centred Gaussian, and {glue:text}`untrained-after-sum-predicted` after the sum.
 #
 # Means over four ResNets, at one position:

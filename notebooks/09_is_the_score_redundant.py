@@ -137,7 +137,8 @@ if model:
 # ## Does an older criterion move with it?
 #
 # Two things are asked of another number. Does it *keep its sign*: does it rise with the score over the activations of every
-# network, or fall in every one? And does it *follow* the score closely? We tried seven in our 26 networks, the paper five in 32:
+# network, or fall in every one? And does it *follow* the score closely? We tried seven in our 26 networks, the paper five in 32.
+# Watch CKA, sparsity and NLC:
 #
 # * **Linear CKA** {cite}`kornblith2019similarity`: how alike points are arranged before and after the activation. *Debiased*
 #   {cite}`song2012feature,nguyen2021wide`: the same, for few images.
@@ -181,11 +182,11 @@ with house_style():
     panels.set_titles("{col_name}").set_axis_labels("correlation", "")
 
 # %% [markdown]
-# **Does one keep its sign?** CKA rises with the score in nearly all of our networks, but in only {glue:text}`CKA-32 printed` of
-# the paper's 32. Those are other networks, at full size, so networks or computation may differ.
+# **Does one keep its sign?** In ours NLC does, and CKA nearly; but CKA rises in only {glue:text}`CKA-32 printed` of the paper's
+# 32. Those are other networks, at full size, so networks or computation may differ.
 #
-# **Does one follow it closely?** Some dots lie below 0.5, but their intervals are wide ({doc}`18_what_is_reproduced`). So whether
-# one of the seven could replace the score is not decided. {bdg-secondary}`open`
+# **Does one follow it closely?** All seven have weak correlations in some network, but with wide intervals (fold,
+# {doc}`18_what_is_reproduced`). So that is not decided. {bdg-secondary}`open`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals of the correlations", "code_prompt_hide": "How sure? Intervals of the correlations"}
 # Fisher's intervals take activations for independent. Neighbours are alike,
@@ -296,8 +297,8 @@ glue("cka-measured", int(positive), display=False)
 glue("networks-measured", len(ours) // 7 + len(mini) // 5, display=False)
 
 # %% [markdown]
-# **Together, too, the paper's five criteria do not replace the score**: fitted to the other families, they predict
-# {glue:text}`explained` of its variation over the layers of a network.
+# **Together the paper's five criteria predict {glue:text}`explained` of the score's variation** over the layers of a network,
+# fitted to the other families.
 #
 # All are standardised within each network. A share of 0 is as good as its mean:
 

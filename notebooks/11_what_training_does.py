@@ -76,7 +76,7 @@ from companion.style import narrow, say, table
 # already, so the ReLU there has little to do at any time ({doc}`05_residual_connections`). We measured four ResNets
 # {cite}`he2016deep` and their twins without shortcuts (*plain*), trained on CIFAR-10 by others ({doc}`06_a_decade`), and the same
 # networks with initial weights (batch norms as in training). Here channels are averaged over positions after the activation
-# (*averages after*); at one position, as in chapter 5 after its first section, the untrained ones score lower.
+# (*averages after*). That lifts the untrained ones: chapter 5 takes one position, where they score lower.
 
 # %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores; in ResNet-20 above all those first inside a block, the low points of its zigzag. Measure: averages after, exact score; JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, two lines each. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
 trained = real_scores("CIFAR-10").assign(stage="trained")

@@ -126,8 +126,10 @@ table(blocks.rename(columns={"score": "paired score"}), digits=3)
 #
 # ## Which blocks are least linear?
 #
-# **Activations are, if we compare unexplained shares of averages over positions.** Attention and layer normalisation come from
-# the mini zoo: 36 small networks, after the architectures of the paper, trained on digits. Linear layers are the control.
+# **No number compares all kinds of blocks. Where positions are averaged, activations leave most unexplained.** A *residual* block
+# includes its shortcut; an *MLP* is the activation of a transformer with the linear layers around it. Attention and layer
+# normalisation come from the mini zoo: 36 small networks, after the architectures of the paper, trained on digits. Linear layers
+# are the control.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 # as affscore.signature(..., units="blocks", criteria="affine_fit") does

@@ -23,7 +23,7 @@
 # :::{admonition} What we found
 # :class: findings
 # **Training makes a small language model more non-linear.** Its mean score falls from {glue:text}`GELU-untrained` to
-# {glue:text}`GELU-trained`, over three seeds and all choices of the measure, but on one text. {bdg-warning}`depends`
+# {glue:text}`GELU-trained` (three seeds). Under every choice of the measure it falls, but we have one text. {bdg-warning}`depends`
 #
 # **A trained GELU scores highest at the first position of a window**, where it knows one character; part of that may be bias.
 # {bdg-warning}`depends`
@@ -60,13 +60,13 @@ from companion.style import say, table
 # %% [markdown]
 # ## What does training change?
 #
-# **It lowers the score of every GELU.** One would expect that, because weights are small before training, so that a GELU sees
-# inputs near 0, where it is almost linear.
+# **It lowers the score of every GELU in the end; why scores first rise we do not know.** One would expect the fall, because
+# weights are small before training, so that a GELU sees inputs near 0, where it is almost linear.
 #
 # Two transformers with four blocks learn to predict the next character of a text, the docstrings of Python's standard
 # library (`companion.docstrings`). In the first a block has two linear layers with a GELU between them, as in GPT-2
 # {cite}`radford2019language`. The second has *gates*: it multiplies the GELU's output by a third linear layer of the input
-# {cite}`shazeer2020glu`. We score the four GELUs, of 512 channels each, on 512 held-out windows of 128
+# {cite}`shazeer2020glu`. We score the four GELUs (*activations* 1 to 4), of 512 channels each, on 512 held-out windows of 128
 # characters.
 
 # %% mystnb={"figure": {"name": "fig-14-course", "caption": "Training lowers the score of every GELU, after a short rise. Lines are means over three seeds, bands reach from the lowest to the highest."}, "image": {"width": "540px", "alt": "Two panels, without gates above and with gates below, each with four curves that begin near 0.95 and fall while the network trains, to between 0.7 and 0.85. The first two blocks end lowest."}}
