@@ -87,8 +87,8 @@ function outputsFirst() {
 // What is said of a figure or a table stands before its code, but for what leads to the next one.
 function sentencesFirst() {
   const shows = ":scope > .cell_output :is(figure, table.dataframe, .window, #training-window)";
-  const leads = (text) =>
-    text.textContent.trim().endsWith(":") || text.nextElementSibling?.matches(".cell:has(> .cell_output)");
+  const parts = "ul, ol, .math, .pst-scrollable-table-container, .cell:has(> .cell_output)";
+  const leads = (text) => text.textContent.trim().endsWith(":") || text.nextElementSibling?.matches(parts);
   for (const first of document.querySelectorAll("article .cell + p")) {
     const [texts, code] = [[], []];
     for (let text = first; text?.matches("p") && !leads(text); text = text.nextElementSibling) texts.push(text);
