@@ -22,7 +22,7 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **A path that crosses more regions bends more, but mostly because its output moves further.** In mini ResNets the rank correlation
+# **Within one network, a path that crosses more regions bends more, but mostly because its output moves further.** In mini ResNets the rank correlation
 # of the number of regions is {glue:text}`ResNet-bend-within` with the bend, and {glue:text}`ResNet-relative bend-within` with the bend
 # divided by how far the output moves up and down. {bdg-warning}`depends`
 # :::
@@ -169,11 +169,11 @@ say(times.xs("noise-1.0", level="way"), "{:.1f}")
 #
 # ## Are wider networks more linear?
 #
-# **Once they fit their labels, wider networks bend less, but their affinity score falls, too.** Where a fifth of the labels is wrong, narrow networks cannot fit
-# them, but wide ones can. Near the width at which they just can, the test error is largest, and then it falls, here to that of the narrowest: *double
-# descent* {cite}`nakkiran2020deep`. The poster says that past this width networks become more linear along the data.
+# **One measure says that wider networks, once they fit their labels, are more linear (less bend), the other that they are less linear
+# (a lower score).** With a fifth of the labels wrong, only wide networks can fit them. Near the width at which they just can, the test
+# error is largest. Then it falls, here nearly to that of the narrowest: *double descent* {cite}`nakkiran2020deep`. The poster says that past this width networks become more linear along the data.
 
-# %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Past the dashed line, where networks fit their labels, bend and test error fall while regions multiply and the affinity score falls, too. Mini VGGs of nine widths: three seeds (thin) and their mean (thick)."}, "image": {"width": "540px", "alt": "Four panels below each other over the width on a logarithmic axis. Test error and bend rise up to a dashed vertical line and fall slowly behind it. The number of regions rises all the way. The mean affinity score falls all the way."}}
+# %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Past the dashed line, where networks fit their labels, the bend falls (more linear), but so does the score (less linear). The test error falls, regions multiply. Mini VGGs of nine widths: three seeds (thin) and their mean (thick)."}, "image": {"width": "540px", "alt": "Four panels below each other over the width on a logarithmic axis. Test error and bend rise up to a dashed vertical line and fall slowly behind it. The number of regions rises all the way. The mean affinity score falls all the way."}}
 scores = under(load_study("regions-width"))
 wide = with_scores(scores, load_study("regions-width-paths"))
 wide["width"] = wide["network"].str.rpartition("_")[2].astype(int)
@@ -192,27 +192,29 @@ say((means.iloc[-1] / means.loc[threshold]).to_frame("grown"), "{:.1f}")
 # %% [markdown]
 # **More regions, less bend:** from the dashed line on regions become {glue:text}`regions-grown` times as many, and the bend falls
 # to {glue:text}`bend-grown` times. Before it the bend rises, so even the widest bend more than the narrowest. The
-# relative bend has no trend (fold). Why do the measures disagree? The bend compares the
+# relative bend has no trend. Why do the measures disagree? The bend compares the
 # network with a chord near one image, the score each activation with an affine map, over all images.
+#
+# The fold has rank correlations of two measures, those with the width only past the dashed line. Intervals of 95 % are over
+# seeds and images, *p*-values from permuting the means over seeds.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals and p-values", "code_prompt_hide": "How sure? Intervals and p-values"}
-# Intervals of 95 % are over seeds and images, p-values by permutations
-# of the means over seeds.
-
 sure = {}
 for what in MEASURES:
     rho = mean_correlation(paths, "regions", what)
     sure["regions", what, "segments"] = f"{rho:.2f}"
 past = wide[wide["width"] >= threshold]
 for what in (*MEASURES, "score"):
-    sure["width", what, "widths"] = trend_over(past, "width", "width", what)
+    sure["width", what, "fitting widths"] = trend_over(
+        past, "width", "width", what
+    )
 ours = with_scores(under(load_study("regions")), load_study("regions-paths"))
 ours = ours.rename(columns=NAMES).replace({"network": called})
 for network, rows in ours.groupby("network"):
     for what in MEASURES:
         rho = trend_over(rows, "way", what, "score")
         sure["score", what, f"labels, {network}"] = rho
-sure = pd.Series(sure).rename_axis(["of", "and", "over"])
+sure = pd.Series(sure).rename_axis(["measure", "with", "compared over"])
 table(sure.to_frame("rank correlation"))
 
 # %% [markdown]
@@ -221,7 +223,7 @@ table(sure.to_frame("rank correlation"))
 # With wrong labels the slopes of regions differ more. Tiles are regions in a plane through three points of the path, coloured
 # by the norm of an output's gradient.
 
-# %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "With right labels gradients of regions have nearly the same norm, with wrong labels their norms differ. Left: the plane, where nearly every point of the grid has its own region; right: a corner, 3&nbsp;% of each side, where white lines part regions."}, "image": {"width": "540px", "alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
+# %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "With wrong labels gradients of regions differ more in norm. Left: the plane, where nearly every point of the grid has its own region; right: a corner, 3&nbsp;% of each side, where white lines part regions."}, "image": {"width": "540px", "alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
 corner, right, up = path[0], path[2] - path[0], path[6] - path[0]
 planes = {}
 for name, model in models.items():
