@@ -69,7 +69,7 @@ from companion.style import say, table
 # ## Is a pulled network better?
 #
 # **No: in our first study pulled networks are no more accurate, on average.** One might expect a gain, as a simpler function may
-# generalise better and a less linear one can fit more. A penalty $\omega\,(\text{mean score} - t)^2$ in the loss pulls the
+# generalise better. A penalty $\omega\,(\text{mean score} - t)^2$ in the loss pulls the
 # mean score towards a target $t$. We compare trainings that begin alike and see the same images:
 #
 # * *free*: without the penalty (mean score {glue:text}`free-mean score`);
@@ -147,11 +147,11 @@ say(pd.DataFrame({"high": -ends.iloc[-1, 0]}, ["more"]), "{:.1f}")
 # all comparisons judged at once it is not. Unlike in the first study, every interval against free networks includes 0: the eight
 # designs differ more than seeds do. So we cannot say that it is the score which costs accuracy.
 #
-# **Under noise mini ResNets gain, but nearly as much without a pull on the score.** Pulled high, they name more noisy digits than free
-# ones (mini VGGs fewer). Their controls do, too. (Over all designs the difference is {bdg-secondary}`open`.)
+# **Under noise mini ResNets that are pulled high gain, but their controls gain nearly as much.** (Mini VGGs lose. Over all designs the
+# difference is {bdg-secondary}`open`.)
 #
-# The first fold has the share of noisy images named rightly. The second has pulled minus control, in hundredths of a score or
-# points of accuracy, with 95 % intervals over designs; an effect stands where the corrected p is below 0.05.
+# The first fold has noisy images named rightly. The second has pulled minus control, in hundredths of a score or points of accuracy,
+# with 95 % intervals. An effect stands where the corrected p is below 0.05.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Accuracy under noise", "code_prompt_hide": "How sure? Accuracy under noise"}
 noisy = control.pivot_table("accuracy_noise", "level", "design")
