@@ -16,7 +16,7 @@
 # %% [markdown]
 # # Nonlinear advantage
 #
-# *How much of its non-linearity does a network need?* A *nonlinear advantage* is what its non-linear units gain for it.
+# *How much of its non-linearity does a network need?* The *nonlinear advantage* is what a network gains by non-linear units.
 # {cite:t}`mehmetigopel2023nonlinear` make channels linear until it breaks. Which channels can go, how many, and when in training?
 #
 # :::{admonition} What we found
@@ -88,7 +88,7 @@ from companion.style import say, table
 # * or with the largest contribution (*reversed*).
 #
 # In nine trained networks, which see CIFAR-10 images or photographs, 25, 50 or 75 % of the channels of each activation become their
-# least-squares lines, without further training; half of the images give the lines, the others the accuracy.
+# least-squares lines, without further training.
 
 # %% mystnb={"figure": {"name": "fig-advantage-shares", "caption": "Accuracy falls least if the channels with the least contribution become linear first. Means over nine trained networks."}, "image": {"width": "540px", "alt": "Five falling lines over the share of channels that became linear, from 0 to 75 per cent. That of the contribution is highest at 25 and 50 per cent, that of the reversed order lowest; at 75 per cent all are close together, below 10 per cent."}}
 runs = pd.read_parquet(FILE)
@@ -107,8 +107,8 @@ say((means["contribution"] - means).to_frame("lead"), "{:.0f}")
 # and variance by {glue:text}`variance-lead`, so the correlation matters. It beats random and affinity in each of the nine
 # networks. But with three quarters of the channels linear every order fails.
 #
-# The first fold has these leads in points, with 95 % intervals; shares are of each *layer* or of the whole *network*. The second has
-# accuracies of mini ResNets, half linear.
+# The first fold has these leads in points, with 95 % intervals (shares of each *layer* or of the whole *network*).
+# The second has accuracies of mini ResNets with half of the channels linear.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
@@ -123,6 +123,7 @@ if model:
     )
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Leads, also on digits", "code_prompt_hide": "How sure? Leads, also on digits"}
+# half of the images give the lines, the others the accuracy
 # the rule fixed before: random and affinity by more than two points, and all
 # networks agree
 runs, sure = runs.query("share > 0"), {}
@@ -133,7 +134,7 @@ for one, some in runs.groupby(["on", "scope"]):
     sure[", ".join(one)] = {by: f"{mean_of(lead[by]):.1f}" for by in lead}
 table(pd.DataFrame(sure))
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? With a slope of 1 instead of a line", "code_prompt_hide": "How sure? With a slope of 1 instead of a line"}
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? A slope of 1", "code_prompt_hide": "How sure? A slope of 1"}
 # then the highest scores choose no better than chance (linearize)
 half = load_study("advantage-criteria").query("keep == 0.5 and by != 'slope'")
 half = half.groupby(["by", "task"])["accuracy_after"].mean().unstack()
@@ -151,7 +152,7 @@ table(half.rename_axis("chosen by"), of, digits=0)
 #
 # The power 1/2 sends some slopes to 1 for good. (Whole layers can go, too {cite}`bendror2021layer`.) Two numbers tell what is left:
 # the **share** of channels that are not linear, and the **path length**, the mean number of non-linear units between input and
-# output (NAPL in exercise 16.1). A small mini ResNet (a larger one follows) learns digits for ten epochs, then for ten with the
+# output (NAPL in exercise 16.1). A small mini ResNet learns digits for ten epochs, then for ten with the
 # penalty:
 
 # %%
@@ -171,11 +172,11 @@ table(record.loc[9::5], digits=1)
 # ## Early or late?
 #
 # **Late is better on two of five tasks, and we do not know why.** *Early*, the penalty is there from the first epoch; *late*, it comes
-# after the network has learned. {cite:t}`mehmetigopel2023nonlinear` say that early ends worse. Only their abstracts and a summary were at hand, so the recipes are ours: a larger mini ResNet,
-# with 13 ReLUs and a path length of 10.5, five seeds, all trained equally long.
+# after the network has learned. {cite:t}`mehmetigopel2023nonlinear` say that early ends worse. Only their abstracts
+# and a summary were at hand, so the recipes are ours: a larger mini ResNet, with 13 ReLUs and a path length of 10.5, five seeds, all trained equally long.
 #
 # The five tasks are *digits*, *few* (a tenth of them), *noise* (digits, 40 % of them with wrong labels), and two digits in one image,
-# of which the network tells the *larger*, or the last digit of their *sum*. The larger $\omega$, the shorter the path that is left.
+# of which the network tells the *larger*, or the last digit of their *sum*.
 
 # %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "The sum of two digits breaks down below a path length of three if channels go early, below one if they go late; on the larger digit both fall together. A small dot is one training, a mark the mean of those with one weight of the penalty (untouched: none)."}, "image": {"width": "540px", "alt": "Two panels below each other with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits, below, the early curve falls below three units, the late one only below one. On the larger of two digits, above, both fall a little below one unit."}}
 study = load_study("advantage")
@@ -226,7 +227,7 @@ say(pd.DataFrame({"affine": noise[0.0]}, ["loss"]), "{:.1f}")
 #
 # With a tenth of the channels left instead, the sum's gap is open (fold).
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Early and late with a tenth left", "code_prompt_hide": "How sure? Early and late with a tenth left"}
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? A tenth left", "code_prompt_hide": "How sure? A tenth left"}
 # in the open: at path lengths up to half of the untouched one
 tenth = (100 * (found["late"] - found["early"])).groupby("task").agg(mean_of)
 left["late minus early"] = tenth.map("{:.1f}".format)
@@ -268,7 +269,7 @@ stays = stays[["stays", "score"]].mean().reset_index()
 stays["place"] = stays["index"] + 1
 by_kind(stays, {"place": "activation, in order", "score": "affinity score"})
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Rank correlations of score and share that stays", "code_prompt_hide": "How sure? Rank correlations of score and share that stays"}
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Rank correlations", "code_prompt_hide": "How sure? Rank correlations"}
 every = under(load_study("advantage-scores"))
 rho = survival_correlations(survival(study, every)).groupby("task")
 table(rho[["score", "partial"]].mean())
