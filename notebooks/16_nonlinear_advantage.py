@@ -16,8 +16,8 @@
 # %% [markdown]
 # # Nonlinear advantage
 #
-# *How much of its non-linearity does a network need?* {cite:t}`mehmetigopel2023nonlinear` make its channels linear
-# until it breaks. Which channels can go, how many, and when in training?
+# *How much of its non-linearity does a network need?* The *nonlinear advantage* is what a network gains by non-linear units.
+# {cite:t}`mehmetigopel2023nonlinear` make channels linear until it breaks. Which channels can go, how many, and when in training?
 #
 # :::{admonition} What we found
 # :class: findings
@@ -88,7 +88,7 @@ from companion.style import say, table
 # * or with the largest contribution (*reversed*).
 #
 # In nine trained networks, which see CIFAR-10 images or photographs, 25, 50 or 75 % of the channels of each activation become their
-# least-squares lines, without further training; half of the images give the lines, the others the accuracy.
+# least-squares lines, without further training.
 
 # %% mystnb={"figure": {"name": "fig-advantage-shares", "caption": "Accuracy falls least if the channels with the least contribution become linear first. Means over nine trained networks."}, "image": {"width": "540px", "alt": "Five falling lines over the share of channels that became linear, from 0 to 75 per cent. That of the contribution is highest at 25 and 50 per cent, that of the reversed order lowest; at 75 per cent all are close together, below 10 per cent."}}
 runs = pd.read_parquet(FILE)
@@ -106,6 +106,9 @@ say((means["contribution"] - means).to_frame("lead"), "{:.0f}")
 # **The contribution chooses best.** In mean accuracy over the three shares it leads random by {glue:text}`random-lead` points
 # and variance by {glue:text}`variance-lead`, so the correlation matters. It beats random and affinity in each of the nine
 # networks. But with three quarters of the channels linear every order fails.
+#
+# The first fold has these leads in points, with 95 % intervals (shares of each *layer* or of the whole *network*).
+# The second has accuracies of mini ResNets with half of the channels linear.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
@@ -120,9 +123,9 @@ if model:
     )
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Leads, also on digits", "code_prompt_hide": "How sure? Leads, also on digits"}
-# points of accuracy, 95 % intervals; the rule fixed before: random and affinity
-# by more than two points, all networks agree. "layer": the same share of each
-# activation becomes linear, "network": of all channels together
+# half of the images give the lines, the others the accuracy
+# the rule fixed before: random and affinity by more than two points, and all
+# networks agree
 runs, sure = runs.query("share > 0"), {}
 runs["on"] = np.where(runs["dataset"] == "digits", "digits", "real images")
 for one, some in runs.groupby(["on", "scope"]):
@@ -131,9 +134,8 @@ for one, some in runs.groupby(["on", "scope"]):
     sure[", ".join(one)] = {by: f"{mean_of(lead[by]):.1f}" for by in lead}
 table(pd.DataFrame(sure))
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? With a slope of 1 instead of a line", "code_prompt_hide": "How sure? With a slope of 1 instead of a line"}
-# then the highest scores choose no better than chance: accuracy in per
-# cent with half of the channels of mini ResNets linear (linearize)
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? A slope of 1", "code_prompt_hide": "How sure? A slope of 1"}
+# then the highest scores choose no better than chance (linearize)
 half = load_study("advantage-criteria").query("keep == 0.5 and by != 'slope'")
 half = half.groupby(["by", "task"])["accuracy_after"].mean().unstack()
 of = {"digits": "on digits (%)", "sum": "on sums of digits (%)"}
@@ -150,7 +152,8 @@ table(half.rename_axis("chosen by"), of, digits=0)
 #
 # The power 1/2 sends some slopes to 1 for good. (Whole layers can go, too {cite}`bendror2021layer`.) Two numbers tell what is left:
 # the **share** of channels that are not linear, and the **path length**, the mean number of non-linear units between input and
-# output (NAPL in exercise 16.1). The smaller of two mini ResNets learns digits for ten epochs, then for ten with the penalty:
+# output (NAPL in exercise 16.1). A small mini ResNet learns digits for ten epochs, then for ten with the
+# penalty:
 
 # %%
 scans, labels, *test = TASKS["digits"].samples()
@@ -160,8 +163,8 @@ rates = {"rate": 4e-3, "slope_rate": 2e-2, "weight_decay": 1e-2}
 how = {"epochs": 20, "start": 10, "omega": 0.005, "seed": seed, **rates}
 record = train(small, scans, labels, test=test, progress=False, **how)
 record = record.set_index("epoch")[["accuracy", "active", "napl"]]
-record.columns = ["accuracy", "share", "path length"]
-table(record.loc[9::5])
+record.columns = ["accuracy (%)", "share (%)", "path length"]
+table(record.loc[9::5], digits=1)
 
 # %% [markdown]
 # **Four fifths of the channels go, and accuracy stays.**
@@ -169,12 +172,11 @@ table(record.loc[9::5])
 # ## Early or late?
 #
 # **Late is better on two of five tasks, and we do not know why.** *Early*, the penalty is there from the first epoch; *late*, it comes
-# after the network has learned. {cite:t}`mehmetigopel2023nonlinear` say that early ends worse. One would expect it, because an
-# almost linear network learns less. Only their abstracts and a summary were at hand, so the recipes are ours: the larger mini ResNet,
-# with 13 ReLUs and a path length of 10.5, five seeds, all trained equally long.
+# after the network has learned. {cite:t}`mehmetigopel2023nonlinear` say that early ends worse. Only their abstracts
+# and a summary were at hand, so the recipes are ours: a larger mini ResNet, with 13 ReLUs and a path length of 10.5, five seeds, all trained equally long.
 #
 # The five tasks are *digits*, *few* (a tenth of them), *noise* (digits, 40 % of them with wrong labels), and two digits in one image,
-# of which the network tells the *larger*, or the last digit of their *sum*. The larger $\omega$, the shorter the path that is left.
+# of which the network tells the *larger*, or the last digit of their *sum*.
 
 # %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "The sum of two digits breaks down below a path length of three if channels go early, below one if they go late; on the larger digit both fall together. A small dot is one training, a mark the mean of those with one weight of the penalty (untouched: none)."}, "image": {"width": "540px", "alt": "Two panels below each other with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits, below, the early curve falls below three units, the late one only below one. On the larger of two digits, above, both fall a little below one unit."}}
 study = load_study("advantage")
@@ -191,8 +193,10 @@ accuracy_curves(some.replace({"task": drawn}))
 
 # %% [markdown]
 # **At the same short path length early is worse by {glue:text}`gap-sum` points on the sum and by {glue:text}`gap-noise` on noise.** On
-# the other tasks we see no gap in favour of *late* (fold). Accuracies in per cent, *untouched*, *late* with a
-# tenth of the channels left, and *affine*, with nearly none:
+# *larger* early is better, by less than a point; on the others we see no gap.
+#
+# The table has this gap, with 95 % intervals over seeds, and accuracies in per cent: *untouched*, *late* with a tenth of the
+# channels left, and *affine*, with nearly none:
 
 
 # %%
@@ -209,8 +213,8 @@ for when in ("early", "late", "untouched"):
 left = 100 * pd.DataFrame(found).groupby("task").mean()
 runs = trainings(load_study("advantage"))
 gaps = {task: 100 * gap(runs, "residual14", task) for task in left.index}
-left["late less early"] = pd.Series(gaps).map("{:.1f}".format)
-table(left[["untouched", "late", "affine"]], digits=0)
+left["late minus early"] = pd.Series(gaps).map("{:.1f}".format)
+table(left[["late minus early", "untouched", "late", "affine"]], digits=0)
 
 # %% tags=["remove-cell"]
 noise = trained[trained["task"] == "noise"].groupby("share")["loss"].mean()
@@ -218,15 +222,16 @@ say(pd.DataFrame({"affine": noise[0.0]}, ["loss"]), "{:.1f}")
 
 # %% [markdown]
 # **How much non-linearity a task needs does not explain it.** The larger digit needs some, since an affine network is worse there, and yet
-# it has no gap. Noise needs none, since an affine network is even *better* than an untouched one: it cannot memorise the wrong
+# late is not better there. Noise needs none, since an affine network is even *better* than an untouched one: it cannot memorise the wrong
 # labels (training loss {glue:text}`loss-affine`). Yet noise has a gap. {bdg-warning}`depends`
+#
+# With a tenth of the channels left instead, the sum's gap is open (fold).
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Early and late with a tenth left", "code_prompt_hide": "How sure? Early and late with a tenth left"}
-# 95 % over five seeds. "difference": with a tenth left; that of the sum is
-# open. "late less early": at path lengths up to half of the untouched one.
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? A tenth left", "code_prompt_hide": "How sure? A tenth left"}
+# in the open: at path lengths up to half of the untouched one
 tenth = (100 * (found["late"] - found["early"])).groupby("task").agg(mean_of)
-left["difference"] = tenth.map("{:.1f}".format)
-table(left[["late", "early", "difference", "late less early"]], digits=0)
+left["late minus early"] = tenth.map("{:.1f}".format)
+table(left[["late", "early", "late minus early"]], digits=0)
 
 # %% tags=["remove-cell"]
 say(
@@ -251,8 +256,8 @@ core_network(core)
 # %% [markdown]
 # ## Aside: Does the affinity score know?
 #
-# Activations with a low score keep more channels, as early ones score low. The correlations are weak, and with place and kind
-# fixed nothing clear is left (fold).
+# Activations with a low score keep more channels, as early ones score low. The rank correlations are weak, and with place and kind
+# fixed (*partial*) nothing clear is left (fold).
 
 # %% mystnb={"figure": {"name": "fig-advantage-survival", "caption": "The place says almost all about the share of channels that stays non-linear (above), the affinity score before little (below). Thirteen activations, means over trainings."}, "image": {"width": "540px", "alt": "Two panels. Above, the share that stays falls with the place in the network. Below, it is scattered over the affinity score, with the activations after a sum at high scores and low shares."}}
 key = ["task", "seed", "layer", "call"]
@@ -264,10 +269,9 @@ stays = stays[["stays", "score"]].mean().reset_index()
 stays["place"] = stays["index"] + 1
 by_kind(stays, {"place": "activation, in order", "score": "affinity score"})
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Rank correlations of score and share that stays", "code_prompt_hide": "How sure? Rank correlations of score and share that stays"}
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Rank correlations", "code_prompt_hide": "How sure? Rank correlations"}
 every = under(load_study("advantage-scores"))
 rho = survival_correlations(survival(study, every)).groupby("task")
-# partial: with place and kind held fixed
 table(rho[["score", "partial"]].mean())
 
 # %% [markdown]

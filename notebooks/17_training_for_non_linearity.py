@@ -69,7 +69,7 @@ from companion.style import say, table
 # ## Is a pulled network better?
 #
 # **No: in our first study pulled networks are no more accurate, on average.** One might expect a gain, as a simpler function may
-# generalise better and a less linear one can fit more. A penalty $\omega\,(\text{mean score} - t)^2$ in the loss pulls the
+# generalise better. A penalty $\omega\,(\text{mean score} - t)^2$ in the loss pulls the
 # mean score towards a target $t$. We compare trainings that begin alike and see the same images:
 #
 # * *free*: without the penalty (mean score {glue:text}`free-mean score`);
@@ -95,7 +95,7 @@ accuracy_by_score(outcome.drop("free", level="target").reset_index())
 # **Pulled high, networks lose {glue:text}`high-cost` points on average, beyond chance.** Pulled low, mini ResNets lose more,
 # but their five seeds differ so much that whether a low pull costs anything is {bdg-secondary}`open`.
 #
-# In the fold: pulled minus free in points of accuracy, with 95 % intervals over five seeds.
+# The fold has pulled minus free, in points, with 95 % intervals over seeds.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Differences from free training", "code_prompt_hide": "How sure? Differences from free training"}
 # tasks share their images, so seeds are the units
@@ -145,20 +145,20 @@ say(pd.DataFrame({"high": -ends.iloc[-1, 0]}, ["more"]), "{:.1f}")
 # %% [markdown]
 # **A high pull costs {glue:text}`more-high` points more than its control** (last row). Taken alone, that is beyond chance; with
 # all comparisons judged at once it is not. Unlike in the first study, every interval against free networks includes 0: the eight
-# designs differ more than seeds do. So we cannot say that it is the score which costs accuracy.
+# designs differ more than seeds do.
 #
-# **Under noise mini ResNets gain, but nearly as much without a pull on the score.** Pulled high, they name more noisy digits than free
-# ones (mini VGGs fewer). Their controls do, too. (Over all designs the difference is {bdg-secondary}`open`.)
+# **Under noise mini ResNets that are pulled high gain, but their controls gain nearly as much.** (Mini VGGs lose. Over all designs the
+# difference is {bdg-secondary}`open`.)
 #
-# The first fold has the share of noisy images named rightly. The second has pulled minus control, in hundredths of a score or
-# points of accuracy, with 95 % intervals over designs; an effect stands where the corrected p is below 0.05.
+# The first fold has noisy images named rightly. The second has pulled minus control, in hundredths of a score or points of accuracy,
+# with 95 % intervals. An effect stands where the corrected p is below 0.05.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Accuracy under noise", "code_prompt_hide": "How sure? Accuracy under noise"}
 noisy = control.pivot_table("accuracy_noise", "level", "design")
 of = {"resnet8": "mini ResNet (%)", "vgg8": "mini VGG (%)"}
 table(noisy.rename_axis("pulled"), of, digits=1)
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? All planned comparisons at once", "code_prompt_hide": "How sure? All planned comparisons at once"}
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? All planned comparisons", "code_prompt_hide": "How sure? All planned comparisons"}
 # planned before the run; p is corrected for all comparisons by Holm
 against, words = judged("control"), ["difference", "low", "high"]
 against[words] *= 100
