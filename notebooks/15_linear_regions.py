@@ -205,9 +205,7 @@ for what in MEASURES:
     sure["regions", what, "segments"] = f"{rho:.2f}"
 past = wide[wide["width"] >= threshold]
 for what in (*MEASURES, "score"):
-    sure["width", what, "fitting widths"] = trend_over(
-        past, "width", "width", what
-    )
+    sure["width", what, "widths"] = trend_over(past, "width", "width", what)
 ours = with_scores(under(load_study("regions")), load_study("regions-paths"))
 ours = ours.rename(columns=NAMES).replace({"network": called})
 for network, rows in ours.groupby("network"):

@@ -27,14 +27,14 @@ _ON = {
 _ITEMS = {"R2": "R\u00b2", "num_params": "parameters", "vgg": "VGG-", "googlenet": "GoogLeNet", "alexnet": "AlexNet"}
 
 _CAVEATS = {
-    "modern-functions-lower": "not where functions rise",
+    "modern-functions-lower": "it does not hold where functions rise",
     "batch-size-keeps-the-signature": "where it holds, two errors cancel",
-    "seeds-change-little": "but more than other images do; this is the mean score, single ones change by up to 0.3",
-    "resnets-bimodal": "pooled; whether plain networks have them, too, depends on the measure",
-    "wide-networks-are-locally-linear": "relative deviation: open",
-    "noise-is-further-than-cifar": "these are three, on photographs",
-    "shortcuts-make-two-modes": "holds if measured as in the paper, fails by other choices of the measure",
-    "no-criterion-says-the-same": "each is below 0.5 somewhere; yet CKA rises with the score in nearly all of ours",
+    "seeds-change-little": "seeds change the mean score more than other images do, and single scores by up to 0.3",
+    "resnets-bimodal": "this is of pooled scores; whether plain networks have two modes, too, depends on the measure",
+    "wide-networks-are-locally-linear": "of relative deviation it is open",
+    "noise-is-further-than-cifar": "those open are three, on photographs",
+    "shortcuts-make-two-modes": "it holds if measured as in the paper, but fails by other choices of the measure",
+    "no-criterion-says-the-same": "each correlation is below 0.5 somewhere; yet CKA rises with the score in nearly all of ours",
 }
 
 _MEASURED = {
@@ -44,13 +44,13 @@ _MEASURED = {
     "average-of-table-2": ("{} of {} averages differ", r"^(\d+) of the (\w+)"),
     "tanh-lower-than-sigmoid": ("on other inputs its lowest is above half of Sigmoid's (our limit) by {}", r"(\S+) \["),
     "shrinkage-is-constant": ("on other inputs the score of one function moves by {}", r"functions (\S+)"),
-    "pure-convnets-low-spread": ("fails in two tests: on digits they spread by {} more than ViTs'", r"ViTs (\S+)"),
+    "pure-convnets-low-spread": ("it fails in two tests: on digits they spread by {} more than ViTs'", r"ViTs (\S+)"),
     "table-1-sums-up-table-2": ("{1} of {0} numbers differ", r"Of (\d+) .* (\d+) differ"),
     "training-bends": ("training lowers the scores by {}, but untrained averages do not rise", r"score (\S+)"),
     "inception-widens": ("its lowest score is {} above AlexNet's", r"alexnet \(smallest\) (\S+)"),
     "large-patches-plateau": ("its last score is {}, far from 1", r"itself (\S+)"),
     "transitions-linearise": ("there scores go only {} of the way to 1", r"DenseNets go (\S+)"),
-    "better-than-widened-plain-networks": ("ahead on sums, but by {} behind on digits at depth 5", r"depth 5 -(\S+)"),
+    "better-than-widened-plain-networks": ("they lead on sums, but lag by {} on digits at depth 5", r"depth 5 -(\S+)"),
 }  # fmt: skip
 """What the test of a failing claim found, in the page's words, and where its number stands in the words of the test."""
 
@@ -90,7 +90,7 @@ def _note(claims: pd.DataFrame, name: str) -> str:
 
 
 def results(claims: pd.DataFrame, *verdicts: str, on: Sequence[str] = ()) -> Styler:
-    """Claims and how their tests ended; each links to the page about it, or is said to stand in no chapter.
+    """Claims and how their tests ended; each links to the page about it, if there is one.
 
     Args:
         claims: A row for each test: ``name``, ``claim``, ``verdict``, ``on`` and ``material``.
@@ -98,7 +98,7 @@ def results(claims: pd.DataFrame, *verdicts: str, on: Sequence[str] = ()) -> Sty
         on: Where they ended so; if empty, on anything.
 
     Returns:
-        A table of HTML: the ``claim`` and what we found, first what it holds and is open on.
+        A table of HTML: the ``claim`` and what we found in sentences, first what it holds and is open on.
     """
     tests = claims.assign(on=material(claims), verdict=claims["verdict"].map(SHORT))
     by = tests.drop_duplicates(["name", "on", "verdict"]).pivot_table("on", ["name", "claim"], "verdict", ", ".join)
@@ -112,14 +112,14 @@ def results(claims: pd.DataFrame, *verdicts: str, on: Sequence[str] = ()) -> Sty
     pairs = zip(by["open"], by["holds"], strict=True)  # a claim may hold on some networks, and be open on others
     by["open"] = [f"some {some}" if some and some in on else some for some, on in pairs]
     by = by.sort_values(["page", "worst"], ascending=[True, False])  # those that no page treats last
-    paths = [(path.name[:2], path.stem) for path in Path().glob("[0-9][0-9]_*.ipynb")]
-    links = {number: f' (<a href="{stem}.html">{int(number)}</a>)' for number, stem in paths}
-    by["claim"] += [links.get(page, " (no chapter)") for page in by["page"]]
-    for word, shown in {"holds": "on" if "holds" in verdicts else "holds on", "open": "open on"}.items():
+    links = {p.name[:2]: f' (<a href="{p.stem}.html">{int(p.name[:2])}</a>)' for p in Path().glob("[0-9][0-9]_*.ipynb")}
+    by["claim"] += [links.get(page, "") for page in by["page"]]
+    heading, on_which = ("it holds", "on") if "holds" in verdicts else ("we found", "it holds on")
+    for word, shown in {"holds": on_which, "open": "it is open on"}.items():
         by[word] = by[word].str.replace("^(?=.)", f"{shown} ", regex=True)
-    found = zip(by["holds"], by["open"], by["name"].map(partial(_note, claims)), strict=True)
-    by["we found"] = ["; ".join(filter(None, some)) for some in found]
-    return words_of(by[["claim", "we found"]])
+    found = by[["holds", "open"]].assign(note=by["name"].map(partial(_note, claims))).to_numpy()
+    by[heading] = [" ".join(f"{some[0].upper()}{some[1:]}." for some in row if some) for row in found]
+    return words_of(by[["claim", heading]])
 
 
 def words_of(table: pd.DataFrame) -> Styler:
