@@ -34,7 +34,7 @@ _CAVEATS = {
     "wide-networks-are-locally-linear": "of relative deviation it is open",
     "noise-is-further-than-cifar": "those open are three, on photographs",
     "shortcuts-make-two-modes": "it holds if measured as in the paper, but fails by other choices of the measure",
-    "no-criterion-says-the-same": "each correlation is below 0.5 somewhere; yet CKA rises with the score in nearly all of ours",
+    "no-criterion-says-the-same": "each is below 0.5 somewhere; yet CKA rises with the score in nearly all of ours",
 }
 
 _MEASURED = {
