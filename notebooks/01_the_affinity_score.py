@@ -87,8 +87,8 @@ say(pd.DataFrame({"score": scores}))
 # ## A distance between clouds
 #
 # We have $n$ inputs $x_i \in \mathbb{R}^d$ of an activation $\sigma$ and its outputs $y_i = \sigma(x_i)$: two clouds of
-# points, $X$ and $Y$. The score asks: **can a stretch and a shift carry the first cloud to the second? If not, how far off are
-# those with the right mean and covariance?** That needs a distance between clouds.
+# points, $X$ and $Y$. The score asks: **can a stretch and a shift carry the first cloud to the second? If not, how far off is
+# the one with the right mean and covariance?** That needs a distance between clouds.
 #
 # Think of each point as a unit of mass $1/n$, which must move from $X$ to $Y$, one point to one point. If a move costs the
 # square of its length, the cheapest plan costs

@@ -23,7 +23,7 @@
 # :::{admonition} What we found
 # :class: findings
 # **The more of a ReLU's outputs are zero, the lower it scores** (rank correlation {glue:text}`all-correlation`
-# over ten trained networks). But a score near 0 need not be a strong bend: around −10 SiLU is nearly a straight line that falls,
+# over ten trained networks; plain ones less so). But a score near 0 need not be a strong bend: around −10 SiLU is nearly a straight line that falls,
 # and scores {glue:text}`SiLU at -10-score`. {bdg-warning}`depends`
 # :::
 

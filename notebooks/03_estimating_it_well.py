@@ -198,8 +198,8 @@ say(moved, "{:.3f}")
 
 # %% [markdown]
 # **So train an architecture several times, and compare scores of the same $n$ only.** Between two networks, trained once each, a
-# score's difference counts only from three such deviations on, as two trainings rarely differ by more. (Means over a network move
-# less: {doc}`18_what_is_reproduced`.)
+# score's difference counts only from three such deviations on, and in layers that vary more only beyond these. (Means over a
+# network move less: {doc}`18_what_is_reproduced`.)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:

@@ -243,7 +243,7 @@ table(humps.to_frame("p for one hump").rename_axis(None), digits=3)
 # %% [markdown]
 # Pooled over the four networks of a family, p is small with shortcuts, except for averages before the ReLU. (With
 # five small networks more it is small there, too, but under some choices also for plain ones, {doc}`18_what_is_reproduced`.)
-# Under every choice the separation stays: at least {glue:text}`residual-choices, min` with shortcuts, at most
+# Under every choice the separation stays: in the four pairs at least {glue:text}`residual-choices, min` with shortcuts, at most
 # {glue:text}`plain-choices, max` without. Pooled p, least to most over covariance and coupling:
 
 # %%

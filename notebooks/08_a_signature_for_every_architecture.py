@@ -23,7 +23,7 @@
 # :class: findings
 # **On CIFAR-10 the most similar signature is a relative's for {glue:text}`CIFAR-10-by signature` of the ten networks that have one;
 # the number of activations alone finds a relative for {glue:text}`CIFAR-10-by length`.** On photographs the number of
-# activations does as well as the signature. And on CIFAR-10 only plain and residual networks share a source of weights.
+# activations does no worse than the signature. And on CIFAR-10 only plain and residual networks share a source of weights.
 # {bdg-warning}`depends`
 # :::
 

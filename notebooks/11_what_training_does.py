@@ -157,7 +157,7 @@ table(means, columns, digits={"accuracy": 0})
 say(100 * means[["accuracy"]], "{:.0f} %")
 
 # %% [markdown]
-# Nearly all of the fall lies between steps 57 and 247, while
+# From their peak the scores fall mostly between steps 57 and 247, while
 # the accuracy rises from {glue:text}`57-accuracy` to {glue:text}`247-accuracy`; then neither moves much. The exact score falls by
 # less, and this is one architecture on one small data set. {bdg-warning}`depends`
 

@@ -126,7 +126,7 @@ table(blocks.rename(columns={"score": "paired score"}), digits=3)
 #
 # ## Which blocks are least linear?
 #
-# **No number compares all kinds of blocks. Where positions are averaged, activations leave most unexplained.** A *residual* block
+# **Where positions are averaged, activations leave most unexplained; at one position others do.** A *residual* block
 # includes its shortcut; an *MLP* is the activation of a transformer with the linear layers around it. Attention and layer
 # normalisation come from the mini zoo: 36 small networks, after the architectures of the paper, trained on digits. Linear layers
 # are the control.

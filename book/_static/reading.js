@@ -87,7 +87,7 @@ function outputsFirst() {
 // What is said of a figure or a table stands before its code, but for what leads to the next one.
 function sentencesFirst() {
   const shows = ":scope > .cell_output :is(figure, table.dataframe, .window, #training-window)";
-  const parts = "ul, ol, .math, .pst-scrollable-table-container, .cell:has(> .cell_output)";
+  const parts = "ul, ol, .math, .highlight-sh, .pst-scrollable-table-container, .cell:has(> .cell_output)";
   const leads = (text) => text.textContent.trim().endsWith(":") || text.nextElementSibling?.matches(parts);
   for (const first of document.querySelectorAll("article .cell + p")) {
     const [texts, code] = [[], []];
