@@ -166,6 +166,13 @@ def test_figures_and_tables_stand_before_their_code(seen: Visit) -> None:
 
 
 @each_width
+@pytest.mark.parametrize("name", ["notebooks/09_is_the_score_redundant"])
+def test_what_is_said_of_a_figure_stands_between_it_and_its_code(visit: Visit, name: str, width: int) -> None:
+    after = "at => [...document.querySelectorAll(`article .cell:has(> .cell_output #${at}) ~ *`)].map(a => a.tagName)"
+    assert visit.page.evaluate(after, "fig-correlations-real")[:3] == ["P", "P", "DIV"]
+
+
+@each_width
 @pytest.mark.parametrize("name", ["notebooks/16_nonlinear_advantage"])
 def test_an_aside_shows_its_finding_alone(visit: Visit, name: str, width: int) -> None:
     aside = visit.page.locator("section:has(> h2:text('Aside:'))").first
@@ -318,7 +325,9 @@ def test_a_reader_chooses_how_a_signature_is_measured(visit: Visit, name: str, w
         window.get_by_role("radio", name=name, exact=True).check()
 
     check("mean", "activate-first", "ledoit-wolf", "exact")
+    assert window.locator(".course").count() == 0  # the dashed line alone
     choose("average before")
+    assert window.locator(".course").count() == 1
     window.get_by_role("radio", name="exact", exact=True).press("ArrowDown")
     check("mean", "reduce-first", "ledoit-wolf", "paired")
     choose("empirical")

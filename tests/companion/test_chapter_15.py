@@ -23,9 +23,9 @@ def along(place):
 def test_the_whole_path_with_its_chords_and_the_beginning_with_its_breakpoints():
     figure = logits_along_path({"late": along(0.5), "early": along(0.01)}, 0, part=0.25)
     whole, magnified, other, last = figure.axes
-    assert [axes.get_title() for axes in (whole, other)] == ["late: 1 kinks", "early: 1 kinks"]
-    assert magnified.get_title() == "enlarged: 0 kinks"
-    assert last.get_title() == "enlarged: 1 kink"
+    assert [axes.get_title() for axes in (whole, other)] == ["late, kinks: 1", "early, kinks: 1"]
+    assert magnified.get_title() == "enlarged, kinks: 0"
+    assert last.get_title() == "enlarged, kinks: 1"
     assert np.ptp(whole.get_ylim()) == pytest.approx(np.ptp(other.get_ylim()))
     function, chord, second, _ = whole.lines
     assert function.get_xydata().tolist() == [[0, 0], [0.5, 0], [1, 0.5]]

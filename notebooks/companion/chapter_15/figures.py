@@ -57,8 +57,8 @@ def logits_along_path(paths: Mapping[str, Sequence[Segment]], logit: int, part: 
         kinks = first.breakpoints[first.breakpoints < part]
         low = magnified.get_xaxis_transform()
         magnified.plot(kinks * first.length, np.full_like(kinks, 0.04), "|", transform=low, color=PALETTE["vermilion"])
-        magnified.set_title(f"enlarged: {len(kinks)} kink{'s' * (len(kinks) != 1)}")
-        whole.set_title(f"{literal(name)}: {sum(len(one.breakpoints) for one in path)} kinks")
+        magnified.set_title(f"enlarged, kinks: {len(kinks)}")
+        whole.set_title(f"{literal(name)}, kinks: {sum(len(one.breakpoints) for one in path)}")
         whole.set_ylabel(f"output {logit}")
     for column in (panels[::2], panels[1::2]):
         _of_one_scale(column)
