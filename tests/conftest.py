@@ -56,3 +56,10 @@ def run(monkeypatch, capsys):
 def small_cifar(tmp_path, monkeypatch):
     """Both data sets with a few pictures, where affscore looks for them."""
     write_small_cifar(tmp_path / "data", monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def the_cpu_where_no_device_is_asked_for(request, monkeypatch):
+    """The networks of the tests hold constants that do not move: "auto" takes a GPU in tests of devices only."""
+    if "device" not in request.fixturenames:
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)

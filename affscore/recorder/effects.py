@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_map_only
 
 from affscore.errors import AffscoreError
 from affscore.recorder.calls import Event
@@ -100,16 +101,18 @@ def _plain(value: Any) -> Any:
 def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor) -> Effect:
     given = (*args, *kwargs.values())
     tensors = [value for value in given if isinstance(value, Tensor)]
+    # an index that does not fit raises an error on a CPU; on a GPU it breaks every later call
+    place = x.device if is_extension(function) else torch.device("cpu")
     entries = ENTRIES if all(value.shape == x.shape or value.ndim == 0 for value in tensors) else None
 
     def part(value: Any) -> Any:
         """What belongs to two samples of x, and where all have one shape, some of it; numbers in place of none."""
         if not isinstance(value, Tensor):
-            return value
+            return tree_map_only(Tensor, lambda one: one if one is x else one.to(place), value)
         if value.ndim and value.ndim == x.ndim:
             first = [slice(2)] if len(value) == len(x) else [slice(None)]
             value = value[(*first, *[slice(entries)] * (value.ndim - 1))]
-        return torch.ones(value.shape, dtype=value.dtype) if value.is_meta or is_wrapped(value) else value
+        return torch.ones(value.shape, dtype=value.dtype) if value.is_meta or is_wrapped(value) else value.to(place)
 
     try:
         like = part(x)

@@ -25,8 +25,9 @@ CONSTANT_TOLERANCE = 8.0
 ERROR_OF_SUMS = 4.0
 """By how many units sums may err, as a standard deviation; layers of trained networks do by up to 0.6."""
 
-ERROR_OF_ONE_ROUNDING = 12.0**-0.5
-"""The standard deviation of the error of one rounding, in units: it is uniform between -1/2 and 1/2."""
+ERROR_OF_A_LAYER = (5 / 12) ** 0.5
+"""By how many units a layer in half precision errs, as a standard deviation: one rounding by up to half a unit has the
+variance 1/12. A GPU may also round the product before it adds the bias, and the product may be twice as large."""
 
 SAFE = (1e-60, 1e60)
 """Numbers between these have squares, and sums of fourth powers, that float64 holds."""
@@ -175,13 +176,13 @@ def eps_of(dtype: torch.dtype) -> float:
 def error_of(eps: float) -> float:
     """The standard deviation of rounding in arithmetic of this unit, at most, relative to the size of the terms.
 
-    In float32 and float64 every step of a sum is rounded; in half precision the sum is in float32, and rounded once.
+    In float32 and float64 every step of a sum is rounded; in half precision the sum is in float32, then rounded.
     What is exact is rounded by our own arithmetic, in float64.
 
     >>> error_of(2.0**-23) / 2.0**-23, round(error_of(2.0**-7) / 2.0**-7, 2)
-    (4.0, 0.29)
+    (4.0, 0.65)
     """
-    return max(ERROR_OF_SUMS * min(max(eps, 2.0**-52), 2.0**-23), ERROR_OF_ONE_ROUNDING * eps)
+    return max(ERROR_OF_SUMS * min(max(eps, 2.0**-52), 2.0**-23), ERROR_OF_A_LAYER * eps)
 
 
 def centred(

@@ -189,6 +189,15 @@ def test_indices_that_are_tried_are_in_a_table(size, first):
     assert Effects().of(torch.Tensor.__getitem__, (table, indices), {}, indices) == Effect(True, False)
 
 
+def test_indices_that_do_not_fit_two_samples_break_no_device(device):
+    x = torch.zeros(3, ENTRIES, device=device)
+    places = torch.arange(40, device=device)
+    for indices in ([2, 0], torch.tensor([2, 0], device=device)):
+        assert not Effects().of(torch.Tensor.__getitem__, (x, indices), {}, x).elementwise
+    assert not Effects().of(torch.take, (places, 3 + places[:2]), {}, places).elementwise
+    assert x.sum().item() == 0  # after an assertion on a GPU every call fails
+
+
 @pytest.mark.parametrize("shape", [(), (1,), (2, 1), (3, ENTRIES)])
 @pytest.mark.parametrize("function", [torch.rsqrt, torch.log, torch.relu, torch.neg])
 def test_a_function_of_few_entries_has_the_same_effect(function, shape):

@@ -84,10 +84,12 @@ def test_what_is_no_network():
         unwrapped(lambda x: x)
 
 
-def test_devices():
+@pytest.mark.parametrize(("there", "expected"), [(True, "cuda"), (False, "cpu")])
+def test_devices(there, expected, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
     model = nn.Linear(1, 1)
     assert choose_device("cpu", model) == torch.device("cpu")
-    assert choose_device("auto", model).type == ("cuda" if torch.cuda.is_available() else "cpu")
+    assert choose_device("auto", model) == torch.device(expected)
     assert choose_device("auto", model.to("meta")) == torch.device("meta")
 
 
