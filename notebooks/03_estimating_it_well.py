@@ -129,8 +129,8 @@ say(biases[["steep", "shrunk, steep"]].loc[[1, 4, 16]], "{:.3f}")
 # **Take sixteen images for each channel.** With so many, all biases of {numref}`fig-3-bias` are below 0.01; the largest
 # is {glue:text}`16.0-shrunk, steep`, that of shrinkage in the steep spectrum.
 #
-# For the empirical covariance a formula says how the bias falls. If the $d$ channels are independent, with variance 1,
-# and inputs and outputs have the correlation $c$,
+# A formula says why. For the empirical covariance of $d$ independent channels of variance 1, whose inputs and outputs
+# have the correlation $c$,
 #
 # $$
 # \text{bias} \approx \frac{c\,(1 + c) \sqrt{1 - c}}{8} \cdot \frac{d}{n} .
@@ -175,8 +175,8 @@ say(biases[["steep", "shrunk, steep"]].loc[[1, 4, 16]], "{:.3f}")
 #
 # ## What does another training change?
 #
-# **A statement about an architecture should survive another training**, which starts from other weights and ends
-# elsewhere. We look at nine trainings of a small VGG-16 ({term}`mini zoo`) on digits, each in one batch of 512:
+# **A statement about an architecture should survive another training.** We look at nine trainings of a small VGG-16
+# ({term}`mini zoo`) on digits, each in one batch of 512:
 
 # %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Trainings of one architecture (thin) follow their mean (thick). They differ most at the first activation: by nearly 0.3 between the highest and the lowest score."}, "image": {"width": "540px", "alt": "Nine thin lines over the activations of the mini VGG-16, and their mean as a thick one. They differ most, by nearly 0.3, at the first activation."}}
 trainings = under(load_study("seeds"))
@@ -235,9 +235,6 @@ drawn = sweep("drift").query("repeat == 0")
 drift(drawn, printed[["ledoit-wolf"]])
 
 # %% [markdown]
-# Averages, sums and flattened maps score the same here, as positions are independent (exercise 3.2). In networks they
-# do not ({doc}`10_every_choice_at_once`).
-#
 # ## Aside: Two biases in a network
 #
 # **A small batch errs twice, and the errors partly cancel.** Its covariance is too flexible, which raises the score;

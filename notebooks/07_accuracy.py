@@ -237,12 +237,12 @@ headings = {name: f"{name} (%)" for name in in_small}
 table(in_small, headings, digits=0)
 
 # %% [markdown]
-# A group of two families is nearly two points, and a line fits any two points. So a statistic counts where it beats the
-# family's name, and chance. (The ViTs are one family, so that their name explains nothing.)
+# A group of two families is nearly two points, and a line fits any two points. (The ViTs are one family, so that their
+# name explains nothing.)
 #
-# **Which $R^2$ does the paper print?** It says "R2 score", and not of which fit. The adjusted $R^2$ of a fit in the
-# logarithm reproduces its two numbers for operations, and that for parameters to 0.001. Its two for depth differ: the
-# paper does not say how it counts depth ({doc}`18_what_is_reproduced`).
+# **Which $R^2$ does the paper print?** The adjusted $R^2$ of a fit in the logarithm reproduces its two numbers for
+# operations, and that for parameters to 0.001. Its two for depth differ: the paper does not say how it counts depth
+# ({doc}`18_what_is_reproduced`).
 #
 # ## Exercises
 #
