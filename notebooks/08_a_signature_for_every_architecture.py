@@ -21,8 +21,8 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **On CIFAR-10 the nearest signature is that of a relative for {glue:text}`CIFAR-10-signature` of
-# {glue:text}`CIFAR-10-kin` networks; by the number of activations alone a relative is nearest for
+# **On CIFAR-10 the nearest signature is that of a relative for {glue:text}`CIFAR-10-signature` of the
+# {glue:text}`CIFAR-10-kin` networks that have one; by the number of activations a relative is nearest for
 # {glue:text}`CIFAR-10-length`.** {bdg-warning}`depends`
 #
 # **On photographs the signature is not shown to tell more**: it finds a relative for {glue:text}`photographs-signature`
