@@ -198,7 +198,7 @@ figure.set_figwidth(3.6)
 figure
 
 # %% [markdown]
-# Instead scores fall: GELU's inputs then spread wider and lie lower.
+# Instead scores fall: GELU's inputs spread wider and lie lower.
 
 
 # %%
