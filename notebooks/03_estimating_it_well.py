@@ -16,17 +16,17 @@
 # %% [markdown]
 # # Estimating it well
 #
-# *How far is a score off, because of its images and because of its training?* The paper {cite}`bouniot2025alexnet` reports
-# that shrinkage makes scores independent of the width (its figure 7), and that batches of 128 to 1024 images and nine
-# trainings give the same signature (its figure 8).
+# *How far is a score off, because of its images and because of its training?* The paper {cite}`bouniot2025alexnet`
+# reports that shrinkage makes scores independent of the width (its figure 7), and that batches of 128 to 1024 images
+# and nine trainings give the same signature (its figure 8).
 #
 # :::{admonition} What we found
 # :class: findings
-# **With too few images an activation looks more linear than it is**: with one image for each channel and the empirical covariance
-# a ReLU scores {glue:text}`1.0-empirical` too high. Shrinkage, the default, can lower this bias and can raise it, so take
-# sixteen images for each channel. {bdg-warning}`depends`
+# **With too few images an activation looks more linear than it is**, and shrinkage, the library's default, can lower
+# this bias or raise it. Take sixteen images for each channel; the trained networks that we looked at need fewer.
+# {bdg-warning}`depends`
 #
-# **Over trainings a score has a standard deviation of {glue:text}`another training-moved`; 256 images in place of 32 move it by
+# **Another training moves a score by about {glue:text}`another training-moved`; 256 images in place of 32 move it by
 # {glue:text}`256 images in place of 32-moved`.** We saw this in one small VGG-16 on digits. {bdg-secondary}`open`
 # :::
 
@@ -75,20 +75,21 @@ from companion.sweeps import sweep
 # %% [markdown]
 # ## What do few images do?
 #
-# **With few images the score is too high.** It says how well an affine map fits, and this map is judged on the images that it
-# was fitted to. Just as a line goes through any two points, an affine map carries inputs nearly to their outputs when there are many
-# more channels than images.
+# **With few images the score is too high.** It says how well an affine map fits, and this map is judged on the images
+# that it was fitted to. Just as a line goes through any two points, an affine map carries inputs nearly to their
+# outputs when there are many more channels than images. This error is called the *bias*.
 #
-# How large is this error, the *bias*? We take a ReLU with $d = 128$ channels of normal inputs, as its score for infinitely many images
-# is known. Its channels are independent, or their spectrum is *steep*: a few directions hold most of the variance.
+# We measure it for a ReLU with $d = 128$ channels of normal inputs, as its score for infinitely many images is known.
+# We change
 #
-# **Shrinkage is no safe cure.** The library's default mixes the covariance with a multiple of the identity
-# {cite}`ledoit2004well`. Independent channels of equal variance *have* such a covariance, so there (and in the paper's figure 7)
-# it removes the bias. But where variances differ, it levels what really differs: with one image for each channel of the steep
-# spectrum it raises the bias from {glue:text}`1.0-steep` to {glue:text}`1.0-shrunk, steep`.
+# * the images for each channel, $n / d$: along the axis of the figure;
+# * the inputs: channels are independent (first panel), or have a *steep spectrum*, where a few directions hold most of
+#   the variance (second panel);
+# * the covariance: the *empirical* one of the images, or *shrinkage*, which mixes it with a multiple of the identity
+#   {cite}`ledoit2004well`.
 
-# %% mystnb={"figure": {"name": "fig-3-bias", "caption": "Few images make the score of a ReLU too high, and shrinkage does not always help. Bars: one standard deviation of a single score; dashed: the formula {eq}`eq-3-bias`."}, "image": {"width": "540px", "alt": "Two panels over n/d from one quarter to 8. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
-d, ratios = 128, np.array([0.25, 0.5, 1, 2, 4, 8])
+# %% mystnb={"figure": {"name": "fig-3-bias", "caption": "Few images make the score of a ReLU too high, and shrinkage does not always help; with sixteen for each channel all curves are below 0.01. Bars: one standard deviation of a single score; dashed: the formula {eq}`eq-3-bias`."}, "image": {"width": "540px", "alt": "Two panels over n/d from one quarter to 16. The curve of the empirical covariance is nearly the same in both: it falls from about 0.25 to below 0.01, close to the dashed line from n/d = 2 on. The curve of shrinkage is near 0 in the first panel, and above the other one from n/d = 1 on in the second."}}
+d, ratios = 128, np.array([0.25, 0.5, 1, 2, 4, 8, 16])
 points = (ratios * d).astype(int).tolist()
 of = {"exponents": [0, 1.5], "repeats": 4, "seed": seed}
 scores = estimation_sweep(["relu"], [d], points, **of)
@@ -100,6 +101,14 @@ theory = pd.Series(first_order_bias(c, 1.0) / ratios, ratios)
 bias_against_points(summary, theory)
 
 # %% [markdown]
+# **With one image for each channel the score is {glue:text}`1.0-empirical` too high** (first panel, empirical
+# covariance).
+#
+# **Shrinkage is no safe cure.** The covariance of independent channels of equal variance *is* a multiple of the
+# identity, so in the first panel (and in the paper's figure 7) shrinkage removes the bias. But in the second panel it
+# levels what really differs: with one image for each channel it raises the bias from {glue:text}`1.0-steep` to
+# {glue:text}`1.0-shrunk, steep`.
+#
 # **More batches do not help:** their average keeps the bias. Slide the number of images:
 
 # %%
@@ -112,34 +121,36 @@ window("bias-window", curves.set_axis(biases.columns).T)
 
 # %% tags=["remove-cell"]
 say(biases[["empirical"]].loc[[1]])
-say(biases[["steep", "shrunk, steep"]], "{:.3f}")
+say(biases[["steep", "shrunk, steep"]].loc[[1, 4, 16]], "{:.3f}")
 
 # %% [markdown]
 # ## How many are enough?
 #
-# **Take sixteen images for each channel.** The bias grows with the channels over the images. For $d$
-# independent channels of variance 1, whose inputs and outputs have the correlation $c$,
+# **Take sixteen images for each channel.** With so many, all biases of {numref}`fig-3-bias` are below 0.01; the largest
+# is {glue:text}`16.0-shrunk, steep`, that of shrinkage in the steep spectrum.
+#
+# A formula says why. For the empirical covariance of $d$ independent channels of variance 1, whose inputs and outputs
+# have the correlation $c$,
 #
 # $$
 # \text{bias} \approx \frac{c\,(1 + c) \sqrt{1 - c}}{8} \cdot \frac{d}{n} .
 # $$ (eq-3-bias)
 #
-# The first factor is 0.075 for ReLU, and at most 0.082 for any activation. So with the empirical covariance sixteen
-# images for each channel leave about 0.005. Shrinkage needs them, too: in the steep spectrum it still left
-# {glue:text}`8.0-shrunk, steep` at eight images for each channel.
+# The first factor is 0.075 for ReLU, and at most 0.082 for any activation. So sixteen images for each channel leave
+# about 0.005.
 #
-# This book mostly takes 512 images, so it keeps the rule up to 32 channels. Beyond, trained networks that we fitted need fewer, as
-# they vary in fewer directions than they have channels: their mean scores are about 0.01 too high, with shrinkage up to twice
+# This book mostly takes 512 images, enough for 32 channels. The trained networks that we looked at have more channels,
+# but vary in fewer directions. So 512 images nearly do: mean scores are about 0.01 too high, with shrinkage up to twice
 # that ({doc}`06_a_decade`). The library's notes say where images are too few.
 #
-# Without more images, subtract the bias. Where it falls like $1/n$, half of the images double it, so what the score then
-# gains *is* the bias (`bias="extrapolated"`).
+# If there are no more images, subtract the bias. Where it falls like $1/n$, half of the images double it, so what the
+# score then gains *is* the bias (`bias="extrapolated"`).
 #
 # ```{admonition} Where the formula comes from, and what the notes count
 # :class: dropdown
 #
-# The sample covariances are $S_X=I+H$, $S_Y=I+K$ and $S_{XY}=cI+M$, with errors of mean zero. Solve $AS_XA=S_Y$ order by order,
-# with $A=I+A_1+A_2+\dots$:
+# The sample covariances are $S_X=I+H$, $S_Y=I+K$ and $S_{XY}=cI+M$, with errors of mean zero. Solve $AS_XA=S_Y$ order
+# by order, with $A=I+A_1+A_2+\dots$:
 #
 # $$
 # \begin{gathered}
@@ -148,8 +159,8 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 # \end{gathered}
 # $$
 #
-# To leading order $H^2$ and $K^2$ have mean trace $d^2/n$, and $HK$ has $c^2d^2/n$. In the trace of $AS_{XY}$ the first order has
-# mean zero. Of the second only $cA_2$ is left, as $KM$ and $HM$ have the same mean trace. So on average
+# To leading order $H^2$ and $K^2$ have mean trace $d^2/n$, and $HK$ has $c^2d^2/n$. In the trace of $AS_{XY}$ the first
+# order has mean zero. Of the second only $cA_2$ is left, as $KM$ and $HM$ have the same mean trace. So on average
 #
 # $$
 # \operatorname{tr}(AS_{XY})/\operatorname{tr}S_Y\approx c+\tfrac14c(1-c^2)\,d/n.
@@ -157,25 +168,25 @@ say(biases[["steep", "shrunk, steep"]], "{:.3f}")
 #
 # The score is 1 less the root of 1 less this: divide the second term by $2\sqrt{1-c}$.
 #
-# *The notes* count four times the *participation ratio* $(\operatorname{tr}C)^2/\lVert C\rVert_F^2$ of the covariance as
-# channels, and the width at most. This is a fit to trained networks, no bound: the steep spectrum counts as 30, and 512 images
-# leave a bias of {glue:text}`4.0-steep`, with shrinkage {glue:text}`4.0-shrunk, steep`.
+# *The notes* count four times the *participation ratio* $(\operatorname{tr}C)^2/\lVert C\rVert_F^2$ of the covariance
+# as channels, and the width at most. This is a fit to trained networks, no bound: the steep spectrum counts as 30, and
+# 512 images leave a bias of {glue:text}`4.0-steep`, with shrinkage {glue:text}`4.0-shrunk, steep`.
 # ```
 #
 # ## What does another training change?
 #
-# **A statement about an architecture should survive another training**, which starts from other weights and ends elsewhere.
-# We look at nine trainings of a small VGG-16 ({term}`mini zoo`) on digits, each in one batch of 512:
+# **A statement about an architecture should survive another training.** We look at nine trainings of a small VGG-16
+# ({term}`mini zoo`) on digits, each in one batch of 512:
 
-# %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Trainings of one architecture follow their mean (thick), but single scores differ by up to 0.3. Thin: one training."}, "image": {"width": "540px", "alt": "Nine thin lines over the activations of the mini VGG-16, and their mean as a thick one. They differ most, by up to 0.3, at the first activation."}}
+# %% mystnb={"figure": {"name": "fig-3-seeds", "caption": "Trainings of one architecture (thin) follow their mean (thick). They differ most at the first activation: by nearly 0.3 between the highest and the lowest score."}, "image": {"width": "540px", "alt": "Nine thin lines over the activations of the mini VGG-16, and their mean as a thick one. They differ most, by nearly 0.3, at the first activation."}}
 trainings = under(load_study("seeds"))
 lines = {"group": "mini VGG-16", "line": trainings["seed"]}
 bundles_of_signatures(trainings.assign(**lines), columns=1)
 
 
 # %% [markdown]
-# How far does a score move, as the root mean square over the fifteen activations? (Of batches and trainings: the standard
-# deviation.)
+# How far does a score move? We take the root mean square over the fifteen activations (of batches and trainings: of the
+# standard deviation).
 
 
 # %%
@@ -195,11 +206,14 @@ table(moved.rename_axis("what changes"), {"moved": "a score moves by"}, 3)
 
 # %% tags=["remove-cell"]
 say(moved, "{:.3f}")
+first = by_seed.std(axis=1).iloc[[0]].set_axis(["first"])
+say(first.to_frame("moved"), "{:.3f}")
 
 # %% [markdown]
-# **So train an architecture several times, and compare scores of the same $n$ only.** Between two networks, trained once each, a
-# score's difference counts only from three such deviations on, and in layers that vary more only beyond these. (Means over a
-# network move less: {doc}`18_what_is_reproduced`.)
+# **So train an architecture several times, and compare scores of the same $n$ only.** Between two networks, trained
+# once each, a difference counts only above three standard deviations over trainings: three times
+# {glue:text}`another training-moved` in a usual layer, but three times {glue:text}`first-moved` at the first activation
+# of {numref}`fig-3-seeds`. (Means over a network move less: {doc}`18_what_is_reproduced`.)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
@@ -221,13 +235,10 @@ drawn = sweep("drift").query("repeat == 0")
 drift(drawn, printed[["ledoit-wolf"]])
 
 # %% [markdown]
-# Averages, sums and flattened maps score the same here, as positions are independent (exercise 3.2). In networks it
-# matters ({doc}`10_every_choice_at_once`).
-#
 # ## Aside: Two biases in a network
 #
-# **A small batch errs twice, and the errors partly cancel.** Its covariance is too flexible, which raises the score; its
-# coupling has few partners to choose from, which lowers it.
+# **A small batch errs twice, and the errors partly cancel.** Its covariance is too flexible, which raises the score;
+# its coupling has few partners to choose from, which lowers it.
 #
 # How mean scores of networks on CIFAR-10 ({term}`JPEG copies`; 16 to 64 channels) change from batches of
 # 128 images to 1024, with the optimal coupling (*exact*) and with each input kept with its own output (*paired*):
@@ -240,18 +251,18 @@ default = ["mean", "activate-first", "ledoit-wolf", "none"]
 fixed = study[(study[words] == default).all(axis=1)]
 means = fixed.pivot_table("score", ["network", "coupling"], "n")
 changes = (means[1024] - means[128]).unstack()
-changes["difference"] = changes["exact"] - changes["paired"]
-table(changes.rename_axis(None), digits=3)
+changes["exact less paired"] = changes["exact"] - changes["paired"]
+table(changes, digits=3)
 
 # %% [markdown]
-# Part of the stability in the paper's figure 8 may be that.
+# **With the optimal coupling the scores fall less.** Part of the stability in the paper's figure 8 may be that.
 #
 # ## Aside: A score below 0
 #
 # **Under shrinkage heavy tails can push the score below 0.** The library then cuts it at 0 and sets `bound_exceeded`.
 #
-# That a score is at least 0 is proved for the covariances of the clouds themselves. In this cloud most coordinates are small, and
-# each point is multiplied by a Student t variable.
+# That a score is at least 0 is proved for the covariances of the clouds themselves. In this cloud most coordinates are
+# small, and each point is multiplied by a Student t variable.
 
 # %%
 rng = np.random.default_rng(seed)
@@ -263,8 +274,8 @@ for name in ("ledoit-wolf", "empirical"):
     print(f"{name:12} {raw:.2f}")
 
 # %% [markdown]
-# Shrinkage takes the variance of a few points for noise and makes all coordinates alike, so that $T$ stretches the large
-# ones. There compare with the empirical covariance.
+# Shrinkage takes the variance of a few points for noise and makes all coordinates alike, so that $T$ stretches the
+# large ones. There compare with the empirical covariance.
 #
 # ## Exercises
 #

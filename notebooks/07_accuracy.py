@@ -16,16 +16,18 @@
 # %% [markdown]
 # # Accuracy
 #
-# *Does a signature tell how accurate a network is?* The paper {cite}`bouniot2025alexnet` reduces each signature to one number,
-# such as its mean. In three of its five groups of networks the best of seven such numbers explains accuracy on ImageNet better
-# than depth, size and operations do (paper Fig. 4).
+# *Does a signature tell how accurate a network is?* The paper {cite}`bouniot2025alexnet` reduces each signature to one
+# number, such as its mean. In three of its five groups of networks the best of seven such numbers explains accuracy on
+# ImageNet better than depth, size and operations do (paper Fig. 4).
 #
 # :::{admonition} What we found
 # :class: findings
-# **Whether accuracy rises or falls with the mean score depends on the networks.** Over twelve networks on CIFAR-10 it falls
-# (correlation {glue:text}`all-mean`), over the four residual ones it rises ({glue:text}`residual-mean`). {bdg-warning}`depends`
+# **Whether accuracy rises or falls with the mean score depends on the networks.** Over twelve networks on CIFAR-10 it
+# falls (correlation {glue:text}`all-mean`), over the four residual ones it rises ({glue:text}`residual-mean`).
+# {bdg-warning}`depends`
 #
-# On CIFAR-10 the family alone explains more of the accuracy than the score does; among small networks not always.
+# **On CIFAR-10 the name of the family tells more about the accuracy than the score does.** Among small networks it does
+# not always.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -75,8 +77,8 @@ from companion.style import say, table
 # %% [markdown]
 # ## Does accuracy rise with the score?
 #
-# If accuracy followed from the mean score, it would do so within each family, too. We look at twelve networks on CIFAR-10
-# ({doc}`06_a_decade`). **The correlation changes its sign**: it is {glue:text}`all-mean` over all networks and
+# If accuracy followed from the mean score, it would do so within each family, too. We look at twelve networks on
+# CIFAR-10 ({doc}`06_a_decade`). **The correlation changes its sign**: it is {glue:text}`all-mean` over all networks and
 # {glue:text}`residual-mean` over the residual ones, which are four points only.
 
 # %% mystnb={"figure": {"name": "fig-cifar-accuracy", "caption": "Accuracy falls with the mean score over twelve networks, and rises over the four residual ones. Numbers are layers (not shown: 44), the VGG-like are SimpNets; published accuracies, scores on JPEG copies of test images."}, "image": {"width": "540px", "alt": "A scatter plot of accuracy from 87 to 96 per cent over the mean score. Four plain networks fall from 90.5 to 87, four residual ones rise from 92 to 92.7, and the two VGG-like networks and the DenseNet lie at the upper left."}}
@@ -98,48 +100,53 @@ figure
 #
 # ## Is it the score, or the family?
 #
-# If accuracy differs mostly between families, the family's name tells as much as any score. So we predict each accuracy by the
-# mean of its family, and compare with the mean score and with the best of the paper's seven numbers: mean, median, deviation,
-# smallest, largest, and largest over mean and over median.
+# Does the name of the family tell as much as the score? We predict each accuracy
 #
-# All of these fit some of pure noise, too {cite}`freedman1983note`. So we shuffle the accuracies and fit again. What is then
-# explained, on average, is explained *by chance*; `p` counts how often it is as much as with the true ones. We shuffle
+# * by the mean accuracy of its family;
+# * by a straight line in the best of the paper's seven numbers: mean, median, deviation, smallest, largest, and largest
+#   over mean and over median;
+# * by a straight line in the mean score.
 #
-# * among all networks;
-# * *within families*: now a number must tell more than the family's name.
+# Each explains a share of the variance ($R^2$), some of it *by chance* {cite}`freedman1983note`: that is its average
+# when the accuracies are shuffled.
 
 
 # %%
 statistics = list(STATISTICS)  # the seven
+guess = networks.groupby("family")["accuracy"].transform("mean")
+share = guess.var() / networks["accuracy"].var()
+chance = (networks["family"].nunique() - 1) / (len(networks) - 1)
+explained = {"name of the family": (share, chance)}
+for name, some in {"best of seven": statistics, "mean": ["mean"]}.items():
+    test = best_fit_test(networks, some, seed=seed)
+    explained[name] = test.observed, test.permuted.mean()
+shown = pd.DataFrame(explained, ["accuracy explained (%)", "by chance (%)"]).T
+table(shown.rename({"mean": "mean score"}), digits=0)
 
+# %% [markdown]
+# **The name of the family explains more than the score.**
+#
+# Does the best of seven tell anything beyond this name? A *permutation test* asks how often shuffled accuracies are
+# explained as well as the true ones; $p$ is this share of shuffles. If all accuracies are shuffled, the name of the
+# family is lost, too. If they are shuffled within families only, each family keeps its mean, so only what is known
+# beyond the name can make $p$ small.
 
-def with_accuracy(rows):
-    return rows[statistics].corrwith(rows["accuracy"])
-
-
-families = networks.groupby("family")
-fits = {"mean score": (["mean"], None), "best of seven": (statistics, None)}
-fits["best of seven, shuffled within families"] = statistics, "family"
-explained = {}
-for name, (some, strata) in fits.items():
-    test = best_fit_test(networks, some, strata=strata, seed=seed)
-    explained[name] = test.observed, np.mean(test.permuted), test.p_value
-missed = networks["accuracy"] - families["accuracy"].transform("mean")
-share = 1 - missed.var() / networks["accuracy"].var()
-chance = (families.ngroups - 1) / (len(networks) - 1)
-explained["family"] = share, chance, np.nan
-headings = ["accuracy explained (%)", "by chance (%)", "p"]
-shown = pd.DataFrame(explained, headings).T.rename_axis("explained by")
+# %%
+shuffles = {"among all networks": None, "within families": "family"}
+shuffled = {}
+for name, strata in shuffles.items():
+    test = best_fit_test(networks, statistics, strata=strata, seed=seed)
+    shuffled[name] = test.observed, test.permuted.mean(), test.p_value
+headings = ["explained (%)", "explained after shuffling (%)", "p"]
+shown = pd.DataFrame(shuffled, headings).T.rename_axis("shuffled")
 table(shown, digits={headings[0]: 0, headings[1]: 0, "p": 3})
 
 # %% [markdown]
-# **The family alone explains more than the score.**
+# **The best of seven beats chance, but is not shown to tell more than the name of the family.** Twelve networks cannot
+# show more, as each was trained once, and four depths of one design are nearly one observation.
 #
-# **Among all networks the best of seven beats chance; within families it is not shown to.** Most of what it explains, it
-# explains by knowing the family. Twelve networks cannot show more, as each was trained once, and four depths of one design are
-# nearly one observation. On ImageNet only two networks have published accuracies.
-#
-# The fold below has the least and the greatest correlation of the mean score with accuracy, over twelve choices of the measure.
+# The fold *How sure?* has the least and the greatest correlation of the mean score with accuracy over twelve choices of
+# the measure: the signs stay.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
@@ -167,16 +174,21 @@ if models:
     mine = signature_statistics({k: v.dropna() for k, v in yours.items()})
     mine = mine.join(characteristics(models)["accuracy"].astype(float))
     mine["group"] = network_table(models)["group"]
-    print(
-        mine.groupby("group")[[*statistics, "accuracy"]].apply(with_accuracy)
-    )
+    groups = mine.groupby("group")[[*statistics, "accuracy"]]
+    print(groups.corr()["accuracy"].unstack()[statistics])
 
 # %% [markdown]
 # ## Aside: Other numbers than the mean
 #
 # The largest score changes the sign of its correlation, too; deviation, smallest and median do not.
 
+
 # %%
+def with_accuracy(rows):
+    return rows[statistics].corrwith(rows["accuracy"])
+
+
+families = networks.groupby("family")
 correlations = families[[*statistics, "accuracy"]].apply(with_accuracy)
 correlations.loc["all"] = with_accuracy(networks)
 correlations = correlations.loc[["all", "plain", "residual"]]
@@ -190,8 +202,8 @@ say(correlations)
 # %% [markdown]
 # ## Aside: Width
 #
-# **Three MobileNetV1s of different widths have nearly the same scores from the ninth activation on**, at a quarter of the
-# channels, too.
+# **Three MobileNetV1s of different widths have nearly the same scores from the ninth activation on**, at a quarter of
+# the channels, too.
 
 # %% mystnb={"figure": {"name": "fig-width", "caption": "From its ninth activation on MobileNetV1 has nearly the same scores at all widths. Signatures of MobileNets of three widths each, as multiples of the full one. Most weights quantised; 512 photographs of ImageNet's training set."}, "image": {"width": "540px", "alt": "Two panels of overlaid lines, affinity score over the activations in order. For MobileNetV1 three lines coincide but for the first activations; for MobileNetV2 the full width lies above the two others, which coincide."}}
 photographs = real_scores("photographs")
@@ -225,12 +237,12 @@ headings = {name: f"{name} (%)" for name in in_small}
 table(in_small, headings, digits=0)
 
 # %% [markdown]
-# A group of two families is nearly two points, and a line fits any two points. So a statistic counts where it beats the
-# family's name, and chance. (The ViTs are one family, so that their name explains nothing.)
+# A group of two families is nearly two points, and a line fits any two points. (The ViTs are one family, so that their
+# name explains nothing.)
 #
-# **Which $R^2$ does the paper print?** It says "R2 score", and not of which fit. The adjusted $R^2$ of a fit in the logarithm
-# reproduces its two numbers for operations, and that for parameters to 0.001 (a straight line has 0.77, not 0.955). Its two for
-# depth differ: the paper does not say how it counts depth ({doc}`18_what_is_reproduced`).
+# **Which $R^2$ does the paper print?** The adjusted $R^2$ of a fit in the logarithm reproduces its two numbers for
+# operations, and that for parameters to 0.001. Its two for depth differ: the paper does not say how it counts depth
+# ({doc}`18_what_is_reproduced`).
 #
 # ## Exercises
 #

@@ -21,10 +21,12 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **On CIFAR-10 the most similar signature is a relative's for {glue:text}`CIFAR-10-by signature` of the ten networks that have one;
-# the number of activations alone finds a relative for {glue:text}`CIFAR-10-by length`.** On photographs the number of
-# activations does no worse than the signature. And on CIFAR-10 only plain and residual networks share a source of weights.
-# {bdg-warning}`depends`
+# **On CIFAR-10 the nearest signature is that of a relative for {glue:text}`CIFAR-10-signature` of the
+# {glue:text}`CIFAR-10-kin` networks that have one; by the number of activations a relative is nearest for
+# {glue:text}`CIFAR-10-length`.** {bdg-warning}`depends`
+#
+# **On photographs the signature is not shown to tell more**: it finds a relative for {glue:text}`photographs-signature`
+# of {glue:text}`photographs-kin` networks, the number of activations for {glue:text}`photographs-length`.
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -74,9 +76,10 @@ from companion.style import say, table
 # %% [markdown]
 # ## How far apart are two signatures?
 #
-# Networks differ in depth, so their signatures differ in length and cannot be subtracted. **Dynamic time warping** (DTW)
-# {cite}`sakoe1978dynamic` lines them up first: both are read side by side, and either may wait for the other. The distance is
-# what then still differs. From these distances we build a tree: the further left two branches meet, the less alike they are.
+# Networks differ in depth, so their signatures differ in length and cannot be subtracted. **Dynamic time warping**
+# (DTW) {cite}`sakoe1978dynamic` lines them up first: both are read side by side, and either may wait for the other. The
+# distance is what then still differs. From these distances we build a tree: the further left two branches meet, the
+# less alike they are.
 
 
 # %%
@@ -101,63 +104,68 @@ clustered(cifar)
 say(compared(cifar)[1].loc[["plain-20"], ["plain-56", "ResNet-20"]])
 
 # %% [markdown]
-# **The plain network of 20 layers is nearer to that of 56 (distance {glue:text}`plain-20-plain-56`) than to its residual twin
-# ({glue:text}`plain-20-ResNet-20`)**, which differs in its shortcuts alone. Shortcuts make the scores jump, but 36 layers more mostly
-# stretch the line.
+# **The plain network of 20 layers is nearer to that of 56 (distance {glue:text}`plain-20-plain-56`) than to its
+# residual twin ({glue:text}`plain-20-ResNet-20`)**, which differs in its shortcuts alone. Shortcuts make the scores
+# jump, but 36 layers more mostly stretch the line.
 #
 # ```{admonition} The distance as a formula, and two warnings
 # :class: dropdown
 #
-# A path $\pi$ leads from the first scores of $a$ and $b$ to their last, and each step advances in one of them or in both (the tree
-# joins clusters by the average distance of their members):
+# A path $\pi$ leads from the first scores of $a$ and $b$ to their last, and each step advances in one of them or in
+# both:
 #
 # $$
 # D(a, b) = \min_{\pi} \sqrt{\sum_{(i, j) \in \pi} (a_i - b_j)^2} .
 # $$
 #
-# A repeated score costs nothing, so a network whose blocks all look alike is close to a deeper one with the same blocks. But
-# the triangle inequality fails, and long signatures are far from everything else, as nothing is divided by the length.
+# A repeated score costs nothing, so a network whose blocks all look alike is close to a deeper one with the same
+# blocks. But the triangle inequality fails, and long signatures are far from everything else, as nothing is divided by
+# the length.
 # ```
 #
 # ## Is the nearest signature a relative's?
 #
-# Clustering yields a tree of anything. So we ask: is the signature nearest to a network's own that of a *relative*, a network of
-# its family? (Two of the twelve have none.) Relatives of equal depth could be found without any score. So we ask the same of the
-# network with the nearest *number of activations*, its length.
+# Clustering yields a tree of anything. So we count: for how many networks is the nearest signature that of a
+# *relative*, a network of the same family? Relatives of equal depth could be found without any score. So we count the
+# same for the nearest *length*, the number of activations.
 
 
 # %%
-def near_relatives(distances, family):  # in which share of networks
+def near_relatives(distances, family):  # for how many networks
     away = np.where(np.eye(len(family)), np.inf, distances)
     nearest = family.to_numpy()[away.argmin(axis=1)]
-    return (nearest == family)[family.duplicated(keep=False)].mean()
+    return (nearest == family)[family.duplicated(keep=False)].sum()
 
 
 def by_both(rows):
     signatures, distances, family = compared(rows)
     sizes = signatures.map(len).to_numpy()
     by_length = near_relatives(abs(sizes[:, None] - sizes), family)
-    return [near_relatives(distances, family), by_length]
+    kin = family.duplicated(keep=False).sum()
+    return [kin, near_relatives(distances, family), by_length]
 
 
 photographs = real_scores("photographs")
 found = {"CIFAR-10": by_both(cifar), "photographs": by_both(photographs)}
-found = pd.DataFrame(found, ["by signature", "by length"]).T
-headings = {name: f"{name} (%)" for name in found}
-table(found.rename_axis("relative is nearest"), headings, digits=0)
+found = pd.DataFrame(found, ["kin", "signature", "length"]).T
+headings = {"kin": "networks with a relative"}
+headings |= {"signature": "found by signature", "length": "found by length"}
+table(found, headings)
 
 # %% tags=["remove-cell"]
-say(100 * found, "{:.0f} %")
+say(found, "{}")
 
 # %% [markdown]
-# **On CIFAR-10 the signature finds the family, and the number of activations does not**, because members of a family differ in
-# depth, and each plain network has a residual twin with as many activations. Plain and residual networks share a source of weights,
-# so what tells them apart is not the source. Between other families it may be.
+# **On CIFAR-10 the signature finds a relative for {glue:text}`CIFAR-10-signature` of {glue:text}`CIFAR-10-kin`
+# networks, the length for {glue:text}`CIFAR-10-length`**: members of a family differ in depth, and each plain network
+# has a residual twin of the same length. Plain and residual networks share a source of weights, so what tells them
+# apart is not the source. Between other families it may be.
 #
-# **On photographs the number of activations does as well, so nothing is shown beyond it.** Most relatives there are widths of one
-# design and have the same number; the only two of different depth, ResNet-18 and ResNet-50, do not find each other.
+# **On photographs the signature is not shown to tell more than the length.** Most relatives there are widths of one
+# design and have the same length.
 #
-# The fold below has minimum and maximum over twelve choices; `p` says how often permuted families do as well.
+# The fold *How sure?* has the least and the greatest share found by signature, over twelve choices of the measure; `p`
+# is the share of shuffled families in which as many are found.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
@@ -166,19 +174,18 @@ for name in found.index:
     choices = [rows for _, rows in real_multiverses(name).groupby(words)]
     tests = [nearest_neighbour_accuracy(*compared(c)[1:]) for c in choices]
     sure[name] = pd.DataFrame(tests).agg(["min", "max"])
-shown = {"value": "by signature (%)", "p_value": "p"}
+shown = {"value": "found by signature (%)", "p_value": "p"}
 table(pd.concat(sure), shown, digits={"value": 0, "p_value": 4})
 
 # %% [markdown]
 # ## Aside: Which part of a design lowers the score?
 #
-# **Letting each token attend only to itself lowers the score; averaging evenly may not.** {bdg-warning}`depends` Shortcuts
-# and small filters: not decided. {bdg-secondary}`open`
+# **The score falls where each token attends only to itself.** {bdg-warning}`depends` Whether shortcuts and small
+# filters change it is not decided. {bdg-secondary}`open`
 #
-# The paper names three parts: attention is "a focusing lens", shortcuts make two groups, and VGG's small filters lower the
-# score. Whole designs differ in many parts, so we changed one part at a time, in five small designs each, trained on digits.
-# Small filters have 3 x 3 pixels, large ones 7 x 7. Six layers of small ones see the *same field* of 13 x 13 pixels as two of
-# large ones; two have the *same depth*.
+# The paper calls attention "a focusing lens": if it brings the data to where GELU is most non-linear, scores rise
+# without it. We changed one part at a time, in five small designs each, trained on digits. The first row of the figure
+# has attention to itself only.
 
 # %% mystnb={"figure": {"name": "fig-08-interventions", "caption": "Only the first difference stands once all comparisons are judged at once. Mean score with what the row names less that without it, over five designs, with 95 % intervals for each row alone; grey: too small to matter, by a margin fixed before the run."}, "image": {"width": "432px", "alt": "Rows with a point and its interval each, over a grey band for the margin of equivalence around zero; both changes of attention lie left of it, the activations after a sum right."}}
 studied = ["attention", "shortcut-strength", "filters"]
@@ -191,26 +198,34 @@ figure.set_figwidth(3.6)
 figure
 
 # %% [markdown]
-# If attention is a lens that brings the data to where GELU is most non-linear, scores rise without it. With attention to itself only they fall:
-# GELU's inputs then spread wider and lie lower.
+# Instead scores fall: GELU's inputs spread wider and lie lower.
+
 
 # %%
 shown = {"score": "mean score", "gelu_mean": "mean of GELU's inputs"}
 shown |= {"gelu_std": "their deviation"}
 levels = outcomes(under(load_study("attention")))
-levels = levels.groupby("level")[[*shown]].mean().iloc[[1, 2, 0]]
-levels.index = ["usual", "uniform", "to itself only"]
+levels = levels.groupby("level")[[*shown]].mean().iloc[[1, 0]]
+levels.index = ["usual", "to itself only"]
 table(levels.rename_axis("attention"), shown)
 
 # %% [markdown]
-# These are small transformers on digits, which need no attention, and other reductions leave at most a third of the effect.
+# These are small transformers on digits, which need no attention, and other reductions leave at most a third of the
+# effect.
 #
-# Two more intervals exclude 0, of uniform attention and of shortcuts after a sum, but not once all thirteen comparisons of this
-# page and of {doc}`17_training_for_non_linearity` are judged at once. Within one network, the ReLU after a sum does score higher
-# than the one inside the block ({doc}`05_residual_connections`).
+# ```{admonition} The other rows of the figure
+# :class: dropdown
 #
-# An effect stands where `p`, corrected for all comparisons, is below 0.05. The fold has it, of averages after, and differences
-# of scores with 95 % intervals.
+# *Uniform attention* averages all tokens evenly. The paper also says that shortcuts make two groups, and that VGG's
+# small filters lower the score. Small filters have 3 x 3 pixels, large ones 7 x 7. Six layers of small ones see the
+# *same field* of 13 x 13 pixels as two of large ones; two have the *same depth*.
+#
+# Two more intervals exclude 0, but not once all thirteen comparisons of this page and of
+# {doc}`17_training_for_non_linearity` are judged at once.
+# ```
+#
+# The fold *How sure?* has `p`, corrected for all comparisons (an effect stands below 0.05), and differences with 95 %
+# intervals, for three reductions.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Holm's p, and other reductions", "code_prompt_hide": "How sure? Holm's p, and other reductions"}
 sure = causes[["holm"]].rename(columns={"holm": "p"}).rename_axis(None)
@@ -244,7 +259,8 @@ clustered(photographs)
 # %% [markdown]
 # ## Aside: Before training, and in small
 #
-# **Families differ before any training**, by the order of layers and the distribution of first weights. The untrained networks are the paper's at full size, with random weights, on noise; the {term}`mini zoo` was trained on digits.
+# **Families differ before any training**, by the order of layers and the distribution of first weights. The untrained
+# networks are the paper's at full size, with random weights, on noise; the {term}`mini zoo` was trained on digits.
 
 # %%
 rows = load_results(RESULTS).query("reduction == 'mean'")
@@ -255,7 +271,7 @@ more = {"untrained": untrained, "mini zoo": rows[mini & (rows["batch"] == 0)]}
 for name, some in more.items():
     kin = network_table(some["model"].unique())["family"]
     found.loc[name] = by_both(some.assign(family=some["model"].map(kin)))
-table(found.loc[[*more]], headings, digits=0)
+table(found.loc[[*more]], headings)
 
 # %% [markdown]
 # ## Exercises
