@@ -142,9 +142,8 @@ if model:
 # %% [markdown]
 # ## Does an older criterion move with it?
 #
-# Two things are asked of another number. Does it *keep its sign*: does it rise with the score over the activations of
-# every network, or fall in every one? And does it *follow* the score closely? We tried seven in our 26 networks, the
-# paper five in 32. Three come nearest:
+# Does a criterion *keep its sign*: does it rise with the score over the activations of every network, or fall in every
+# one? And does it *follow* the score closely? We tried seven in our 26 networks, the paper five in 32. Three come nearest:
 #
 # * **Linear CKA** {cite}`kornblith2019similarity`: how alike points are arranged before and after the activation.
 # * **Sparsity**: how many more of the outputs are zero than of the inputs.
@@ -265,8 +264,8 @@ table(sure.rename_axis("explained"), shares, digits=0)
 say(100 * sure, "{:.0f} %")
 
 # %% [markdown]
-# **With 8,192 images, too, the map adds to averages, and nothing at one position.** Means over CIFAR-10 networks (so many
-# images are too many to find the pairing):
+# **With 8,192 images, too, the map adds to averages, and nothing at one position.** Means over CIFAR-10
+# networks:
 
 # %%
 layers["map"] = layers["paired"] - layers["diagonal"]
@@ -281,8 +280,6 @@ table(by_n.rename_axis("the map adds"), counts, digits=3)
 #
 # **Of the paper's five criteria CKA keeps its sign best**: it rises with the score in {glue:text}`cka-measured` of
 # {glue:text}`networks-measured` networks, the 26 above and 36 of the {term}`mini zoo`.
-#
-# In how many networks each criterion rises with the score:
 
 # %%
 mini = {name: shipped_signature(name).summary for name in study_models()}
