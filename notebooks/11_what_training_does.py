@@ -16,14 +16,14 @@
 # %% [markdown]
 # # What training does
 #
-# *Does training make a network more non-linear (its scores lower), where, and when?* The paper says that it does, of a VGG-16
-# (paper Fig. 9).
+# *Does training make a network more non-linear (its scores lower), where, and when?* The paper says that it does, of a
+# VGG-16 (paper Fig. 9).
 #
 # :::{admonition} What we found
 # :class: findings
-# **Training lowers the scores inside residual blocks, and much less those after the sum with a shortcut.** In four ResNets on
-# CIFAR-10 those inside fall from {glue:text}`residual, inside a block-untrained` to
-# {glue:text}`residual, inside a block-trained` (averages over positions). {bdg-success}`robust`
+# **Training lowers the scores inside residual blocks, and much less those after the sum with a shortcut.** In four
+# ResNets on CIFAR-10 those inside fall from {glue:text}`residual, inside a block-averages, untrained` to
+# {glue:text}`residual, inside a block-averages, trained` (averages over positions). {bdg-success}`robust`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -72,13 +72,15 @@ from companion.style import narrow, say, table
 # %% [markdown]
 # ## Where do the scores change?
 #
-# **Above all inside residual blocks.** After a sum little can change: a block with a shortcut adds to what came in, which is positive
-# already, so the ReLU there has little to do at any time ({doc}`05_residual_connections`). We measured four ResNets
-# {cite}`he2016deep` and their twins without shortcuts (*plain*), trained on CIFAR-10 by others ({doc}`06_a_decade`), and the same
-# networks with initial weights (batch norms as in training). Here channels are averaged over positions after the activation
-# (*averages after*). That lifts the untrained ones: chapter 5 takes one position, where they score lower.
+# **Above all inside residual blocks.** After a sum little can change: a block with a shortcut adds to what came in, which
+# is positive already, so the ReLU there has little to do at any time ({doc}`05_residual_connections`). We measured four
+# ResNets {cite}`he2016deep` and their twins without shortcuts (*plain*), trained on CIFAR-10 by others
+# ({doc}`06_a_decade`), and the same networks with initial weights (batch norms as in training).
+#
+# **The measure of this page**, unless it names another: channels are averaged over positions after the activation
+# (*averages*), and the score is {term}`exact <coupling>`.
 
-# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores; in ResNet-20 above all those first inside a block, the low points of its zigzag. Measure: averages after, exact score; JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, two lines each. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
+# %% mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Training lowers most scores, in ResNet-20 above all those inside a block, the low points of its zigzag. Two networks before and after training, on {term}`JPEG copies` of test images."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth, plain-20 and ResNet-20, two lines each. Untrained, the plain network lies near 0.8 and the residual one jumps between 0.8 and 0.95. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
 trained = real_scores("CIFAR-10").assign(stage="trained")
 names = trained[["model", "network", "family"]].drop_duplicates()
 initial = under(load_study("untrained-cifar")).merge(names, on="model")
@@ -90,32 +92,40 @@ two = two.assign(group=two["stage"], line=0)
 bundles_of_signatures(two, panels="network", columns=1)
 
 # %% [markdown]
-# Means over four networks:
+# Means over four networks, with averages and, as in chapter 5, at *one position* of each image:
 
 # %%
 where = {"first": "inside a block", "second": "inside a block"}
-where |= {"after-sum": "after a sum", "hidden": "outside of blocks"}
-scores["place"] = scores["family"] + ", " + scores["kind"].map(where)
-places = scores.pivot_table("score", "place", "stage")
-places = places[["untrained", "trained"]]
+where["after-sum"] = "after a sum"
+both = predicted_beside_measured().merge(names, on="model")
+both["place"] = both["family"] + ", " + both["kind"].map(where)
+both = both[both["stage"] != "norms off"]
+ways = {"score_of_means": "averages", "score": "one position"}
+places = both.pivot_table(list(ways), "place", "stage").rename(columns=ways)
+places.columns = places.columns.map(", ".join)
+places = places.dropna().iloc[::-1, ::-1]
 table(places.rename_axis(None))
 
 # %% tags=["remove-cell"]
 say(places)
 
 # %% [markdown]
-# On average only the first ReLU, outside of blocks, rises. In plain networks the scores fall by less; measured at one position, or
-# with averages before the activation, they *rise*. {bdg-warning}`depends`
+# **The level depends on the measure**: averages lift the untrained scores inside residual blocks from
+# {glue:text}`residual, inside a block-one position, untrained` to
+# {glue:text}`residual, inside a block-averages, untrained`. Training lowers them under both. But in plain networks scores
+# fall with these averages only; at one position, or with averages before the activation, they *rise*.
+# {bdg-warning}`depends`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
-# What training adds to the mean score of a place, under every choice.
+# What training adds to the mean score of a place: least and most over the
+# covariances and couplings.
 words = ["reduction", "order", "covariance", "coupling", "family", "kind"]
 fresh = load_study("untrained-cifar").query("weights != 'as built'")
 fresh = fresh.merge(names, on="model").replace({"kind": where})
 done = real_multiverses("CIFAR-10").replace({"kind": where})
 change = [one.groupby(words)["score"].mean() for one in (done, fresh)]
 change = (change[0] - change[1]).dropna().unstack(["family", "kind"])
-change = change.drop(columns="outside of blocks", level="kind")
+change = change.drop(columns="hidden", level="kind")
 change = change.groupby(["reduction", "order"]).agg(["min", "max"]).T
 ways = ["average after", "average before", "one position"]
 table(change.set_axis(ways, axis=1))
@@ -123,9 +133,9 @@ table(change.set_axis(ways, axis=1))
 # %% [markdown]
 # ## When do the scores fall?
 #
-# At once, or as the network learns? We measured nine trainings of a mini VGG-16 (34,000 parameters) every 19 steps, on held-out
-# digits. So many measurements need the *paired* score (each input keeps its own output), which is faster than the exact
-# one and never above it. Slide back through the one nearest to the mean of the nine (measure: averages after, paired score):
+# At once, or as the network learns? We measured nine trainings of a mini VGG-16 (34,000 parameters) every 19 steps, on
+# held-out digits. So many measurements need the *paired* score (each input keeps its own output), which is faster than
+# the exact one and never above it. Slide back through one training, the nearest to the mean (numbers of this training):
 
 # %% tags=["hide-input"]
 course = load_study("seeds-course")
@@ -141,8 +151,8 @@ HTML(
 )
 
 # %% [markdown]
-# **The scores dip, rise, and then fall while the network still learns.** Means over all nine trainings (measure: averages after);
-# the exact score was measured at the ends only:
+# **The scores dip, rise, and then fall while the network still learns.** Means of all nine trainings; the exact score was
+# measured at the ends only:
 
 # %%
 means = course.groupby("step")[["accuracy", "score"]].mean()
@@ -151,38 +161,41 @@ for step, name in {0: "untrained", 570: "seeds"}.items():
     means.loc[step, "exact"] = under(load_study(name))["score"].mean()
 columns = {"accuracy": "accuracy (%)", "score": "paired score"}
 columns["exact"] = "exact score"
+means = means.rename_axis("step (mean of nine)")
 table(means, columns, digits={"accuracy": 0})
 
 # %% tags=["remove-cell"]
 say(100 * means[["accuracy"]], "{:.0f} %")
 
 # %% [markdown]
-# From their peak the scores fall mostly between steps 57 and 247, while
-# the accuracy rises from {glue:text}`57-accuracy` to {glue:text}`247-accuracy`; then neither moves much. The exact score falls by
-# less, and this is one architecture on one small data set. {bdg-warning}`depends`
+# From their peak the scores fall mostly between steps 57 and 247, while the accuracy rises from
+# {glue:text}`57-accuracy` to {glue:text}`247-accuracy`; then neither moves much. The exact score falls by less, and this
+# is one architecture on one small data set. {bdg-warning}`depends`
 
 # %% [markdown]
 # ## Aside: Is an untrained network nearly linear?
 #
-# **At one position of an image, the scores of a network without norms rise with depth to {glue:text}`VGG-11, no norms-measured`,
-# because random weights make inputs alike.** With norms only those after a sum rise. {bdg-warning}`depends`
+# **Without batch norms it comes near: at one position the scores of an untrained VGG-11 rise with depth to
+# {glue:text}`VGG-11, no norms-measured`, because random weights make inputs alike.** {bdg-warning}`depends`
 #
-# The paper says of its untrained VGG-16 that "the signature is increasing, reaching almost a perfectly linear pattern in the last
-# layers". If two inputs have cosine $c$, a layer with random weights and ReLUs takes it to {cite}`cho2009kernel`
+# The paper says of its untrained VGG-16 that "the signature is increasing, reaching almost a perfectly linear pattern in
+# the last layers". Why? If two inputs have cosine $c$, a layer with random weights and ReLUs takes it to
+# {cite}`cho2009kernel`
 #
 # $$
 # c' = \frac{\sqrt{1 - c^2} + c\,(\pi - \arccos c)}{\pi} \ge c .
 # $$
 #
-# Where inputs are alike, the mean of a channel is large beside its deviation. So more and more ReLUs are on for all inputs, or
-# off for all, and their scores rise. But a batch norm sets the mean back to 0, where a ReLU scores 0.62 at every depth, unless a
-# shortcut comes before it.
+# So inputs become alike, and the mean of a channel becomes large beside its deviation. More and more ReLUs are on for all
+# inputs, or off for all, and their scores rise. But a batch norm sets the mean back to 0, where a ReLU scores 0.62 at
+# every depth, unless a shortcut comes before it.
 #
-# Do real initial weights behave so? `companion.predicted` follows means and variances through them, with independent Gaussian
-# noise for images and for the output of each layer. It predicts one position, so we measure there.
+# Do real initial weights behave so? `companion.predicted` follows means and variances through them, with independent
+# Gaussian noise for images and for the output of each layer. It predicts one position, so we measure there.
 
-# %% mystnb={"figure": {"name": "fig-predicted-rise", "caption": "The weights alone predict the rise of VGG-11, which has no norms, and the jumps of ResNet-20 after sums. Measure: one position, exact score, empirical covariance; both untrained, VGG-11 on noise, ResNet-20 on JPEG copies of CIFAR-10."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth. In VGG-11 predicted and measured lines rise together from 0.62 to above 0.9. In ResNet-20 they jump together between 0.62 and above 0.8."}}
+# %% mystnb={"figure": {"name": "fig-predicted-rise", "caption": "The weights alone predict the rise of VGG-11, which has no norms, and the jumps of ResNet-20 after sums. Both untrained, measured at one position (empirical covariance), VGG-11 on noise, ResNet-20 on JPEG copies of CIFAR-10."}, "image": {"width": "540px", "alt": "Two panels of affinity scores over depth. In VGG-11 predicted and measured lines rise together from 0.62 to above 0.9. In ResNet-20 they jump together between 0.62 and above 0.8."}}
 noise = predicted_beside_measured().query("stage != 'trained'")
+# 512 images say too little of the 4,096 channels of linear layers.
 noise = noise[~noise["layer"].str.startswith("classifier")]
 noise = noise.assign(network=noise["model"].map(network_title))
 noise = noise.rename(columns={"score_unshrunk": "measured"})
@@ -194,47 +207,45 @@ two = two.melt(keys, ["measured", "predicted"], "group", "score")
 bundles_of_signatures(two, "network", columns=1, dashed="predicted")
 
 # %% [markdown]
-# **VGG-11 rises as predicted**, to a mean of {glue:text}`VGG-11, no norms-predicted` over the last three convolutions. But the
-# paper averages over positions, which lowers VGG-11 to {glue:text}`VGG-11, no norms-averages after` and raises the ResNets (why is
-# open). Nor did we measure its untrained VGG-16 on photographs.
+# This does not decide the paper's case. It averages over positions, which lowers VGG-11 from
+# {glue:text}`VGG-11, no norms-measured` (mean over the last three convolutions) to
+# {glue:text}`VGG-11, no norms-score_of_means`; why is open. Nor did we measure its untrained VGG-16 on photographs.
 
 # %% [markdown]
 # ## Aside: With the norms off
 #
-# As a network is built, its norms subtract 0 and divide by 1. Then, with averages after, scores are
-# {glue:text}`inside a block-score` inside a block and {glue:text}`after a sum-score` after a sum.
+# **As a network is built, its norms subtract 0 and divide by 1 (*off*). Then it is nearly linear**: scores are
+# {glue:text}`inside a block-norms off` inside a block and {glue:text}`after a sum-norms off` after a sum.
 #
 # Means over all eight networks:
 
 # %%
-off = initial.query("weights == 'as built'")
-off = off.groupby(off["kind"].map(where))[["score"]].mean()
+initial["norms"] = "norms on"
+initial.loc[initial["weights"] == "as built", "norms"] = "norms off"
+off = initial.pivot_table("score", initial["kind"].map(where), "norms")
 table(off.rename_axis(None))
 
 # %% tags=["remove-cell"]
 say(off)
 
 # %% [markdown]
-# With the norms off the weights predict the level at one position, but not always which layer scores higher. Means over the last three activations (VGGs:
-# convolutions); `averages after` is over positions, the others at one:
+# At one position the weights then predict the level, but not always which layer scores higher (fold). Means over the last
+# three activations (VGG-11: convolutions):
 
 # %%
-vggs = noise["network"].str.contains("VGG")
-noise.loc[vggs, "stage"] = "no norms"
-noise = noise.replace({"network": {"VGG-16": "mini VGG-16"}})
-ends = noise.groupby(["network", "stage"]).tail(3)
-kind = ends["network"].replace(r"(plain|ResNet)-\d+", r"\1", regex=True)
-columns = ["predicted", "measured", "score_of_means"]
-ends = ends.groupby([kind, "stage"])[columns].mean()
-ends = ends.rename(columns={"score_of_means": "averages after"})
+noise = noise.replace({"stage": {"untrained": "norms on"}})
+last = noise.groupby(["network", "stage"]).tail(3)
+last = last[~last["network"].isin(["VGG-13", "VGG-16"])]
+kind = last["network"].replace(r"(plain|ResNet)-\d+", r"\1", regex=True)
+columns = {"predicted": "predicted", "measured": "measured"}
+columns["score_of_means"] = "measured, averages"
+ends = last.groupby([kind, "stage"])[list(columns)].mean()
 ends.index = ends.index.map(", ".join)
-table(ends)
+ends = ends.rename({"VGG-11, norms off": "VGG-11, no norms"})
+table(ends.rename_axis(None), columns)
 
 # %% tags=["remove-cell"]
 say(ends)
-
-# %% [markdown]
-# (Without linear layers: 512 images say nothing of 4,096 channels, {ref}`theory-closed-form`.)
 
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Network by network", "code_prompt_hide": "How sure? Network by network"}
@@ -248,7 +259,7 @@ def agreement(rows):
     return pd.Series({"error": error, "rank": rank})
 
 
-sure = noise.replace({"stage": {"no norms": "norms off"}})
+sure = noise.replace({"network": {"VGG-16": "mini VGG-16"}})
 sure = sure.groupby(["network", "stage"]).apply(agreement).unstack()
 sure.columns = sure.columns.map(", ".join)
 table(sure)
@@ -266,7 +277,7 @@ prepare = affscore.models.card_of(network).preprocessing
 pictures = torch.stack([prepare(image) for image in digits[:480]])
 optimiser = torch.optim.AdamW(network.parameters(), lr=2e-3)
 
-# %% mystnb={"figure": {"name": "fig-own", "caption": "The mean score of a small network with batch norms falls with its first steps. Measure: averages after, paired score; a line for each activation, below the accuracy."}, "image": {"width": "540px", "alt": "Affinity scores of nine activations over sixty optimisation steps, coloured by depth, with their mean, which falls, and the accuracy below, which rises."}}
+# %% mystnb={"figure": {"name": "fig-own", "caption": "The mean score of a small network with batch norms falls with its first steps. Paired scores, a line for each activation; below, the accuracy."}, "image": {"width": "540px", "alt": "Affinity scores of nine activations over sixty optimisation steps, coloured by depth, with their mean, which falls, and the accuracy below, which rises."}}
 with affscore.track(network, "digits", every=20, n=256) as tracker:
     for _ in range(60):
         some = torch.randint(len(pictures), (64,))
@@ -280,7 +291,8 @@ narrow(figure)
 figure
 
 # %% [markdown]
-# `tracker.table` has a row for each measured step and activation. The training is unchanged, to the last bit. There are callbacks for Lightning and Hugging Face's Trainer: {doc}`../book/how_to_run_with_your_model`.
+# `tracker.table` has a row for each measured step and activation. The training is unchanged, to the last bit. There are
+# callbacks for Lightning and Hugging Face's Trainer: {doc}`../book/how_to_run_with_your_model`.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A pair of your own", "code_prompt_hide": "A pair of your own"}
 if before and after:
