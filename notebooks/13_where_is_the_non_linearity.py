@@ -16,15 +16,16 @@
 # %% [markdown]
 # # Blocks and whole networks
 #
-# *How non-linear is a block, or a whole network?* Attention, layer norm and max pooling are not affine either. Does the
-# score work for them, and if not, what does? Read {doc}`05_residual_connections` first.
+# *How non-linear is a block, or a whole network?* Activations are not the only parts that are not affine: attention,
+# layer normalisation and max pooling are not, either. Can the score compare them, and if not, what can?
 #
 # :::{admonition} What we found
 # :class: findings
 # **The score cannot compare blocks of different kinds:** with 512 samples a random *linear* layer of 64 channels scores
-# {glue:text}`linear-64`, a ReLU {glue:text}`ReLU-64`. {bdg-success}`robust` Use instead the share
-# of a block's variance that no affine map explains. If positions are averaged, activations leave more than other blocks,
-# in the mean. {bdg-warning}`depends`
+# {glue:text}`linear-64`, a ReLU {glue:text}`ReLU-64`. {bdg-success}`robust`
+#
+# **The unexplained share can, if features are first averaged over positions:** the part of a block's variance that no
+# affine map explains. By it activations are the least linear blocks, on average. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -62,12 +63,14 @@ from companion.style import say, table
 # %% [markdown]
 # ## Can the score compare blocks?
 #
-# **No: a linear layer is affine, and yet it scores the lower, the more channels it has.** The reason is that the score compares the
-# output with one affine map, the optimal transport map, which stretches and does not turn (its matrix is symmetric without negative
-# eigenvalues). That suits an activation, which treats each channel for itself, but a linear layer turns, too.
+# **No: a linear layer is affine, and yet it scores the lower, the more channels it has.** The score compares the output
+# with one affine map only, the optimal transport map. This map stretches and does not turn (its matrix is symmetric
+# without negative eigenvalues). That suits an activation, which treats each channel for itself, but a linear layer
+# turns, too.
 #
-# So we let the output be fitted by any affine map $A x + b$. What the best one leaves of the output's variance is the **unexplained
-# share**: 0 for an affine block, and 1 where no such map says anything about the output.
+# So we fit the output $y$ by any affine map $A x + b$ of the input $x$. The part of the output's variance that the best
+# one leaves is the **unexplained share** $u$: 0 for an affine block, and 1 where no such map says anything about the
+# output.
 #
 # $$ u = \frac{\min_{A, b} \sum_i \lVert A x_i + b - y_i \rVert^2}{\sum_i \lVert y_i - \bar y \rVert^2} \cdot \frac{n - 1}{n - 1 - r} $$
 #
@@ -98,14 +101,15 @@ criteria_over_width(layers)
 say(layers["affinity score"].unstack())
 
 # %% [markdown]
-# But the score compares clouds, and a turned normal cloud is normal again. So with enough points even a linear layer scores high, as
-# it does with two channels. With 64 channels 512 points are too few.
+# Why does the linear layer score high with two channels? The score compares clouds, and a turned normal cloud is normal
+# again: with enough points it passes for a stretched one. For 64 channels 512 points are too few.
 #
 # ## Is it so in real networks?
 #
-# **Yes: linear layers score lowest here, too, though they are affine.** We measure each block of eight networks trained on CIFAR-10
-# ({doc}`06_a_decade`; JPEG copies of test images). Its score is *paired* (above it is exact): each input keeps its own output
-# ({doc}`10_every_choice_at_once`). Means over blocks:
+# **Yes: linear layers score lowest here, too, though they are affine.** We measure each block of eight networks trained
+# on CIFAR-10 ({doc}`06_a_decade`; JPEG copies of test images), with channels averaged over positions (pixels or
+# tokens). The score here is *paired*: each input stays with its own output ({doc}`10_every_choice_at_once`). So a
+# turned cloud can no longer pass for a stretched one, as in the *exact* score above. Means over blocks:
 
 # %%
 study = [load_study(name) for name in ("blocks-cifar", "blocks")]
@@ -117,19 +121,19 @@ most = study["images"] == study.groupby("dataset")["images"].transform("max")
 averaged = most & (study["reduction"] == "mean")
 of_blocks = study[real & averaged].groupby("kind")
 blocks = of_blocks[["score", "unexplained share"]].mean().dropna()
-table(blocks.rename(columns={"score": "paired score"}), digits=3)
+blocks = blocks.rename(columns={"score": "paired score"})
+table(blocks.sort_values("paired score"), digits=3)
 
 # %% [markdown]
-# The fit leaves little of linear layers: what convolutions do at borders and strides. Batch normalisation is affine, too, as it
-# multiplies each channel by a number; the fit explains all of it. (Layer normalisation is not affine: it divides by each
-# input's own spread.)
+# The unexplained share puts linear layers where they belong, near 0. (What is left comes from borders and strides of
+# convolutions.) Batch normalisation is affine, too: it multiplies each channel by a number.
 #
 # ## Which blocks are least linear?
 #
-# **Where positions are averaged, activations leave most unexplained; at one position others do.** A *residual* block
-# includes its shortcut; an *MLP* is the activation of a transformer with the linear layers around it. Attention and layer
-# normalisation come from the mini zoo: 36 small networks, after the architectures of the paper, trained on digits. Linear layers
-# are the control.
+# **Activations, on average, where features are averaged over positions.** A *residual* block includes its shortcut; an
+# *MLP* is the activation of a transformer with the linear layers around it. We add the mini zoo: 36 small networks,
+# after the architectures of the paper, trained on digits. Some of them have layer normalisation, which is not affine:
+# it divides by each input's own spread.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 # as affscore.signature(..., units="blocks", criteria="affine_fit") does
@@ -140,10 +144,12 @@ if model:
     own = own.summary.assign(model=model)
     own["unexplained share"] = 2 * (1 - own["affine_fit"]) ** 2
     shown = pd.concat([shown, own])
+names = {"mlp": "MLP", "network": "whole network"}
+shown = shown.replace({"kind": names})
 
-# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "Of the blocks of each group of networks activations leave most unexplained, on average; whole networks leave about a fifth. A point is a network, the mean over its blocks."}, "image": {"width": "540px", "alt": "Eight rows of points, one for each kind of block. Whole networks lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
-KINDS = ["network", "residual", "mlp", "activation", "normalisation"]
-KINDS += ["attention", "pooling", "linear"]
+# %% mystnb={"figure": {"name": "fig-13-kinds", "caption": "In each group of networks activations leave more unexplained than other blocks, on average. A point is the mean over the blocks of one kind in one network; in the last row it is the network as one map."}, "image": {"width": "540px", "alt": "Seven rows of points, one for each kind of block, and below a gap a row for whole networks, which lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.03 and 0.11, and above in networks with layer normalisation. Normalisation lies at 0, and up to 0.07 in networks with layer normalisation."}}
+KINDS = ["activation", "attention", "MLP", "residual", "normalisation"]
+KINDS += ["pooling", "linear", "whole network"]
 shares = shown.pivot_table("unexplained share", "model", "kind")[KINDS]
 normed = shares["attention"].notna() | shares.index.str.contains("convnext")
 groups = pd.Series("mini, others", index=shares.index)
@@ -151,13 +157,13 @@ groups[normed] = "mini, layer norm"
 groups[shares.index.str.contains("cifar")] = "CIFAR-10"
 if model:
     groups[model] = model
-unexplained_shares(shares.rename(columns={"mlp": "MLP"}), groups)
+unexplained_shares(shares, groups, apart="whole network")
 
 # %% [markdown]
-# **One position is the wrong input for a block that reads others**, as attention, convolution and pooling do. There even linear
-# layers leave {glue:text}`linear-one position` on CIFAR-10, more than any other kind,
-# because what comes from other positions counts as unexplained. {bdg-warning}`depends` An activation leaves
-# {glue:text}`activation-one position` there, its average {glue:text}`activation-average after`.
+# **At one position instead of the average, other blocks leave most.** {bdg-warning}`depends` Attention, convolution and
+# pooling read other positions, and what comes from there counts as unexplained. So on CIFAR-10 even linear layers,
+# which are affine, leave {glue:text}`linear-one position`, more than activations with
+# {glue:text}`activation-one position`. Hence compare blocks after averaging.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Averages over positions against one sampled position", "code_prompt_hide": "How sure? Averages over positions against one sampled position"}
 by_reduction = study[most].assign(group=study["model"].map(groups))
@@ -173,11 +179,9 @@ say(by_reduction.loc["CIFAR-10"].loc[["activation", "linear"]])
 # %% [markdown]
 # ## Aside: The network as one map
 #
-# A single affine map of the pixels explains most of a small network, {glue:text}`explained-mean` on average over the mini zoo.
-#
-# From all pixels to the logits there is no average over positions, so the choice above plays no part. (Hundreds of images
-# suffice for digits of 8 x 8 pixels, but not for CIFAR-10 with 3,072 numbers.) The explained share in per cent, over the 36
-# networks:
+# A single affine map from all pixels to the logits explains most of a small network, {glue:text}`explained-mean` on
+# average over the mini zoo. (For CIFAR-10, with 3,072 numbers an image, we have too few images.) The explained share in
+# per cent:
 
 # %%
 networks = study[(study["kind"] == "network") & ~real]
@@ -187,11 +191,10 @@ explained = explained.rename(columns={"max": "least", "min": "most"})
 table(explained, digits=0)
 
 # %% tags=["remove-cell"]
-say(explained.tail(1).set_axis(["explained"]), "{:.0f} %")
+say(explained[["mean"]].tail(1).set_axis(["explained"]), "{:.0f} %")
 
 # %% [markdown]
-# The networks lie between {glue:text}`explained-least` and {glue:text}`explained-most`.
-# An activation leaves less than its network, on average. But the shares of parts do not add up to that of the whole.
+# The shares of its blocks do not add up to that of a network.
 #
 # ## Exercises
 #
@@ -201,16 +204,16 @@ say(explained.tail(1).set_axis(["explained"]), "{:.0f} %")
 #
 # *Compute · 10 minutes · easy.* Aim: see which linear maps the score takes for affine.
 #
-# Make up two matrices of shape (16, 16) with the same singular values, none of them 0 and the largest at least 1.5 times the
-# smallest. For 512 standard normal points the first has a score of at least 0.99 (empirical covariance), the second of at most 0.6. Hand in
-# `(stretch, turn)`; rows are samples, so a layer computes `x @ matrix`.
+# Make up two matrices of shape (16, 16) with the same singular values, none of them 0 and the largest at least 1.5
+# times the smallest. For 512 standard normal points the first has a score of at least 0.99 (empirical covariance), the
+# second of at most 0.6. Hand in `(stretch, turn)`; rows are samples, so a layer computes `x @ matrix`.
 # ```
 #
 # ```{admonition} Hint for 13.1
 # :class: dropdown hint
 #
-# What is the matrix of an optimal transport map between Gaussians? Which matrices can you multiply it with, and keep its
-# singular values?
+# What is the matrix of an optimal transport map between Gaussians? Which matrices can you multiply it with, and keep
+# its singular values?
 # ```
 
 # %%
@@ -240,8 +243,8 @@ companion.exercises.check("13.1", (stretch, stretch @ turn))
 #
 # *Compute · 15 minutes · medium.* Aim: know the criterion on two functions before you trust it on networks.
 #
-# Let $x$ be standard normal. What is `affine_fit` of $\max(x, 0)$ and of $|x|$, for infinitely many samples? Hand in the pair,
-# to two decimals at least.
+# Let $x$ be standard normal. What is `affine_fit` of $\max(x, 0)$ and of $|x|$, for infinitely many samples? Hand in
+# the pair, to two decimals at least.
 # ```
 #
 # ```{admonition} Hint for 13.2
@@ -259,9 +262,10 @@ answer = None  # your answer here: (fit of max(x, 0), fit of |x|)
 # :class: dropdown
 # ```
 #
-# $\operatorname{Cov}(x, \max(x, 0)) = 1/2$ and $\operatorname{Var} \max(x, 0) = 1/2 - 1/(2 \pi)$, so that $\operatorname{corr}^2 =
-# 0.734$ and $a = 1 - \sqrt{0.266/2} = 0.635$. (The affinity score is $1 - \sqrt{1 - \operatorname{corr}} = 0.621$: its map has to
-# reach the whole variance.) An even function has no covariance with $x$: $u = 1$ and $a = 1 - \sqrt{1/2} = 0.293$.
+# $\operatorname{Cov}(x, \max(x, 0)) = 1/2$ and $\operatorname{Var} \max(x, 0) = 1/2 - 1/(2 \pi)$, so that
+# $\operatorname{corr}^2 = 0.734$ and $a = 1 - \sqrt{0.266/2} = 0.635$. (The affinity score is $1 - \sqrt{1 -
+# \operatorname{corr}} = 0.621$: its map has to reach the whole variance.) An even function has no covariance with $x$:
+# $u = 1$ and $a = 1 - \sqrt{1/2} = 0.293$.
 
 # %%
 corr2 = 0.25 / (0.5 - 0.5 / np.pi)

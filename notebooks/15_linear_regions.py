@@ -16,15 +16,16 @@
 # %% [markdown]
 # # Linear regions
 #
-# *Does a network that cuts its inputs into more linear regions bend more?* A ReLU network is affine on each of its *linear
-# regions*, with a kink from one to the next. But a kink may be too slight to see. So the poster of {cite:t}`gamba2022linear`
-# doubts that their number says much. We compare it with the *bend*: how far an output is from straight lines.
+# *Does a network that cuts its inputs into more linear regions bend more?* A ReLU network is affine on each of its
+# *linear regions*, with a kink from one to the next. But a kink may be too slight to see. So the poster of
+# {cite:t}`gamba2022linear` doubts that their number says much. We compare it with the *bend*: how far an output is from
+# straight lines.
 #
 # :::{admonition} What we found
 # :class: findings
-# **Within one network, a path that crosses more regions bends more, but mostly because its output moves further.** In mini ResNets the rank correlation
-# of the number of regions is {glue:text}`ResNet-bend-within` with the bend, and {glue:text}`ResNet-relative bend-within` with the bend
-# divided by how far the output moves up and down. {bdg-warning}`depends`
+# **Within one network, an output bends more where a path crosses more regions, but mostly because it moves further
+# there.** In mini ResNets regions have a rank correlation of {glue:text}`ResNet-bend-within` with the bend, and of
+# {glue:text}`ResNet-relative bend-within` with the bend divided by how far the output moves. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -71,9 +72,10 @@ from companion.style import say, table
 # %% [markdown]
 # ## What is a bend?
 #
-# **It is the area between an output and straight lines.** We follow two mini VGGs without normalisation along the same closed path:
-# eight straight segments between eight translations of a digit. One network has learned the digits, the other has memorised labels
-# that are all wrong. In each segment we compare an output with its *chord*, the straight line between its ends.
+# **It is the area between an output and straight lines.** We follow two mini VGGs without normalisation along the same
+# closed path: eight straight segments between eight translations of a digit. One network has learned the digits, the
+# other has memorised labels that are all wrong. In each segment we compare an output with its *chord*, the straight
+# line between its ends.
 
 # %%
 weights = "../examples/region_networks.py:vgg8@../examples/weights/vgg8"
@@ -98,14 +100,18 @@ digit = int(digits[image])
 logits_along_path(followed, digit)
 
 # %% [markdown]
-# Each kink is the border of a **region**. All can be found exactly {cite}`sotoudeh2019computing`: `along_segments` pushes a segment
-# through the network, layer by layer, and adds a point wherever a unit crosses zero.
+# At each kink a new **region** begins. All can be found exactly {cite}`sotoudeh2019computing`: `along_segments` pushes
+# a segment through the network, layer by layer, and adds a point wherever a unit crosses zero.
 #
-# The **bend** is the shaded area: $D = \ell \int_0^1 |f - h|\,dt$ for an output $f(t)$ with chord $h(t)$ on a segment of length $\ell$
-# (the poster's *absolute deviation*). But ten times the output has ten times the bend. So we divide $D$ by $\ell$ and by the way
-# that $f$ goes up and down: the **relative bend** sees the form of a curve, not its size.
+# The **bend** $D$ is the shaded area (the poster's *absolute deviation*). Ten times the output has ten times the bend.
+# So the **relative bend** divides by how far the output moves up and down: it sees the form of a curve, not its size.
+# For an output $f(t)$ with chord $h(t)$ on a segment of length $\ell$:
 #
-# Most of what wrong labels add to the bend is size. Means over the eight segments and all outputs:
+# $$
+# D = \ell \int_0^1 |f(t) - h(t)| \, dt, \qquad D_{\mathrm{rel}} = \frac{D}{\ell \int_0^1 |f'(t)| \, dt}
+# $$
+#
+# Wrong labels raise the bend much more than the relative bend. Means over the eight segments and all outputs:
 
 
 # %%
@@ -129,10 +135,10 @@ table(pd.DataFrame(of_path).T)
 # %% [markdown]
 # ## Do more regions mean more bend?
 #
-# **Yes, but mostly because the output moves further: the relative bend hardly grows.** A mini VGG and a mini ResNet learned the
-# digits as they are, moved at random, and with 20 to 100 % of wrong labels, from three seeds each. All were followed around the
-# same 16 test images. Rank correlations of regions and bend over the segments of a network, means over trainings (the poster
-# has −0.15 to 0.27 for the bend, on CIFAR-10):
+# **Yes, but mostly because the output moves further: the relative bend hardly grows.** A mini VGG and a mini ResNet
+# learned the digits as they are, moved at random, and with 20 to 100 % of wrong labels, from three seeds each. All were
+# followed around the same 16 test images. Rank correlations over the segments of a network, means over trainings (the
+# poster has −0.15 to 0.27 for the bend, on CIFAR-10):
 
 # %%
 called = {"vgg8": "VGG", "resnet8": "ResNet"}
@@ -145,14 +151,13 @@ paths["relative bend"] = paths["bend"] / way
 by_training = paths.groupby(["network", "way", "seed"])
 rho = by_training[["regions", *MEASURES]].corr("spearman")["regions"]
 within = rho.unstack()[MEASURES].groupby("network").mean()
-table(within)
+table(within.add_prefix("regions and "))
 
 # %% tags=["remove-cell"]
 say(within.add_suffix("-within"))
 
 # %% [markdown]
-# **With wrong labels mostly the outputs grow.** Outputs multiplied by five have five times the bend, and make the same
-# decisions. Nearly that happens:
+# **With wrong labels mostly the outputs grow**, and the bend with them:
 
 # %% mystnb={"figure": {"name": "fig-regions-labels", "caption": "With wrong labels the bend grows several times over, the number of regions and the relative bend little. Each measure is divided by its value with right labels; means over three seeds."}, "image": {"width": "540px", "alt": "Two panels, mini VGG and mini ResNet below each other, with three lines over the labels: right, right on moved digits, and 20 to 100 per cent wrong. The line of the bend rises from 1 to about 6; those of regions and relative bend stay between 1 and 1.8."}}
 by_labels = paths.groupby(["network", "way"], sort=False)
@@ -165,15 +170,17 @@ say(times.xs("noise-1.0", level="way"), "{:.1f}")
 
 # %% [markdown]
 # With all labels wrong the bend of a mini VGG is {glue:text}`VGG-bend` times as large, its relative bend only
-# {glue:text}`VGG-relative bend` times: as large as for moved digits with right labels.
+# {glue:text}`VGG-relative bend` times.
 #
 # ## Are wider networks more linear?
 #
-# **One measure says that wider networks, once they fit their labels, are more linear (less bend), the other that they are less linear
-# (a lower score).** With a fifth of the labels wrong, only wide networks can fit them. Near the width at which they just can, the test
-# error is largest. Then it falls, here nearly to that of the narrowest: *double descent* {cite}`nakkiran2020deep`. The poster says that past this width networks become more linear along the data.
+# **By their bend yes, once they fit their labels. By their affinity score no: it falls over all widths.** (The score is
+# a mean over activations; 1 is linear.) With a fifth of the labels wrong, only wide networks can fit them. Near the
+# width at which they just can, the *test error*, the share of wrong answers, is largest. Then it falls, here nearly to
+# that of the narrowest: *double descent* {cite}`nakkiran2020deep`. The poster says that past this width networks become
+# more linear along the data.
 
-# %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Past the dashed line, where networks fit their labels, the bend falls (more linear), but so does the score (less linear). The test error falls, regions multiply. Mini VGGs of nine widths: three seeds (thin) and their mean (thick)."}, "image": {"width": "540px", "alt": "Four panels below each other over the width on a logarithmic axis. Test error and bend rise up to a dashed vertical line and fall slowly behind it. The number of regions rises all the way. The mean affinity score falls all the way."}}
+# %% mystnb={"figure": {"name": "fig-regions-width", "caption": "Past the dashed line, where networks fit their labels, the bend falls (more linear); the score falls over all widths (less linear). Mini VGGs of nine widths: three seeds (thin) and their mean (thick)."}, "image": {"width": "540px", "alt": "Four panels below each other over the width on a logarithmic axis. Test error and bend rise up to a dashed vertical line and fall slowly behind it. The number of regions rises all the way. The mean affinity score falls all the way."}}
 scores = under(load_study("regions-width"))
 wide = with_scores(scores, load_study("regions-width-paths"))
 wide["width"] = wide["network"].str.rpartition("_")[2].astype(int)
@@ -190,36 +197,30 @@ means = wide.groupby("width")[["regions", "bend"]].mean()
 say((means.iloc[-1] / means.loc[threshold]).to_frame("grown"), "{:.1f}")
 
 # %% [markdown]
-# **More regions, less bend:** from the dashed line on regions become {glue:text}`regions-grown` times as many, and the bend falls
-# to {glue:text}`bend-grown` times. Before it the bend rises, so even the widest bend more than the narrowest. The
-# relative bend has no trend. Why do the measures disagree? The bend compares the
-# network with a chord near one image, the score each activation with an affine map, over all images.
+# **More regions, less bend:** from the dashed line on regions become {glue:text}`regions-grown` times as many, and the
+# bend falls to {glue:text}`bend-grown` of its value. Before the line the bend rises.
 #
-# The fold has rank correlations of two measures, those with the width only past the dashed line. Intervals of 95 % are over
-# seeds and images, *p*-values from permuting the means over seeds.
+# Why do bend and score disagree? The bend compares the whole network with a chord near one image; the score compares
+# each activation with an affine map, over all images. The relative bend has no trend (fold). Intervals of 95 % there
+# are over seeds and images, *p*-values from permuting the means over seeds.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals and p-values", "code_prompt_hide": "How sure? Intervals and p-values"}
 sure = {}
 for what in MEASURES:
     rho = mean_correlation(paths, "regions", what)
-    sure["regions", what, "segments"] = f"{rho:.2f}"
+    sure["regions, over segments", what] = f"{rho:.2f}"
 past = wide[wide["width"] >= threshold]
 for what in (*MEASURES, "score"):
-    sure["width", what, "widths"] = trend_over(past, "width", "width", what)
-ours = with_scores(under(load_study("regions")), load_study("regions-paths"))
-ours = ours.rename(columns=NAMES).replace({"network": called})
-for network, rows in ours.groupby("network"):
-    for what in MEASURES:
-        rho = trend_over(rows, "way", what, "score")
-        sure["score", what, f"labels, {network}"] = rho
-sure = pd.Series(sure).rename_axis(["measure", "with", "compared over"])
+    rho = trend_over(past, "width", "width", what)
+    sure["width, past the line", what] = rho
+sure = pd.Series(sure).rename_axis(["of", "with"])
 table(sure.to_frame("rank correlation"))
 
 # %% [markdown]
 # ## Aside: Regions of a plane
 #
-# With wrong labels the slopes of regions differ more. Tiles are regions in a plane through three points of the path, coloured
-# by the norm of an output's gradient.
+# With wrong labels the slopes of regions differ more. Tiles are regions in a plane through three points of the path,
+# coloured by the norm of an output's gradient.
 
 # %% mystnb={"figure": {"name": "fig-regions-plane", "caption": "With wrong labels gradients of regions differ more in norm. Left: the plane, where nearly every point of the grid has its own region; right: a corner, 3&nbsp;% of each side, where white lines part regions."}, "image": {"width": "540px", "alt": "Two rows of two square panels. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines, in one almost uniform colour above and in several shades below."}}
 corner, right, up = path[0], path[2] - path[0], path[6] - path[0]
@@ -240,8 +241,8 @@ mosaic(planes, digit)
 #
 # *Compute · 10 minutes · easy.* Aim: compute a deviation by hand.
 #
-# A logit along a segment of length 1 is $f(t) = \max(t - a, 0)$ with $0 < a < 1$. Write a function `deviation(a)` that returns its
-# bend, the absolute deviation.
+# A logit along a segment of length 1 is $f(t) = \max(t - a, 0)$ with $0 < a < 1$. Write a function `deviation(a)` that
+# returns its bend, the absolute deviation.
 # ```
 #
 # ```{admonition} Hint for 15.1
@@ -258,8 +259,8 @@ answer = None  # your answer here: a function deviation(a)
 # :class: dropdown
 # ```
 #
-# The chord is $h(t) = (1 - a)\,t$. Function and chord enclose a triangle: its corner at $t = a$ is $a (1 - a)$ below the chord, and its base, measured
-# along $t$, is 1.
+# The chord is $h(t) = (1 - a)\,t$. Function and chord enclose a triangle: its corner at $t = a$ is $a (1 - a)$ below
+# the chord, and its base, measured along $t$, is 1.
 
 
 # %%
@@ -279,8 +280,9 @@ companion.exercises.check("15.1", deviation)
 #
 # *Change code · 25 minutes · hard.* Aim: build networks in which regions and deviation disagree.
 #
-# Build two networks of one input and one output whose functions go up and down equally far on $[0, 1]$ (their total variations agree to 1 %). The first
-# has at least ten times as many breakpoints there as the second, and at most a tenth of its absolute deviation. Hand in both, as a pair.
+# Build two networks of one input and one output whose functions go up and down equally far on $[0, 1]$ (their total
+# variations agree to 1 %). The first has at least ten times as many breakpoints there as the second, and at most a
+# tenth of its absolute deviation. Hand in both, as a pair.
 # ```
 #
 # ```{admonition} Hint for 15.2

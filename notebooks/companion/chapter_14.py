@@ -14,7 +14,7 @@ from torch import Tensor
 
 from affscore.network.reduction import reduce
 from affscore.plots.signature import FEW
-from affscore.plots.style import MARKERS, house_style, legend_below, literal, page, score_axis, series_style
+from affscore.plots.style import PALETTE, house_style, legend_below, literal, page, score_axis, series_style
 from companion.answers import as_function, call
 from companion.exercises import Hints, exercise, right
 from companion.style import narrow
@@ -22,7 +22,7 @@ from companion.style import narrow
 
 @house_style()
 def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, doubling: bool = False) -> Figure:
-    """Draw the score of each activation along something: a line for its mean, and a band from least to most.
+    """Draw the score of each activation along something: a thin line for each repetition, and a thick one for the mean.
 
     Args:
         panels: For each title a row for each activation (``index``), value of ``by`` and repetition (a seed), with the
@@ -38,10 +38,8 @@ def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, do
     >>> table = pd.DataFrame(rows, columns=["step", "index", "seed", "score"])
     >>> figure = scores_along({"net": table}, "step", "steps")
     >>> len(figure.axes[0].lines), figure.axes[0].get_xlabel()
-    (2, 'steps')
+    (5, 'steps')
     """
-    import seaborn as sns  # slow to load
-
     labels = {"xlabel": xlabel, "ylabel": "score"}
     figure, grid = page(len(panels), 1.0, each=1.9, columns=1, sharex=True, sharey=True, **labels)
     narrow(figure)
@@ -49,14 +47,15 @@ def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, do
     for axes, (title, rows) in zip(grid, panels.items(), strict=True):
         places = sorted(set(rows[by] + doubling))
         for index, own in rows.groupby("index"):
-            place = numbers.index(index)
-            marker = MARKERS[place % len(MARKERS)] if len(places) <= FEW else ""
-            look: Any = {"color": series_style(place)["color"], "marker": marker, "markersize": 3, "markeredgewidth": 0}
-            whole: Any = {"errorbar": ("pi", 100), "err_kws": {"linewidth": 0}}  # from the least to the largest
-            sns.lineplot(
-                x=own[by] + doubling, y=own["score"], ax=axes, linestyle="-", linewidth=1.2, legend=False,
-                label=f"activation {own['index'].iloc[0] + 1}", **look, **whole,
-            )  # fmt: skip
+            look: Any = {"color": series_style(numbers.index(index))["color"], "linewidth": 0.8, "alpha": 0.8}
+            lines = own.pivot_table("score", by, "seed")
+            for number, seed in enumerate(lines):
+                label = None if number else f"activation {index + 1}"
+                axes.plot(lines.index + doubling, lines[seed], "-", label=label, **look)
+        mean = rows.groupby(by)["score"].mean()
+        marker = "o" if len(places) <= FEW else ""
+        thick: Any = {"color": PALETTE["black"], "marker": marker, "markersize": 4, "linewidth": 2.2}
+        axes.plot(mean.index + doubling, mean, linestyle="-", label="mean", **thick)
         axes.set_title(literal(title))
         if doubling:
             axes.set_xscale("log", base=2)
@@ -64,7 +63,7 @@ def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, do
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axes.xaxis.set_minor_locator(NullLocator())
     score_axis(grid, np.concatenate([rows["score"] for rows in panels.values()]))
-    legend_below(figure, min(len(numbers), 7))
+    legend_below(figure, min(len(numbers) + 1, 5))
     return figure
 
 

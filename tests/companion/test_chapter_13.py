@@ -18,3 +18,11 @@ def test_every_share_is_a_point_in_its_row_and_what_is_missing_is_none():
     assert words(axes.get_yticklabels()) == list(table)
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
     assert set(legend_entries(figure)) == {"ViTs", "ResNets", r"\$c\$"}
+
+
+def test_a_row_that_stands_apart_comes_last_behind_an_empty_one():
+    table = pd.DataFrame({"network": [0.2], "linear": [0.0], "MLP": [0.1]}, index=["a"])
+    (axes,) = unexplained_shares(table, {"a": "ViTs"}, apart="network").axes
+    assert words(axes.get_yticklabels()) == ["linear", "MLP", "", "network"]
+    points = [tuple(line.get_xydata()[0]) for line in axes.lines if len(line.get_xdata()) == 1]
+    assert {(float(x), round(float(y))) for x, y in points if np.isfinite(x)} == {(0.0, 0), (0.1, 1), (0.2, 3)}

@@ -13,12 +13,13 @@ from companion.style import family_styles, narrow
 
 
 @house_style()
-def unexplained_shares(shares: pd.DataFrame, groups: Mapping[str, str]) -> Figure:
+def unexplained_shares(shares: pd.DataFrame, groups: Mapping[str, str], apart: str = "") -> Figure:
     """Draw a share for each network and kind of block: a row for each kind, a point for each network.
 
     Args:
         shares: A row for each network, a column for each kind, in the order from top to bottom.
         groups: The group of each network, as its family, which has colour, marker and a line of its own.
+        apart: A kind that is no kind of block, as the whole network: it comes last, behind an empty row.
 
     Returns:
         The figure. What is missing leaves its place empty.
@@ -28,6 +29,8 @@ def unexplained_shares(shares: pd.DataFrame, groups: Mapping[str, str]) -> Figur
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['mlp', 'network']
     """
+    if apart:
+        shares = shares.reindex(columns=[*shares.columns.drop(apart), "", apart])
     of = np.array([groups.get(name, name) for name in shares.index])
     styles = family_styles(list(of))
     figure, (axes,) = page(1, 1.0 + 0.42 * shares.shape[1])
