@@ -154,7 +154,7 @@ say(pd.DataFrame({"high": -ends.iloc[-1, 0]}, ["more"]), "{:.1f}")
 # Over all designs the difference from the control is {bdg-secondary}`open`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Accuracy under noise, second study", "code_prompt_hide": "How sure? Accuracy under noise, second study"}
-# second study, the same noise, mean of four draws; mini VGGs lose
+# second study, the same noise, mean of four draws; pulled mini VGGs lose
 noisy = control.pivot_table("accuracy_noise", "level", "design")
 of = {"resnet8": "mini ResNet (%)", "vgg8": "mini VGG (%)"}
 table(noisy.rename_axis("pulled"), of, digits=1)
@@ -351,7 +351,7 @@ companion.exercises.check("17.1", 0.0)
 #
 # *Design · 25 minutes · hard.* Aim: separate what is trained for from the training.
 #
-# Under noise, networks pulled high named more images than free ones in the first study. Somebody concludes that linear networks are robust. The control above speaks against it, for one kind of disturbance. Design
+# Under noise, networks pulled high named more images than free ones in the first study, on average. Somebody concludes that linear networks are robust. The control above speaks against it, for one kind of disturbance. Design
 # the study that could show it: which other trainings, what is held equal, which unit and test, and which result would refute the conclusion.
 # ```
 #
