@@ -110,7 +110,7 @@ shown = shown.dropna().reset_index()
 deviation_panels(shown, ["units"], chance="other images of the same data")
 
 # %% [markdown]
-# How many units (bars) other data move a signature:
+# How many units other data move a signature:
 
 # %%
 times = real.drop(columns="chance").div(real["chance"], axis=0)
@@ -126,7 +126,7 @@ say(pd.DataFrame({"times": extremes}), "{:.2g}")
 # %% [markdown]
 # **So a signature belongs to the data, too.** Under every choice of the measure other data move it at least
 # {glue:text}`min-every choice` units. Noise moves it further than other photographs, in all networks but one.
-# The fold below has units, over networks and choices.
+# *Every choice of the measure* shows the units, over networks and choices.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
@@ -221,8 +221,8 @@ table(on_digits, columns | {"chance": "other digits"})
 say(on_digits)
 
 # %% [markdown]
-# The distance measures how much the distributions of the activations change, not what an image means. Below 0 in the fold,
-# shuffled digits are nearer: least and most over choices of covariance and coupling.
+# The distance measures how much the distributions of the activations change, not what an image means. *Shuffled less inverted
+# digits* has the difference, least and most over choices of covariance and coupling; below 0 shuffled ones are nearer.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Shuffled less inverted digits, under every choice", "code_prompt_hide": "How sure? Shuffled less inverted digits, under every choice"}
 leads = {}
