@@ -16,7 +16,7 @@
 # %% [markdown]
 # # Your network in five minutes
 #
-# *How non-linear is my network, layer by layer?* Install, measure in three lines, read the result.
+# *How non-linear is my network, layer by layer?*
 #
 # :::{admonition} What we found
 # :class: findings

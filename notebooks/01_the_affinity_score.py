@@ -82,7 +82,7 @@ say(pd.DataFrame({"score": scores}))
 # **A ReLU that is rarely active is more non-linear than one that is active half of the time.** In the first window ReLU is
 # constant, in the last one the identity: both are affine.
 #
-# Green is the affine map $T$ of the score. The score compares the two distributions beside each panel (long bars are cut).
+# Green is the affine map $T$ of the score. The score compares the two distributions beside each panel.
 #
 # ## A distance between clouds
 #
@@ -102,7 +102,7 @@ say(pd.DataFrame({"score": scores}))
 #
 # <div id="coupling-window">Here is a window to drag points in. It needs JavaScript.</div>
 #
-# The distance ignores which $x_i$ came with which $y_i$ and pairs the points itself. With six points (here others) one can try all
+# The distance ignores which $x_i$ came with which $y_i$ and pairs the points itself. With six points one can try all
 # $6! = 720$ plans; with 512 the library solves this *assignment problem* exactly.
 
 # %%

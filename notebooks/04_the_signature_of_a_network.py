@@ -16,8 +16,8 @@
 # %% [markdown]
 # # The signature of a network
 #
-# *Where is a network non-linear, and what does one score say?* A network has many activations, each with its own data. The
-# list of their affinity scores, in the order in which they run, is its **non-linearity signature**
+# *Where is a network non-linear, and what does one score say?* The list of the affinity scores of all
+# activations, in the order in which they run, is its **non-linearity signature**
 # {cite}`bouniot2025alexnet`.
 #
 # :::{admonition} What we found

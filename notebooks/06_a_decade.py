@@ -170,8 +170,8 @@ table(every.agg(["min", "max"]).set_axis(["least", "most"]))
 # %% [markdown]
 # ## Aside: Smaller images
 #
-# **On CIFAR-10 the deeper network of a family mostly has the higher mean score**, as between ResNet-18 and ResNet-50. So a design's
-# mean also depends on the depth that one picks. **In small members of the paper's designs the three families with GELUs, from 2020
+# **On CIFAR-10 the deeper network of a family mostly has the higher mean score**, as between ResNet-18 and ResNet-50.
+# **In small members of the paper's designs the three families with GELUs, from 2020
 # on, have lower largest scores than all before**, as in the paper.
 #
 # *CIFAR-10.* Twelve networks: plain and residual ones {cite}`he2016deep`, a SqueezeNet {cite}`iandola2016squeezenet`, a DenseNet

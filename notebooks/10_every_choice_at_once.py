@@ -98,8 +98,8 @@ if model:
     every = pd.concat([every, mine.assign(network=model, images=dataset)])
 
 # %% [markdown]
-# There are twelve combinations, as for one position both orders are the same. (`affscore.multiverse` measures them in one forward
-# pass.) **The way to a point matters most:**
+# There are twelve combinations, as for one position both orders are the same.
+# **The way to a point matters most:**
 
 # %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Every change of one choice lowers the mean score of every network. Fourteen ImageNet networks under the choices of the published code, and with one of them changed (small shifts up and down only keep the markers apart); most weights quantised, 512 photographs."}, "image": {"width": "540px", "alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, average before further left, and one position leftmost in all."}}
 changes = {

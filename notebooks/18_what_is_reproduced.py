@@ -106,8 +106,8 @@ words_of(main[["claim", "verdict", "why"]])
 # * *printed numbers*: computed again from the papers' tables;
 # * *other networks*: trained by others, on ImageNet or CIFAR-10, or pairs of ours with and without shortcuts;
 # * *mini networks*: small ones named as the papers', which learn digits;
-# * *not tested*, hence open: we lack large networks that differ in one thing only, or a measurement (how near is a block to the identity?), or
-#   the paper's limit (how slow is "slowly"?).
+# * *not tested*, hence open: we lack large networks that differ in one thing only, or a measurement (how near is a block to the
+#   identity?), or the paper's limit (how slow is "slowly"?).
 
 # %% mystnb={"figure": {"name": "fig-18-claims", "caption": "All tests on the paper's inputs hold; most on mini networks are open. Numbers of tests, by what the claim was tested on."}, "image": {"width": "540px", "alt": "A bar for each material, with its own hatch or shade for the numbers of tests that hold, do not hold, depend on a choice and cannot be decided. That of the paper's inputs, on top, holds in whole; that of mini networks is the longest, more than half of it open."}}
 tests = pd.crosstab(material(claims), claims["verdict"])
@@ -134,7 +134,7 @@ results(claims, "fails", on=["printed numbers", "other inputs"])
 # ## What fails on networks?
 #
 # **On other networks no claim fails, and one depends on a choice (first row); on mini networks seven fail**, one of them in two
-# tests. So these claims are not true of every network of a design; of the papers' own networks they may be.
+# tests. Of the papers' own networks they may still be true.
 
 # %%
 networks = ["mini networks", "other networks"]
@@ -149,8 +149,6 @@ results(claims, "fails", "depends", on=networks)
 #
 # The units are designs for a claim about designs, and trainings or samples only where it is about one network. A claim about
 # scores is decided again under every choice of the measure, and *depends* where one finds the opposite.
-#
-# Transition layers had to come near 1; squeeze layers, which hold, only to score higher than others.
 # ```
 #
 # ## Are the printed numbers reproduced?
