@@ -16,13 +16,13 @@
 # %% [markdown]
 # # Your network in five minutes
 #
-# *How non-linear is my network, layer by layer?* Install, measure in three lines, read the result.
+# *How non-linear is my network, layer by layer?*
 #
 # :::{admonition} What we found
 # :class: findings
-# **Three lines give a score for each activation of a network, on its own images.** In the small residual network of this
-# page the scores run from {glue:text}`score-min` to {glue:text}`score-max` on digits; other images give others.
-# {bdg-warning}`depends`
+# **A network bends its data at some activations and hardly at others.** In a small residual network on digits the scores run
+# from {glue:text}`score-min` to {glue:text}`score-max`; in most blocks the one after the sum is the higher one. Other images give
+# other scores. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -70,7 +70,7 @@ check_parameters(globals())
 # Networks and images can also be given by name: `"resnet18@DEFAULT"` is torchvision's, `"folder:/data/photos"` is a folder of
 # images, and `"path/to/file.py:function@weights.pt"` calls a function of yours and loads your weights. This page gives both by name:
 
-# %% mystnb={"figure": {"name": "fig-five-minutes", "caption": "The non-linearity signature: the score of each activation in turn; colour and marker say where in a block it stands."}, "image": {"alt": "Scatter plot of the affinity score over the depth of the activation, one point for each of the nine activations of a small residual network. Those after a sum lie higher than those before in most of its blocks."}}
+# %% mystnb={"figure": {"name": "fig-five-minutes", "caption": "The non-linearity signature: the score of each activation in turn; colour and marker say where in a block it stands (*ReLU* alone: outside of blocks)."}, "image": {"alt": "Scatter plot of the affinity score over the depth of the activation, one point for each of the nine activations of a small residual network. Those after a sum lie higher than those before in most of its blocks."}}
 import affscore
 
 options = {"n": n, "device": device, "seed": seed}
@@ -96,10 +96,10 @@ say(scores["score"].agg(["min", "max"]).to_frame().T)
 # ## 3. Read the result
 #
 # * **1**: on these images the outputs look as after an affine map that stretches and does not turn, or they are constant.
-# * **0.62**: what a ReLU does to normal data in many dimensions, half of which it sets to zero.
+# * **0.62**: a ReLU on normal inputs in many dimensions (mean 0: it sets half of them to zero).
 # * **Near 0**: the output is zero but for a few spikes, falls where its input rises, or lies in the long tail of a Sigmoid
 #   ({doc}`02_activation_functions`).
-# * **The place matters.** After the sum of a shortcut (`after-sum`) scores are mostly higher than inside a block (`first`,
+# * **The place matters.** After a shortcut's sum (`after-sum`) scores are mostly higher than inside a block (`first`,
 #   {doc}`05_residual_connections`); `hidden` is outside of blocks.
 #
 # A score says nothing about accuracy, and it does not say that an activation may be left out.

@@ -61,7 +61,7 @@ from affscore import affinity_score, transport
 from companion.chapter_01 import activation_panels, steps_of_a_score
 
 
-# %% mystnb={"figure": {"name": "fig-1-ranges", "caption": "Of four windows of inputs a ReLU scores lowest on the one where only a tenth is positive (paper Fig.\u00a02 A)."}, "image": {"width": "432px", "alt": "Four panels, each with its own vertical axis, with the graph of ReLU and a window of inputs of width 20 that lies at [-20, 0], [-18, 2], [-10, 10] and [0, 20]. The scores are 1.00, 0.27, 0.68 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine map misses them."}}
+# %% mystnb={"figure": {"name": "fig-1-ranges", "caption": "Of four windows of evenly spaced inputs a ReLU scores lowest on the one where only a tenth is positive (paper Fig.\u00a02 A)."}, "image": {"width": "432px", "alt": "Four panels, each with its own vertical axis, with the graph of ReLU and a window of inputs of width 20 that lies at [-20, 0], [-18, 2], [-10, 10] and [0, 20]. The scores are 1.00, 0.27, 0.68 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine map misses them."}}
 def relu(x):
     return np.maximum(x, 0)
 
@@ -82,7 +82,7 @@ say(pd.DataFrame({"score": scores}))
 # **A ReLU that is rarely active is more non-linear than one that is active half of the time.** In the first window ReLU is
 # constant, in the last one the identity: both are affine.
 #
-# Green is the affine map $T$ of the score, which compares the two distributions beside each panel (bars higher than a third are cut).
+# Green is the affine map $T$ of the score. The score compares the two distributions beside each panel.
 #
 # ## A distance between clouds
 #
@@ -90,19 +90,19 @@ say(pd.DataFrame({"score": scores}))
 # points, $X$ and $Y$. The score asks: **can a stretch and a shift carry the first cloud to the second? If not, how far off is
 # the one with the right mean and covariance?** That needs a distance between clouds.
 #
-# Think of each point as a unit of mass $1/n$, which must move from $X$ to $Y$, one point to one point. If a move costs the
-# square of its length, the cheapest plan costs
+# Think of each point as a mass of $1/n$, which must move from $X$ to $Y$. If a move costs the square of its length, the cheapest
+# plan costs
 #
 # $$
 # W_2^2(X, Y) = \min_{\pi} \frac1n \sum_{i=1}^n \bigl\lVert x_i - y_{\pi(i)} \bigr\rVert^2 ,
 # $$ (eq-1-assignment)
 #
-# with a minimum over all permutations $\pi$ {cite}`peyre2019computational`. The best one is the *optimal coupling*, and
-# $W_2$ the *2-Wasserstein distance*.
+# with a minimum over all permutations $\pi$. (A plan may split points, but as all masses are equal, some cheapest one does not
+# {cite}`peyre2019computational`.) The best one is the *optimal coupling*, and $W_2$ the *2-Wasserstein distance*.
 #
 # <div id="coupling-window">Here is a window to drag points in. It needs JavaScript.</div>
 #
-# The distance ignores which $x_i$ came with which $y_i$ and pairs the points itself. With six points (here others) one can try all
+# The distance ignores which $x_i$ came with which $y_i$ and pairs the points itself. With six points one can try all
 # $6! = 720$ plans; with 512 the library solves this *assignment problem* exactly.
 
 # %%
@@ -154,7 +154,7 @@ print(f"largest error of an entry of A: {error:.0e}")
 #
 # How large can $W_2(T X, Y)$ be? One plan spreads every point evenly over all points of $Y$. It costs
 # $2 \operatorname{tr} \Sigma_Y$, since $T X$ and $Y$ have the same mean and covariance (nearly, with a shrunk one). The best plan
-# costs no more, though it splits no point ({prf:ref}`Proposition 3.5 <prop-3-5>`). The score is one minus the ratio of both distances (equation 5 of the
+# costs no more ({prf:ref}`Proposition 3.5 <prop-3-5>`). The score is one minus the ratio of both distances (equation 5 of the
 # paper):
 #
 # $$
@@ -231,8 +231,8 @@ say(table)
 #   are nearly equally far apart, and $\sigma(x_i)$ is no closer to any other $T(x_j)$ than to $T(x_i)$. So pairing
 #   them is the best plan, and the same calculation applies.
 #
-# **The formula predicts the scores of ReLU, Tanh and SiLU.** Remember ReLU's 0.62: the inputs of activations in a wide random
-# network look normal. The square has no correlation with its input. On a line it still scores above one half, as an affine image
+# **The formula predicts the scores of ReLU, Tanh and SiLU.** Remember ReLU's 0.62 on normal inputs (the
+# evenly spaced ones of {numref}`fig-1-ranges` give more): in a wide random network inputs look normal. The square has no correlation with its input. On a line it still scores above one half, as an affine image
 # of the inputs can be distributed a little like the squares. With more coordinates its score goes to 0.
 
 # %%

@@ -16,15 +16,14 @@
 # %% [markdown]
 # # The signature of a network
 #
-# *Where is a network non-linear, and what does one score say?* A network has many activations, each with its own data. The
-# list of their affinity scores, in the order in which they run, is its **non-linearity signature**
+# *Where is a network non-linear, and what does one score say?* The list of the affinity scores of all
+# activations, in the order in which they run, is its **non-linearity signature**
 # {cite}`bouniot2025alexnet`.
 #
 # :::{admonition} What we found
 # :class: findings
-# **What counts as a low score depends on the place**: in 26 trained networks {glue:text}`inside a block-rare` of the scores inside a
-# block lie below 0.6, and {glue:text}`after a sum-rare` of those after a shortcut's sum, which six have. So 0.6 after a sum is a
-# reason to look.
+# **What counts as a low score depends on the place.** In 26 trained networks {glue:text}`inside a block-rare` of the scores inside a
+# block lie below 0.6, and {glue:text}`after a sum-rare` of those after a shortcut's sum. So 0.6 after a sum is a reason to look.
 # {bdg-warning}`depends`
 # :::
 
@@ -92,8 +91,8 @@ signatures(pd.concat(both))
 # (reading-one)=
 # ## Which score is low?
 #
-# **Compare a score with others of its place.** In 26 networks that others trained (six have ReLUs after sums) nine tenths of the scores of
-# a place lie between *low* and *high*:
+# **Compare a score with others of its place.** In 26 networks that others trained (six have ReLUs after sums) nine tenths of the
+# scores of a place lie between *low* and *high*:
 
 # %%
 measured = {"ImageNet": photographs, "CIFAR-10": real_scores("CIFAR-10")}
@@ -116,10 +115,10 @@ say(100 * usual[["rare"]], "{:.0f} %")
 # | score | the reason may be | look at |
 # |---|---|---|
 # | 0.6 after a sum | sums are mostly negative; the shortcut is dead; the activation stands before the sum | the inputs |
-# | 0.99 | inputs are on one side of the kink; the average hides the activation | `r2`, near 1; `reduction="sample"` |
-# | 1 | the output is constant | the column `flag` |
+# | 0.99 | inputs are on one side of the kink; the average hides the activation | the score at one position |
+# | 1 | the output is constant | the flag of the score |
 # | nearly all above 0.9 | the network is untrained, its norms do nothing ({doc}`11_what_training_does`) | its accuracy |
-# | lower than expected | channels are dead, and shrinkage gives each some variance | `covariance="empirical"` |
+# | lower than expected | channels are dead, and shrinkage gives each some variance | the score without shrinkage |
 #
 # `signature.notes` says what is wrong with a number; {ref}`comparing` compares two networks.
 
@@ -221,8 +220,8 @@ rows = result.summary.set_index("layer")
 table(rows[["call", "kind", "depth", "score"]].head(3))
 
 # %% [markdown]
-# Every elementwise activation counts once for each call: the ReLU of a ResNet's block, which is called twice, counts twice. Depth is the number of activations on the longest path from the input. `hidden` is outside of
-# blocks. ({doc}`../book/activations` has the whole list.)
+# Every elementwise activation counts once for each call: the ReLU of a ResNet's block, which is called twice, counts twice. Depth
+# is the number of activations on the longest path from the input. `hidden` is outside of blocks. ({doc}`../book/activations` has the whole list.)
 
 # %% [markdown]
 # ## Exercises

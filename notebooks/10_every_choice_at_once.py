@@ -98,10 +98,10 @@ if model:
     every = pd.concat([every, mine.assign(network=model, images=dataset)])
 
 # %% [markdown]
-# There are twelve combinations, as for one position both orders are the same. (`affscore.multiverse` measures them in one forward
-# pass.) **The way to a point matters most:**
+# There are twelve combinations, as for one position both orders are the same.
+# **The way to a point matters most:**
 
-# %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Every change of one choice lowers the mean score of every network. Fourteen ImageNet networks under the choices of the published code, and with one of them changed; most weights quantised, 512 photographs."}, "image": {"width": "540px", "alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, average before further left, and one position leftmost in all."}}
+# %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Every change of one choice lowers the mean score of every network. Fourteen ImageNet networks under the choices of the published code, and with one of them changed (small shifts up and down only keep the markers apart); most weights quantised, 512 photographs."}, "image": {"width": "540px", "alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, average before further left, and one position leftmost in all."}}
 changes = {
     "published code": ("mean", "activate-first", "ledoit-wolf", "exact"),
     "average before": ("mean", "reduce-first", "ledoit-wolf", "exact"),
@@ -115,7 +115,7 @@ score_dots(shown.drop("CIFAR-10").droplevel("images"))
 
 # %% [markdown]
 # One ReLU has a sharp bend, but the average of many, whose inputs differ, bends gradually. So
-# averages after come closest to an affine function ({ref}`more <averages>`).
+# averages after come closest to an affine function ({ref}`an example <averages>`).
 #
 # ## Do networks and layers keep their order?
 #
@@ -162,7 +162,7 @@ say(agree)
 # %% [markdown]
 # **The way to a point can reorder layers**: with averages before the ranks correlate by {glue:text}`average before-residual` or more
 # in residual networks, but by {glue:text}`average before-min` in a VGG-like one. Covariance and coupling move mostly the level, but
-# for single layers ({ref}`more <blind>`).
+# for single layers ({ref}`which ones <blind>`).
 #
 # ## How to report a score
 #

@@ -110,7 +110,7 @@ shown = shown.dropna().reset_index()
 deviation_panels(shown, ["units"], chance="other images of the same data")
 
 # %% [markdown]
-# How many units (bars) other data move a signature:
+# How many units other data move a signature:
 
 # %%
 times = real.drop(columns="chance").div(real["chance"], axis=0)
@@ -126,7 +126,6 @@ say(pd.DataFrame({"times": extremes}), "{:.2g}")
 # %% [markdown]
 # **So a signature belongs to the data, too.** Under every choice of the measure other data move it at least
 # {glue:text}`min-every choice` units. Noise moves it further than other photographs, in all networks but one.
-# The fold below has units, over networks and choices.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
 words = ["reduction", "order", "covariance", "coupling"]
@@ -193,8 +192,8 @@ say(pd.DataFrame({"nearest": {"same way": f"{same.sum()} of {len(same)}"}}))
 
 # %% [markdown]
 # **Only contrastive training stands out by its mean score, but most ways show in the signature**: for
-# {glue:text}`same way-nearest` trainings the nearest signature is of the same way, and by chance it would be for about two. Label
-# noise is most often mistaken, for supervised training. This is one small architecture. {bdg-warning}`depends`
+# {glue:text}`same way-nearest` trainings the nearest signature is of the same way, and by chance it would be for about two. This
+# is one small architecture. {bdg-warning}`depends`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? A permutation test", "code_prompt_hide": "How sure? A permutation test"}
 near = nearest_neighbour_accuracy(distance_matrix(scores), labels, 4999)
@@ -221,8 +220,8 @@ table(on_digits, columns | {"chance": "other digits"})
 say(on_digits)
 
 # %% [markdown]
-# The distance measures how much the distributions of the activations change, not what an image means. Below 0 in the fold,
-# shuffled digits are nearer: least and most over choices of covariance and coupling.
+# The distance measures how much the distributions of the activations change, not what an image means. *Shuffled less inverted
+# digits* has the difference, least and most over choices of covariance and coupling; below 0 shuffled ones are nearer.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Shuffled less inverted digits, under every choice", "code_prompt_hide": "How sure? Shuffled less inverted digits, under every choice"}
 leads = {}
@@ -242,7 +241,7 @@ table(leads, digits=3)
 # **One class has a signature of its own.** It lies {glue:text}`least-class` to {glue:text}`most-class` times as far from the mean of
 # random subsets *of the same size* as these subsets do, and further under every choice of the measure. {bdg-success}`robust`
 #
-# (Few images score too high: {doc}`03_estimating_it_well`.) Of 49 random subsets take the mean signature
+# Of 49 random subsets take the mean signature
 # $m$ and the variances $v_l$. With the signatures $s_c$ of the ten classes the ratio is $q = \sqrt{\operatorname{mean}_c \lVert
 # s_c - m \rVert^2 / \sum_l v_l}$. It is 1 where the label says nothing.
 

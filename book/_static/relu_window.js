@@ -73,12 +73,12 @@ function drawReluWindow(place) {
     write("score", acrossX(-10) - 36, upScore(0.5) + 4, "end");
     write("middle of the inputs, \u221210 to 10", acrossX(0), 310);
 
-    const range = `inputs from ${signed(low)} to ${signed(high)}`;
+    const range = `inputs spread evenly from ${signed(low)} to ${signed(high)}`;
     const says = score === 1
       ? `ReLU is ${high <= 0 ? "constant" : "the identity"} there, an affine map.`
       : high < wide / 2
-        ? `ReLU bends them: the ${Math.round((100 * high) / wide)} % above 0 carry all that is left of their variation.`
-        : "ReLU bends them.";
+        ? `ReLU sets most to zero: the ${Math.round((100 * high) / wide)} % above 0 carry all variation that is left.`
+        : "ReLU sets those below 0 to zero.";
     place.dataset.score = score;
     verdict.innerHTML = `<strong>${score.toFixed(2)}</strong> on ${range}: ${says}`;
     drawing.setAttribute("aria-label", `The graph of ReLU with ${range}; its affinity score is ${score.toFixed(2)}.`);

@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from pandas.io.formats.style import Styler
 
-from affscore.plots.style import house_style
+from affscore.plots.style import PALETTE, house_style
 from companion.claims import all_claims
 
 SHORT = {"holds": "holds", "does not hold": "fails", "depends on a choice": "depends", "cannot be decided": "open"}
@@ -20,7 +20,7 @@ SHORT = {"holds": "holds", "does not hold": "fails", "depends on a choice": "dep
 
 _ON = {
     ".*figures 6 and 7$": "the paper's inputs", "^the printed.*": "printed numbers", ".*other inputs$": "other inputs",
-    "^other networks$": "other networks", "^the small networks.*": "mini networks", "^$": "nothing at hand",
+    "^other networks$": "other networks", "^the small networks.*": "mini networks", "^$": "not tested",
 }  # fmt: skip
 """What the page calls what claims were tested on, that which is nearest to the papers first."""
 
@@ -36,6 +36,15 @@ _CAVEATS = {
     "shortcuts-make-two-modes": "it holds if measured as in the paper, but fails by other choices of the measure",
     "no-criterion-says-the-same": "each is below 0.5 somewhere; yet CKA rises with the score in nearly all of ours",
 }
+
+WHY_OPEN = {
+    "less-non-linear-until-2020": "no trend is certain in mini networks or in seven designs on ImageNet, and we had no "
+    "AlexNet, VGG or transformer with ImageNet weights",
+    "vits-most-non-linear": "mini ViTs do not stand apart, and we had no ViT with ImageNet weights",
+    "signature-explains-accuracy": "as the paper prints it, signatures lead in three of five groups of networks, but "
+    "chance could do as much",
+}
+"""The main claims of the paper, and why they stay open."""
 
 _MEASURED = {
     "relu-more-than-sigmoid": ("on other inputs, of deviation 8, Tanh scores {} less than ReLU", r"tanh at 8 -(\S+)"),
@@ -89,6 +98,18 @@ def _note(claims: pd.DataFrame, name: str) -> str:
     return words
 
 
+def _pages(names: pd.Series) -> pd.Series:
+    """The number of the page about each claim, or ``no``."""
+    page = {one.name: one.test_on.__module__.partition(".chapter_")[2][:2] for one in all_claims()}
+    return names.map(page | _PAGES).replace(["", "13"], "no")  # page 13 is about none
+
+
+def linked(names: pd.Series) -> list[str]:
+    """A link to the page about each claim, in brackets, or nothing where there is none."""
+    links = {p.name[:2]: f' (<a href="{p.stem}.html">{int(p.name[:2])}</a>)' for p in Path().glob("[0-9][0-9]_*.ipynb")}
+    return [links.get(page, "") for page in _pages(names)]
+
+
 def results(claims: pd.DataFrame, *verdicts: str, on: Sequence[str] = ()) -> Styler:
     """Claims and how their tests ended; each links to the page about it, if there is one.
 
@@ -107,19 +128,21 @@ def results(claims: pd.DataFrame, *verdicts: str, on: Sequence[str] = ()) -> Sty
     by = by[by["worst"].isin(verdicts)].fillna("").reset_index()
     if on:
         by = by[(by["fails"] + by["depends"]).isin(on)]
-    page = {one.name: one.test_on.__module__.partition(".chapter_")[2][:2] for one in all_claims()}
-    by["page"] = by["name"].map(page | _PAGES).replace(["", "13"], "no")  # page 13 is about none
+    by["page"] = _pages(by["name"])
     pairs = zip(by["open"], by["holds"], strict=True)  # a claim may hold on some networks, and be open on others
     by["open"] = [f"some {some}" if some and some in on else some for some, on in pairs]
     by = by.sort_values(["page", "worst"], ascending=[True, False])  # those that no page treats last
-    links = {p.name[:2]: f' (<a href="{p.stem}.html">{int(p.name[:2])}</a>)' for p in Path().glob("[0-9][0-9]_*.ipynb")}
-    by["claim"] += [links.get(page, "") for page in by["page"]]
+    by["claim"] += linked(by["name"])
     heading, on_which = ("it holds", "on") if "holds" in verdicts else ("we found", "it holds on")
     for word, shown in {"holds": on_which, "open": "it is open on"}.items():
         by[word] = by[word].str.replace("^(?=.)", f"{shown} ", regex=True)
     found = by[["holds", "open"]].assign(note=by["name"].map(partial(_note, claims))).to_numpy()
     by[heading] = [" ".join(f"{some[0].upper()}{some[1:]}." for some in row if some) for row in found]
     return words_of(by[["claim", heading]])
+
+
+_LOOKS = ((PALETTE["blue"], "white"), (PALETTE["vermilion"], "black"), (PALETTE["black"], "white"), ("0.85", "black"))
+"""Colours of the bars of each verdict and of the numbers on them; those that fail are hatched, too."""
 
 
 def words_of(table: pd.DataFrame) -> Styler:
@@ -137,11 +160,15 @@ def by_material(counts: pd.DataFrame) -> Figure:
     nearest = [name for name in _ON.values() if name in counts.index]
     shown = counts.loc[nearest[::-1], [*SHORT]].rename(columns=SHORT)
     figure, axes = plt.subplots(figsize=(5, 3))
-    shown.plot.barh(ax=axes, stacked=True, color=["C2", "C1", "C4", "0.8"])
+    shown.plot.barh(ax=axes, stacked=True, color=[colour for colour, _ in _LOOKS], edgecolor="white", linewidth=0)
     every: Any = axes.containers
-    for bars in every:
+    for bars, (_, colour) in zip(every, _LOOKS, strict=True):
         labels = [f"{k:.0f}" if k else "" for k in bars.datavalues]
-        axes.bar_label(bars, labels, label_type="center", fontsize=9)
+        for label in axes.bar_label(bars, labels, label_type="center", fontsize=9, color=colour):
+            if bars is every[1] and label.get_text():
+                label.set_bbox({"facecolor": "white", "edgecolor": "none", "boxstyle": "round,pad=0.1"})
+    for bar in every[1]:
+        bar.set_hatch("////")
     axes.set(xlabel="tests of claims", ylabel="")
     axes.legend(loc="upper right")
     return figure
