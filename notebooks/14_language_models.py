@@ -27,7 +27,7 @@
 # {bdg-warning}`depends`
 #
 # **A trained GELU scores highest at the first of 128 positions.** Bias may explain that: few different characters
-# stand there. {bdg-warning}`depends`
+# stand there. {bdg-secondary}`open`
 # :::
 
 # %% tags=["remove-cell", "setup"]

@@ -106,9 +106,6 @@ say((means["contribution"] - means).to_frame("lead"), "{:.0f}")
 # **The contribution chooses best.** In mean accuracy over the three shares it leads random by {glue:text}`random-lead` points
 # and variance by {glue:text}`variance-lead`, so the correlation matters. It beats random and affinity in each of the nine
 # networks. But with three quarters of the channels linear every order fails.
-#
-# The first fold has these leads in points, with 95 % intervals (shares of each *layer* or of the whole *network*).
-# The second has accuracies of mini ResNets with half of the channels linear.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A network of your own", "code_prompt_hide": "A network of your own"}
 if model:
@@ -122,10 +119,10 @@ if model:
         f"{model}, accuracy:\n{(100 * shares).round(0).to_string(na_rep='')}"
     )
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Leads, also on digits", "code_prompt_hide": "How sure? Leads, also on digits"}
-# half of the images give the lines, the others the accuracy
-# the rule fixed before: random and affinity by more than two points, and all
-# networks agree
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Leads of the contribution, in points", "code_prompt_hide": "How sure? Leads of the contribution, in points"}
+# With 95 % intervals; shares of each layer, or of the whole network. Half of
+# the images give the lines, the others the accuracy. The rule fixed before:
+# random and affinity by more than two points, and all networks agree.
 runs, sure = runs.query("share > 0"), {}
 runs["on"] = np.where(runs["dataset"] == "digits", "digits", "real images")
 for one, some in runs.groupby(["on", "scope"]):
@@ -134,8 +131,9 @@ for one, some in runs.groupby(["on", "scope"]):
     sure[", ".join(one)] = {by: f"{mean_of(lead[by]):.1f}" for by in lead}
 table(pd.DataFrame(sure))
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? A slope of 1", "code_prompt_hide": "How sure? A slope of 1"}
-# then the highest scores choose no better than chance (linearize)
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Mini ResNets with half of the channels linear", "code_prompt_hide": "How sure? Mini ResNets with half of the channels linear"}
+# Here a linear channel has the slope 1, not its least-squares line: then the
+# highest scores choose no better than chance.
 half = load_study("advantage-criteria").query("keep == 0.5 and by != 'slope'")
 half = half.groupby(["by", "task"])["accuracy_after"].mean().unstack()
 of = {"digits": "on digits (%)", "sum": "on sums of digits (%)"}
@@ -171,12 +169,18 @@ table(record.loc[9::5], digits=1)
 #
 # ## Early or late?
 #
-# **Late is better on two of five tasks, and we do not know why.** *Early*, the penalty is there from the first epoch; *late*, it comes
-# after the network has learned. {cite:t}`mehmetigopel2023nonlinear` say that early ends worse. Only their abstracts
-# and a summary were at hand, so the recipes are ours: a larger mini ResNet, with 13 ReLUs and a path length of 10.5, five seeds, all trained equally long.
+# **Late is better on two of five tasks, and we do not know why.** *Early*, the penalty is there from the first epoch; *late*, it
+# comes after the network has learned. {cite:t}`mehmetigopel2023nonlinear` say that early ends worse. Only their abstracts and a
+# summary were at hand, so the recipes are ours: a larger mini ResNet, with 13 ReLUs and a path length of 10.5, five seeds, all
+# trained equally long. It learns five tasks:
 #
-# The five tasks are *digits*, *few* (a tenth of them), *noise* (digits, 40 % of them with wrong labels), and two digits in one image,
-# of which the network tells the *larger*, or the last digit of their *sum*.
+# | Task | What the network tells |
+# | --- | --- |
+# | sum | the last digit of the sum of two digits in one image |
+# | noise | a digit; 40 % of the labels in training are wrong |
+# | larger | the larger of two digits in one image |
+# | digits | a digit |
+# | few | a digit, from a tenth of the images |
 
 # %% mystnb={"figure": {"name": "fig-advantage-curves", "caption": "The sum of two digits breaks down below a path length of three if channels go early, below one if they go late; on the larger digit both fall together. A small dot is one training, a mark the mean of those with one weight of the penalty (untouched: none)."}, "image": {"width": "540px", "alt": "Two panels below each other with two curves each over the path length, and the untouched networks at their right ends. On the sum of two digits, below, the early curve falls below three units, the late one only below one. On the larger of two digits, above, both fall a little below one unit."}}
 study = load_study("advantage")
@@ -193,10 +197,23 @@ accuracy_curves(some.replace({"task": drawn}))
 
 # %% [markdown]
 # **At the same short path length early is worse by {glue:text}`gap-sum` points on the sum and by {glue:text}`gap-noise` on noise.** On
-# *larger* early is better, by less than a point; on the others we see no gap.
+# *larger* early is better, by less than a point; on the others we see no gap. The gap is the mean over path lengths up to half
+# of the untouched one, with a 95 % interval over seeds:
+
+
+# %%
+runs = trainings(load_study("advantage"))
+tasks = ["sum", "noise", "few", "digits", "larger"]
+gaps = {task: 100 * gap(runs, "residual14", task) for task in tasks}
+shown = pd.Series(gaps).map("{:.1f}".format)
+table(shown.to_frame("late minus early (points)"))
+
+# %% [markdown]
+# **How much non-linearity a task needs does not explain it.** *Larger* needs some, since an affine network is worse there; yet late is
+# not better. *Noise* needs none, since an affine network is even *better* than an untouched one: it cannot memorise the wrong labels
+# (training loss {glue:text}`loss-affine`). Yet late is better. {bdg-warning}`depends`
 #
-# The table has this gap, with 95 % intervals over seeds, and accuracies in per cent: *untouched*, *late* with a tenth of the
-# channels left, and *affine*, with nearly none:
+# Accuracies of *untouched* networks, of *late* ones with a tenth of the channels left, and of *affine* ones, with nearly none:
 
 
 # %%
@@ -210,25 +227,15 @@ found = {"affine": trained.groupby(each)[both].apply(read_off, left=0)}
 for when in ("early", "late", "untouched"):
     some = trained[trained["when"].isin([when, "untouched"])]
     found[when] = some.groupby(each)[both].apply(read_off)
-left = 100 * pd.DataFrame(found).groupby("task").mean()
-runs = trainings(load_study("advantage"))
-gaps = {task: 100 * gap(runs, "residual14", task) for task in left.index}
-left["late minus early"] = pd.Series(gaps).map("{:.1f}".format)
-table(left[["late minus early", "untouched", "late", "affine"]], digits=0)
+left = 100 * pd.DataFrame(found).groupby("task").mean().loc[tasks]
+headings = {name: f"{name} (%)" for name in ("untouched", "late", "affine")}
+table(left, headings, digits=0)
 
 # %% tags=["remove-cell"]
 noise = trained[trained["task"] == "noise"].groupby("share")["loss"].mean()
 say(pd.DataFrame({"affine": noise[0.0]}, ["loss"]), "{:.1f}")
 
-# %% [markdown]
-# **How much non-linearity a task needs does not explain it.** The larger digit needs some, since an affine network is worse there, and yet
-# late is not better there. Noise needs none, since an affine network is even *better* than an untouched one: it cannot memorise the wrong
-# labels (training loss {glue:text}`loss-affine`). Yet noise has a gap. {bdg-warning}`depends`
-#
-# With a tenth of the channels left instead, the sum's gap is open (fold).
-
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? A tenth left", "code_prompt_hide": "How sure? A tenth left"}
-# in the open: at path lengths up to half of the untouched one
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? With a tenth of the channels left the gap of the sum is open", "code_prompt_hide": "How sure? With a tenth of the channels left the gap of the sum is open"}
 tenth = (100 * (found["late"] - found["early"])).groupby("task").agg(mean_of)
 left["late minus early"] = tenth.map("{:.1f}".format)
 table(left[["late", "early", "late minus early"]], digits=0)
@@ -289,7 +296,8 @@ for name, way in labels_of.items():
     prepare = affscore.models.card_of(network).preprocessing
     some = torch.stack([prepare(scan) for scan in scans])
     share[name] = decisions_changed(network, some)["changed"].mean()
-table(pd.DataFrame({"decisions changed": share}))
+shown = 100 * pd.DataFrame({"decisions changed (%)": share})
+table(shown, digits=0)
 
 # %% [markdown]
 # ## Exercises

@@ -302,7 +302,7 @@ def test_a_reader_slides_the_number_of_images(visit: Visit, name: str, width: in
     assert bias()[0] > 0.2
     slider.press("End")
     assert max(bias()) <= 0.02
-    for _ in range(3):
+    for _ in range(4):
         slider.press("ArrowLeft")
     window.get_by_role("combobox").select_option(label="most variance in few directions")
     empirical, shrunk = bias()
