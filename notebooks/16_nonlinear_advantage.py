@@ -197,8 +197,8 @@ accuracy_curves(some.replace({"task": drawn}))
 
 # %% [markdown]
 # **At the same short path length early is worse by {glue:text}`gap-sum` points on the sum and by {glue:text}`gap-noise` on noise.** On
-# *larger* early is better, by less than a point; on the others we see no gap. The gap is the mean over path lengths up to half
-# of the untouched one, with a 95 % interval over seeds:
+# *larger* early is better, by less than a point, and on the sum it is at long paths; on the others we see no gap. The gap is the
+# mean over path lengths up to half of the untouched one, with a 95 % interval over seeds:
 
 
 # %%

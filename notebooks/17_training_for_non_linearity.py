@@ -17,13 +17,8 @@
 # # Training for non-linearity
 #
 # *Can a network be trained to be more linear, and is it better then?* The score has a gradient, so it can be part of the
-# loss. Appendix B of the paper leaves open what that does. We made two studies:
-#
-# | Study | Compared in accuracy | Pulled to be more linear | Pulled to be less linear |
-# | --- | --- | --- | --- |
-# | first | pulled and free training | loses | open |
-# | second | pulled and free training | open | open |
-# | second | pulled and randomly pushed training (*control*) | open | open |
+# loss. Appendix B of the paper leaves open what that does. One study compares networks
+# that are pulled towards a score with free ones, a second with networks that are pushed at random.
 #
 # :::{admonition} What we found
 # :class: findings
@@ -149,6 +144,14 @@ say(pd.DataFrame({"high": -ends.iloc[-1, 0]}, ["more"]), "{:.1f}")
 # %% [markdown]
 # **A high pull costs {glue:text}`more-high` points more than its control** (last row). Taken alone, that is beyond chance; with
 # all comparisons judged at once it is not. Every interval against free networks includes 0.
+#
+# What the two studies show of accuracy:
+#
+# | Accuracy | Pulled to be more linear | Pulled to be less linear |
+# | --- | --- | --- |
+# | first study, against free training | loses | open |
+# | second study, against free training | open | open |
+# | second study, against the control | open | open |
 #
 # **With noise on the test images, mini ResNets of this study gain if pulled high, but their controls gain nearly as much.**
 # Over all designs the difference from the control is {bdg-secondary}`open`.
