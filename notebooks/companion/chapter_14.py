@@ -43,14 +43,14 @@ def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, do
     labels = {"xlabel": xlabel, "ylabel": "score"}
     figure, grid = page(len(panels), 1.0, each=1.9, columns=1, sharex=True, sharey=True, **labels)
     narrow(figure)
-    numbers = sorted({index for rows in panels.values() for index in rows["index"]})
+    activations = sorted({index for rows in panels.values() for index in rows["index"]})
     for axes, (title, rows) in zip(grid, panels.items(), strict=True):
         places = sorted(set(rows[by] + doubling))
-        for index, own in rows.groupby("index"):
-            look: Any = {"color": series_style(numbers.index(index))["color"], "linewidth": 0.8, "alpha": 0.8}
-            lines = own.pivot_table("score", by, "seed")
+        for place, activation in enumerate(activations):
+            look: Any = {"color": series_style(place)["color"], "linewidth": 0.8, "alpha": 0.8}
+            lines = rows[rows["index"] == activation].pivot_table("score", by, "seed")
             for number, seed in enumerate(lines):
-                label = None if number else f"activation {index + 1}"
+                label = None if number else f"activation {place + 1}"
                 axes.plot(lines.index + doubling, lines[seed], "-", label=label, **look)
         mean = rows.groupby(by)["score"].mean()
         marker = "o" if len(places) <= FEW else ""
@@ -63,7 +63,7 @@ def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, do
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axes.xaxis.set_minor_locator(NullLocator())
     score_axis(grid, np.concatenate([rows["score"] for rows in panels.values()]))
-    legend_below(figure, min(len(numbers) + 1, 5))
+    legend_below(figure, min(len(activations) + 1, 5))
     return figure
 
 
