@@ -129,7 +129,7 @@ table(places[["this network", "ResNet-20"]].rename_axis("place"))
 # %% [markdown]
 # ## 4. Before you believe it
 #
-# * Compare scores only at the same `n`, the same way to turn feature maps into vectors (`reduction`), and comparable images
+# * Compare scores only at the same `n` (images scored together), the same way to turn feature maps into vectors (`reduction`), and comparable images
 #   ({doc}`03_estimating_it_well`).
 # * Read the notes, which say what makes a number doubtful:
 

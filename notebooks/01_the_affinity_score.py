@@ -153,7 +153,7 @@ print(f"largest error of an entry of A: {error:.0e}")
 # ## The score
 #
 # How large can $W_2(T X, Y)$ be? One plan spreads every point evenly over all points of $Y$. It costs
-# $2 \operatorname{tr} \Sigma_Y$, since $T X$ and $Y$ have the same mean and covariance (nearly, with a shrunk one). The best plan
+# $2 \operatorname{tr} \Sigma_Y$, since $T X$ and $Y$ have the same mean and covariance. The best plan
 # costs no more ({prf:ref}`Proposition 3.5 <prop-3-5>`). The score is one minus the ratio of both distances (equation 5 of the
 # paper):
 #
@@ -189,8 +189,8 @@ print(f"1 - {distance:.3f} / {size:.3f} = {score:.4f}, library {library:.4f}")
 #   round. That suits activations, which act on each coordinate, except where one falls, as $-x$ does
 #   ({doc}`02_activation_functions`).
 # * **The score compares distributions, not pairs.** A shuffled copy scores 1, though nothing predicts $y_i$ from $x_i$.
-# * **It depends on the numbers of samples and of channels.** In the plane 512 samples show that $-x$ is distributed as $x$, in 300
-#   dimensions they do not ({prf:ref}`proof <prop-range>`). With infinitely many $-x$ scores 1, and so does an independent copy:
+# * **It depends on the numbers of samples and of channels.** In the plane 512 samples nearly show that normal $-x$ are distributed as
+#   $x$, in 300 dimensions they do not ({prf:ref}`proof <prop-range>`). With infinitely many $-x$ scores 1, and so does an independent copy:
 #   compare scores at the same $n$ ({doc}`03_estimating_it_well`).
 # * **The default covariance is shrunk, so even an affine map scores below 1** (last row). Where channels outnumber samples, the
 #   empirical covariance has no inverse. *Shrinkage* {cite}`ledoit2004well` mixes it with a multiple of the identity. Low scores
@@ -227,7 +227,7 @@ say(table)
 # * **On a line**, if $\sigma$ is increasing. Then $T$ is, too, and $T(x_i)$ goes to $\sigma(x_i)$ in the optimal plan. For two
 #   variables with the same mean and variance, the mean squared distance in units of the variance is $2\,(1 -
 #   \operatorname{corr})$; divide by 2 and take the root.
-# * **With $n$ fixed, very many independent coordinates and shrinkage**, for any $\sigma$ with $\operatorname{corr} \ge 0$. There all points of a cloud
+# * **With $n$ fixed, very many independent coordinates and shrinkage** (without it $T$ would learn the points by heart), for any $\sigma$ with $\operatorname{corr} \ge 0$. There all points of a cloud
 #   are nearly equally far apart, and $\sigma(x_i)$ is no closer to any other $T(x_j)$ than to $T(x_i)$. So pairing
 #   them is the best plan, and the same calculation applies.
 #

@@ -23,7 +23,7 @@
 # :::{admonition} What we found
 # :class: findings
 # **The more of a ReLU's outputs are zero, the lower it scores** (rank correlation {glue:text}`all-correlation`
-# over ten trained networks; plain ones less so). But a score near 0 need not be a strong bend: around −10 SiLU is nearly a straight line that falls,
+# over ten trained networks, but {glue:text}`plain-correlation` over plain ones). A score near 0 need not be a strong bend: around −10 SiLU is nearly a straight line that falls,
 # and scores {glue:text}`SiLU at -10-score`. {bdg-warning}`depends`
 # :::
 
@@ -86,8 +86,8 @@ if model:
 # **The more outputs of a ReLU are zero, the lower it scores.** One that cuts off nothing is the identity and scores 1; the more
 # it cuts off, the more it changes. For a normal input with as many zeros {eq}`eq-1-closed` predicts the score (dashed).
 #
-# **Channels that differ lift a score above the curve**, which has equal channels. One that is nearly always zero varies little, and
-# so it counts little.
+# **Channels that differ lift a score above the curve**, which has equal channels. A channel that is nearly always zero varies
+# little, and so it counts little.
 
 # %% mystnb={"figure": {"name": "fig-2-activity", "caption": "The more outputs are zero, the lower ReLUs score; most lie on or above the curve of a normal input. Ten trained networks at one random position of each image: plain and residual on {term}`JPEG copies` of CIFAR-10, SqueezeNets (1.0 quantised) on 512 photographs."}, "image": {"width": "540px", "alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; the points of plain networks spread furthest above it."}}
 images_of = ["CIFAR-10", "photographs"]

@@ -27,7 +27,7 @@
 # {bdg-warning}`depends`
 #
 # **Another training moves a score by about {glue:text}`another training-moved`; 256 images in place of 32 move it by
-# {glue:text}`256 images in place of 32-moved`.** We saw this in one small VGG-16 on digits. {bdg-secondary}`open`
+# {glue:text}`256 images in place of 32-moved`.** We saw this in one small VGG-16 on digits. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -185,8 +185,8 @@ bundles_of_signatures(trainings.assign(**lines), columns=1)
 
 
 # %% [markdown]
-# How far does a score move? We take the root mean square over the fifteen activations (of batches and trainings: of the
-# standard deviation).
+# How far does a score move? The table has the standard deviation over batches of 32, the difference between batches of 256
+# and of 32, and the standard deviation over trainings: each as the root mean square over the fifteen activations.
 
 
 # %%
@@ -211,7 +211,7 @@ say(first.to_frame("moved"), "{:.3f}")
 
 # %% [markdown]
 # **So train an architecture several times, and compare scores of the same $n$ only.** Between two networks, trained
-# once each, a difference counts only above three standard deviations over trainings: three times
+# once each, a difference counts only above three of these standard deviations, as both networks vary: three times
 # {glue:text}`another training-moved` in a usual layer, but three times {glue:text}`first-moved` at the first activation
 # of {numref}`fig-3-seeds`. (Means over a network move less: {doc}`18_what_is_reproduced`.)
 

@@ -81,8 +81,8 @@ signatures(pd.concat(both))
 # %% [markdown]
 # Read a signature in three steps, here ResNet-18's.
 #
-# * **By place.** After a block's sum, scores are higher ({doc}`05_residual_connections`), in DigitsNet, a small network on digits,
-#   in three blocks of four.
+# * **By place.** After a block's sum, scores are higher ({doc}`05_residual_connections`), though hardly in the last block but one.
+#   (In DigitsNet, a small network on digits, they are in three blocks of four.)
 # * **By zeros.** The more of its data a ReLU cuts off, the lower it scores ({numref}`fig-zeros`). After the sum at depth 15 it has
 #   only {glue:text}`15-score`: {glue:text}`15-zeros` of its outputs are zero, after other sums at most {glue:text}`others-zeros`.
 # * **Along the depth.** Where are the lowest scores? Here in the middle.
@@ -116,8 +116,8 @@ say(100 * usual[["rare"]], "{:.0f} %")
 # |---|---|---|
 # | 0.6 after a sum | sums are mostly negative; the shortcut is dead; the activation stands before the sum | the inputs |
 # | 0.99 | inputs are on one side of the kink; the average hides the activation | the score at one position |
-# | 1 | the output is constant | the flag of the score |
-# | nearly all above 0.9 | the network is untrained, its norms do nothing ({doc}`11_what_training_does`) | its accuracy |
+# | exactly 1 | the output is constant, or all inputs are on one side of the kink | the flag of the score |
+# | nearly all above 0.9 | an untrained network, whose norms subtract 0 and divide by 1 ({doc}`11_what_training_does`) | its accuracy |
 # | lower than expected | channels are dead, and shrinkage gives each some variance | the score without shrinkage |
 #
 # `signature.notes` says what is wrong with a number; {ref}`comparing` compares two networks.

@@ -23,7 +23,7 @@
 # :class: findings
 # **A ReLU after a shortcut's sum is far more linear than the ReLU inside the block**: take one of each from a network, and
 # the one after the sum scores higher {glue:text}`residual-mean` of the time. At the same places without shortcuts it is
-# {glue:text}`plain-mean`, hardly more than chance. (Most networks are small, on digits.) {bdg-success}`robust`
+# {glue:text}`plain-mean`, hardly more than chance. {bdg-success}`robust` (Most networks are small, on digits.)
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -71,13 +71,14 @@ from companion.studies import load_study, under
 # ## Twins with and without shortcuts
 #
 # **After a sum a ReLU has little to cut off.** The input of a block came out of an earlier ReLU, so it is nowhere negative. What
-# the layers add soon is small beside it, so the sum is more often positive, where the next ReLU changes nothing.
+# the layers add would have to be negative, and larger, to make the sum negative. So the sum is more often positive, where the
+# next ReLU changes nothing.
 #
 # Is it the sum? A plain network is the residual network's *twin* without the additions: the same layers, number of
 # weights and training. The first ReLU of a block is inside; the last comes after the sum or, without a shortcut, is
 # the second inside. Others trained four pairs of twins on CIFAR-10 ({doc}`06_a_decade`):
 
-# %% mystnb={"figure": {"name": "fig-twins", "caption": "With shortcuts the ReLUs after a sum lie nearer to 1 and those inside a block far below; without them both places overlap. Scores of two networks with 56 layers, measured on {term}`JPEG copies` of test images."}, "image": {"width": "540px", "alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
+# %% mystnb={"figure": {"name": "fig-twins", "caption": "With shortcuts the ReLUs after a sum lie nearer to 1 and those inside a block far below; without them both places overlap. Scores of averages over positions, two networks with 56 layers, {term}`JPEG copies` of test images."}, "image": {"width": "540px", "alt": "Two histograms of affinity scores. Without shortcuts, the bars of both activations of a block overlap between 0.6 and 0.95. With shortcuts, those after a sum lie between 0.75 and 1 and those inside a block between 0.45 and 0.8."}}
 scores = real_scores("CIFAR-10").query("kind != 'hidden'")  # in blocks
 two = scores[scores["network"].isin(["plain-56", "ResNet-56"])]
 groups = two.groupby(["network", "kind"])["score"].agg(list)
@@ -129,7 +130,7 @@ table(on_digits.rename_axis(None))
 # replace every convolution by Gaussian noise, while norms, sums and ReLUs run as before.
 # Scores are measured at one position of each image, which a norm describes.
 
-# %% mystnb={"figure": {"name": "fig-predicted", "caption": "Norms and sums alone predict the scores of a plain and a residual network. A dot for each ReLU; 512 JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels with predicted scores on the horizontal and measured ones on the vertical axis. In the residual network the dots lie along the diagonal: ReLUs inside a block from 0.4 to 0.7, those after a sum from 0.7 to 0.97. In the plain network both kinds lie along the diagonal from 0.55 to 0.87, mixed."}}
+# %% mystnb={"figure": {"name": "fig-predicted", "caption": "Norms and sums alone predict the scores of a plain and a residual network. A dot for each ReLU, at one position of 512 JPEG copies of test images."}, "image": {"width": "540px", "alt": "Two panels with predicted scores on the horizontal and measured ones on the vertical axis. In the residual network the dots lie along the diagonal: ReLUs inside a block from 0.4 to 0.7, those after a sum from 0.7 to 0.97. In the plain network both kinds lie along the diagonal from 0.55 to 0.87, mixed."}}
 noise = predicted_beside_measured().query("kind != 'hidden'")
 noise = noise.merge(real_networks().reset_index(), on="model")
 deepest = noise[noise["network"].isin(["plain-56", "ResNet-56"])]

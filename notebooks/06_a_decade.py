@@ -25,7 +25,7 @@
 # {glue:text}`year-mean`, where chance alone often reaches more. {bdg-secondary}`open`
 #
 # **Scores differ within networks far more than between them.** The network explains {glue:text}`network-explained` of the variance of
-# all scores; the design and the place in a block explain {glue:text}`place in the design-explained`. {bdg-success}`robust`
+# all scores, so most of it is within networks. {bdg-success}`robust`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -85,8 +85,8 @@ if models:
 # %% [markdown]
 # ## Did scores rise with the years?
 #
-# **Between 2015 and 2020 we see no rise.** Had networks become less non-linear, the markers would lie further to the right as
-# one goes down in the figure; they do not.
+# **Between 2015 and 2020 we see no rise.** Had networks become less non-linear, the markers would move to the right as one
+# goes down in the figure. They move to the right and back again.
 
 # %% mystnb={"figure": {"name": "fig-decade", "caption": "The medians do not rise from 2015, on top, to 2020, and scores within a network spread far more. Smallest, median (marker) and largest score of fourteen ImageNet networks, most with quantised weights, on 512 photographs of the training set (paper: Fig.\u00a03)."}, "image": {"width": "540px", "alt": "A bar for each network, oldest on top, from its smallest to its largest affinity score, with a marker at the median. All bars overlap; those of SqueezeNets are the longest and those of MobileNetV1 the shortest."}}
 statistics = ["count", "mean", "min", "median", "max"]
@@ -115,8 +115,8 @@ say(order)
 # %% [markdown]
 # **The two ends of the decade are missing.** We had no weights trained on ImageNet for AlexNet
 # {cite}`krizhevsky2012imagenet`, VGG {cite}`simonyan2015very`, Inception, a DenseNet or a transformer; in the paper transformers
-# are the most non-linear. Nor can we separate a design from its training: the weights come from different sources, and half
-# of them have 8 bits. With 512 images all scores are a little too high ({doc}`03_estimating_it_well`).
+# are the most non-linear. Nor can we separate a design from its training: the weights come from different sources, and most
+# are quantised. With 512 images all scores are a little too high ({doc}`03_estimating_it_well`).
 #
 # ## Where do scores differ?
 #

@@ -21,12 +21,13 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **On CIFAR-10 the nearest signature is that of a relative for {glue:text}`CIFAR-10-signature` of the
-# {glue:text}`CIFAR-10-kin` networks that have one; by the number of activations a relative is nearest for
-# {glue:text}`CIFAR-10-length`.** {bdg-warning}`depends`
+# **On CIFAR-10 the nearest signature mostly belongs to the same family**: for {glue:text}`CIFAR-10-signature` of
+# {glue:text}`CIFAR-10-kin` networks. The nearest number of activations does for only {glue:text}`CIFAR-10-length`.
+# {bdg-warning}`depends`
 #
-# **On photographs the signature is not shown to tell more**: it finds a relative for {glue:text}`photographs-signature`
-# of {glue:text}`photographs-kin` networks, the number of activations for {glue:text}`photographs-length`.
+# **On photographs the signature is not shown to tell more than that number**: it finds the family of
+# {glue:text}`photographs-signature` of {glue:text}`photographs-kin` networks; the number, of {glue:text}`photographs-length`.
+# {bdg-secondary}`open`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -163,11 +164,10 @@ say(found, "{}")
 #
 # **On photographs the signature is not shown to tell more than the length.** Most relatives there are widths of one
 # design and have the same length.
-#
-# The fold *How sure?* has the least and the greatest share found by signature, over twelve choices of the measure; `p`
-# is the share of shuffled families in which as many are found.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? The same under every choice of the measure", "code_prompt_hide": "How sure? The same under every choice of the measure"}
+# Least and greatest share over twelve choices of the measure; p is the share
+# of shuffled families in which as many are found.
 words = ["reduction", "order", "covariance", "coupling"]
 sure = {}
 for name in found.index:
@@ -180,7 +180,8 @@ table(pd.concat(sure), shown, digits={"value": 0, "p_value": 4})
 # %% [markdown]
 # ## Aside: Which part of a design lowers the score?
 #
-# **The score falls where each token attends only to itself.** {bdg-warning}`depends` Whether shortcuts and small
+# **In small vision transformers the score falls if attention is taken away, so that each token sees only itself.**
+# {bdg-warning}`depends` Whether shortcuts and small
 # filters change it is not decided. {bdg-secondary}`open`
 #
 # The paper calls attention "a focusing lens": if it brings the data to where GELU is most non-linear, scores rise
@@ -223,11 +224,10 @@ table(levels.rename_axis("attention"), shown)
 # Two more intervals exclude 0, but not once all thirteen comparisons of this page and of
 # {doc}`17_training_for_non_linearity` are judged at once.
 # ```
-#
-# The fold *How sure?* has `p`, corrected for all comparisons (an effect stands below 0.05), and differences with 95 %
-# intervals, for three reductions.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Holm's p, and other reductions", "code_prompt_hide": "How sure? Holm's p, and other reductions"}
+# p is corrected for all comparisons: an effect stands below 0.05. Differences
+# with 95 % intervals, for three reductions.
 sure = causes[["holm"]].rename(columns={"holm": "p"}).rename_axis(None)
 choices = {"average after": {}, "one position": {"reduction": "sample"}}
 choices["average before"] = {"order": "reduce-first"}

@@ -26,7 +26,7 @@
 # of {glue:text}`all-highest` networks, up to {glue:text}`all-range` above the lowest. {bdg-success}`robust`
 #
 # **Most orders stay, but not all**: of the pairs of ImageNet networks {glue:text}`photographs-kept` keep theirs under every
-# choice; layers of a network need not. {bdg-warning}`depends`
+# choice; the layers of a network need not keep theirs. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -99,7 +99,7 @@ if model:
 
 # %% [markdown]
 # There are twelve combinations, as for one position both orders are the same.
-# **The way to a point matters most:**
+# **How a feature map becomes a point matters most:**
 
 # %% mystnb={"figure": {"name": "fig-10-choices", "caption": "Every change of one choice lowers the mean score of every network. Fourteen ImageNet networks under the choices of the published code, and with one of them changed (small shifts up and down only keep the markers apart); most weights quantised, 512 photographs."}, "image": {"width": "540px", "alt": "Fourteen rows, one for each network, with five markers each between 0.59 and 0.84. In each row the published code's is rightmost; empirical covariance and paired coupling lie just left of it, average before further left, and one position leftmost in all."}}
 changes = {
@@ -160,14 +160,14 @@ table(agree.rename_axis("changed to"), {"median": "median", "min": "lowest"})
 say(agree)
 
 # %% [markdown]
-# **The way to a point can reorder layers**: with averages before the ranks correlate by {glue:text}`average before-residual` or more
-# in residual networks, but by {glue:text}`average before-min` in a VGG-like one. Covariance and coupling move mostly the level, but
-# for single layers ({ref}`which ones <blind>`).
+# **How a feature map becomes a point can reorder layers**: with averages before the ranks correlate by {glue:text}`average before-residual` or more
+# in residual networks, but by {glue:text}`average before-min` in a VGG-like one. Covariance and coupling mostly move the level, except
+# in single layers ({ref}`which ones <blind>`).
 #
 # ## How to report a score
 #
 # 1. Name all four choices and the number of images. Compare scores only if all agree.
-# 2. Compare published numbers of convolutional networks with the published code's choices. Report one position beside them: it
+# 2. To compare with published numbers of convolutional networks, take the published code's choices. Report one position beside them: it
 #    is about the activation itself.
 # 3. Report the paired score, too. Where it is lower by more than 0.1, the exact score speaks of clouds and not of what the layer
 #    does to an image.

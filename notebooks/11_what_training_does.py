@@ -21,9 +21,11 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Training lowers the scores inside residual blocks, and much less those after the sum with a shortcut.** In four
+# **Training lowers the scores inside residual blocks, and hardly changes those after the sum with a shortcut.** In four
 # ResNets on CIFAR-10 those inside fall from {glue:text}`residual, inside a block-averages, untrained` to
 # {glue:text}`residual, inside a block-averages, trained` (averages over positions). {bdg-success}`robust`
+#
+# **In plain networks the measure decides** whether they fall or rise. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -92,7 +94,7 @@ two = two.assign(group=two["stage"], line=0)
 bundles_of_signatures(two, panels="network", columns=1)
 
 # %% [markdown]
-# Means over four networks, with averages and, as in chapter 5, at *one position* of each image:
+# Means over four networks, with averages and at *one position* of each image:
 
 # %%
 where = {"first": "inside a block", "second": "inside a block"}

@@ -23,7 +23,7 @@
 # :::{admonition} What we found
 # :class: findings
 # **Training makes a small language model more non-linear.** Its mean score falls from {glue:text}`GELU-untrained` to
-# {glue:text}`GELU-trained` (three seeds, one text). Bias from too few samples works the other way.
+# {glue:text}`GELU-trained` (three seeds, one text). Bias from too few samples makes this fall look smaller.
 # {bdg-warning}`depends`
 #
 # **A trained GELU scores highest at the first of 128 positions.** Bias may explain that: few different characters
@@ -61,8 +61,8 @@ from companion.style import say, table
 # %% [markdown]
 # ## What does training change?
 #
-# **It lowers the score of every GELU in the end; why scores first rise we do not know.** One would expect the fall,
-# because weights are small before training, so that a GELU sees inputs near 0, where it is almost linear.
+# **It lowers the score of every GELU.** One would expect that: weights are small before training, so that a GELU sees
+# inputs near 0, where it is almost linear. (Why scores first rise a little we do not know.)
 #
 # Two transformers with four blocks learn from the docstrings of Python's standard library. In the first a block has two
 # linear layers with a GELU between them, as in GPT-2 {cite}`radford2019language`. The second has *gates*: it multiplies

@@ -108,7 +108,10 @@ logits_along_path(followed, digit)
 # For an output $f(t)$ with chord $h(t)$ on a segment of length $\ell$:
 #
 # $$
-# D = \ell \int_0^1 |f(t) - h(t)| \, dt, \qquad D_{\mathrm{rel}} = \frac{D}{\ell \int_0^1 |f'(t)| \, dt}
+# \begin{gathered}
+# D = \ell \int_0^1 |f(t) - h(t)| \, dt, \\
+# D_{\mathrm{rel}} = \frac{D}{\ell \int_0^1 |f'(t)| \, dt}
+# \end{gathered}
 # $$
 #
 # Wrong labels raise the bend much more than the relative bend. Means over the eight segments and all outputs:
@@ -135,7 +138,7 @@ table(pd.DataFrame(of_path).T)
 # %% [markdown]
 # ## Do more regions mean more bend?
 #
-# **Yes, but mostly because the output moves further: the relative bend hardly grows.** A mini VGG and a mini ResNet
+# **Yes, but mostly because the output moves further: the relative bend grows much less.** A mini VGG and a mini ResNet
 # learned the digits as they are, moved at random, and with 20 to 100 % of wrong labels, from three seeds each. All were
 # followed around the same 16 test images. Rank correlations over the segments of a network, means over trainings (the
 # poster has −0.15 to 0.27 for the bend, on CIFAR-10):
@@ -197,12 +200,11 @@ means = wide.groupby("width")[["regions", "bend"]].mean()
 say((means.iloc[-1] / means.loc[threshold]).to_frame("grown"), "{:.1f}")
 
 # %% [markdown]
-# **More regions, less bend:** from the dashed line on regions become {glue:text}`regions-grown` times as many, and the
+# **Within a network more regions go with more bend; over widths, with less.** From the dashed line on regions become {glue:text}`regions-grown` times as many, and the
 # bend falls to {glue:text}`bend-grown` of its value. Before the line the bend rises.
 #
 # Why do bend and score disagree? The bend compares the whole network with a chord near one image; the score compares
-# each activation with an affine map, over all images. The relative bend has no trend (fold). Intervals of 95 % there
-# are over seeds and images, *p*-values from permuting the means over seeds.
+# each activation with an affine map, over all images. The relative bend has no trend.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals and p-values", "code_prompt_hide": "How sure? Intervals and p-values"}
 sure = {}

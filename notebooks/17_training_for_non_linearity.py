@@ -22,9 +22,10 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **A network can be trained towards a score, but on held-out images that made it no more accurate, on average.** In the first
+# **A network can be trained towards a score, but this did not make it more accurate on held-out images, on
+# average.** In the first
 # study networks pulled to be more linear got {glue:text}`high-cost` more of 100 images wrong. The second study does not confirm
-# this loss: its intervals against free training include 0. {bdg-warning}`depends`
+# this loss: its intervals against free training are wide and include 0. {bdg-warning}`depends`
 # :::
 
 # %% tags=["remove-cell", "setup"]
@@ -118,7 +119,7 @@ say(pd.DataFrame({"high": cost["accuracy"]}, ["cost"]).T, "{:.0f}")
 # ## Is it the score, or the disturbance?
 #
 # **Not decided: any push may cost accuracy.** Any penalty disturbs a training. So a *control* gets at every step a push
-# as long as the gradient of the penalty, in a random direction. Eight designs (VGGs, networks with shortcuts or batch
+# with the norm of the penalty's gradient, in a random direction. Eight designs (VGGs, networks with shortcuts or batch
 # norm, a transformer) have two seeds each:
 
 # %%
@@ -153,7 +154,7 @@ say(pd.DataFrame({"high": -ends.iloc[-1, 0]}, ["more"]), "{:.1f}")
 # | second study, against free training | open | open |
 # | second study, against the control | open | open |
 #
-# **With noise on the test images, mini ResNets of this study gain if pulled high, but their controls gain nearly as much.**
+# **With noise on the test images, mini ResNets of the second study gain if pulled high, but their controls gain nearly as much.**
 # Over all designs the difference from the control is {bdg-secondary}`open`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Accuracy under noise, second study", "code_prompt_hide": "How sure? Accuracy under noise, second study"}
@@ -255,8 +256,8 @@ table(pd.DataFrame(ends).loc[["mean score", "accuracy"]].astype(float))
 # (which-score)=
 # ## Aside: Which score to train with
 #
-# Trained with the *paired* score, which takes each output with its own input, the exact one falls by a third of what the paired
-# one promises.
+# Trained with the *paired* score, which takes each output with its own input, the exact one falls only a third as far as
+# the paired one.
 #
 # The exact score looks for the best coupling of inputs and outputs; the paired one is a lower bound, quicker to compute. A
 # network can lower it alone, by taking samples to the places of others. So we pulled networks by either, and measured both:
