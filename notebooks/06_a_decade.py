@@ -170,7 +170,7 @@ table(every.agg(["min", "max"]).set_axis(["least", "most"]))
 # %% [markdown]
 # ## Aside: Smaller images
 #
-# **On CIFAR-10 the deeper network of a family mostly has the higher mean score**, as between ResNet-18 and ResNet-50.
+# **On CIFAR-10 the deeper network of a family mostly has the higher mean score**, as on photographs between ResNet-18 and ResNet-50.
 # **In small members of the paper's designs the three families with GELUs, from 2020
 # on, have lower largest scores than all before**, as in the paper.
 #

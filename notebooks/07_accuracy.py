@@ -112,21 +112,20 @@ figure
 
 # %%
 statistics = list(STATISTICS)  # the seven
-guess = networks.groupby("family")["accuracy"].transform("mean")
-share = guess.var() / networks["accuracy"].var()
-chance = (networks["family"].nunique() - 1) / (len(networks) - 1)
-explained = {"name of the family": (share, chance)}
-for name, some in {"best of seven": statistics, "mean": ["mean"]}.items():
+families = networks.groupby("family")["accuracy"]
+share = families.transform("mean").var() / networks["accuracy"].var()
+chance = (families.ngroups - 1) / (len(networks) - 1)
+rows = {"name of the family": (share, chance)}
+numbers = {"best of seven": statistics, "mean score": ["mean"]}
+for name, some in numbers.items():
     test = best_fit_test(networks, some, seed=seed)
-    explained[name] = test.observed, test.permuted.mean()
-headings = ["accuracy explained (%)", "by chance (%)"]
-shown = pd.DataFrame(explained, headings).T.rename({"mean": "mean score"})
-given, chance = shown[headings[0]], shown[headings[1]]
-shown["of the rest (%)"] = (given - chance) / (1 - chance)
-table(shown, digits=0)
+    rows[name] = test.observed, test.permuted.mean()
+shown = {name: [a, b, (a - b) / (1 - b)] for name, (a, b) in rows.items()}
+headings = ["accuracy explained (%)", "by chance (%)", "of the rest (%)"]
+table(pd.DataFrame(shown, headings).T, digits=0)
 
 # %% [markdown]
-# **The name of the family explains more than the score**, also of the rest that chance leaves (last column).
+# **The name of the family explains more than the score**, also of what chance leaves (last column).
 #
 # Does the best of seven tell anything beyond this name? A *permutation test* asks how often shuffled accuracies are
 # explained as well as the true ones; $p$ is this share of shuffles. If all accuracies are shuffled, the name of the

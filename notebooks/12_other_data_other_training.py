@@ -202,7 +202,7 @@ print(f"ways: {near.permuted:.0%} by chance, p = {near.p_value:.2g}")
 # %% [markdown]
 # ## Aside: Do images of similar meaning have similar signatures?
 #
-# **No: shuffled digits, which nobody can read, move a signature on average about as far ({glue:text}`mean-digits-shuffled`) as
+# **No: shuffled digits, which nobody can read, move a signature on average about as far (a distance of {glue:text}`mean-digits-shuffled`) as
 # inverted ones, which everybody can ({glue:text}`mean-digits-inverted`).** By eight of twelve choices shuffled ones are even nearer.
 # {bdg-warning}`depends`
 #

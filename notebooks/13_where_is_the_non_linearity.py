@@ -109,7 +109,8 @@ say(layers["affinity score"].unstack())
 # **Yes: linear layers score lowest here, too, though they are affine.** We measure each block of eight networks trained
 # on CIFAR-10 ({doc}`06_a_decade`; JPEG copies of test images), with channels averaged over positions (pixels or
 # tokens). The score here is *paired*: each input stays with its own output ({doc}`10_every_choice_at_once`). So a
-# turned cloud can no longer pass for a stretched one, as in the *exact* score above. Means over blocks:
+# turned cloud can no longer pass for a stretched one, as in the *exact* score above. Means over blocks (a *residual*
+# block includes its shortcut):
 
 # %%
 study = [load_study(name) for name in ("blocks-cifar", "blocks")]
@@ -130,8 +131,8 @@ table(blocks.sort_values("paired score"), digits=3)
 #
 # ## Which blocks are least linear?
 #
-# **Activations, on average, where features are averaged over positions.** A *residual* block includes its shortcut; an
-# *MLP* is the activation of a transformer with the linear layers around it. We add the mini zoo: 36 small networks,
+# **Activations, on average, where features are averaged over positions.** An *MLP* is the
+# activation of a transformer with the linear layers around it. We add the mini zoo: 36 small networks,
 # after the architectures of the paper, trained on digits. Some of them have layer normalisation, which is not affine:
 # it divides by each input's own spread.
 
