@@ -21,7 +21,7 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Training lowers the scores inside residual blocks, and hardly changes those after the sum with a shortcut.** In four
+# **Training lowers the scores inside residual blocks, and changes those after the sum with a shortcut much less.** In four
 # ResNets on CIFAR-10 those inside fall from {glue:text}`residual, inside a block-averages, untrained` to
 # {glue:text}`residual, inside a block-averages, trained` (averages over positions). {bdg-success}`robust`
 #

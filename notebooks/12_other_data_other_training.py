@@ -22,7 +22,7 @@
 #
 # :::{admonition} What we found
 # :class: findings
-# **Other data move the signature of a trained network further than other images of the same data do**: by
+# **Other data move the signature of a trained network further than other images of the same data do**:
 # {glue:text}`least-times` to {glue:text}`most-times` times as far in eleven networks. Under the least favourable choice of the
 # measure it is still {glue:text}`min-every choice` times. {bdg-success}`robust`
 #
@@ -128,6 +128,7 @@ say(pd.DataFrame({"times": extremes}), "{:.2g}")
 # {glue:text}`min-every choice` units. Noise moves it further than other photographs, in all networks but one.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Every choice of the measure", "code_prompt_hide": "How sure? Every choice of the measure"}
+# In units, over networks and choices of the measure.
 words = ["reduction", "order", "covariance", "coupling"]
 ratios = []
 for name in names:

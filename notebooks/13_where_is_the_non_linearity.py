@@ -127,7 +127,7 @@ table(blocks.sort_values("paired score"), digits=3)
 
 # %% [markdown]
 # The unexplained share puts linear layers where they belong, near 0. (What is left comes from borders and strides of
-# convolutions.) An average over positions leaves less of a ReLU unexplained than the quarter above. Batch normalisation is affine, too: it multiplies each channel by a number.
+# convolutions.) An average over positions leaves less of a ReLU unexplained than {numref}`fig-13-layers` shows. Batch normalisation is affine, too: it multiplies each channel by a number.
 #
 # ## Which blocks are least linear?
 #
@@ -172,7 +172,7 @@ by_reduction = by_reduction.pivot_table(
     "unexplained share", ["group", "kind"], "reduction"
 )
 by_reduction.columns = ["average after", "one position"]
-table(by_reduction)
+table(by_reduction.rename(names))
 
 # %% tags=["remove-cell"]
 say(by_reduction.loc["CIFAR-10"].loc[["activation", "linear"]])

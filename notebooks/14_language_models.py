@@ -119,7 +119,7 @@ table(sure.agg(**of), digits=3)
 #
 # **A trained GELU scores highest at the first position**, where the network knows one character of the window; at the
 # last it knows all 128. The average over positions above hides that, so here each position is scored for itself.
-# (Single positions score lower than their average.)
+# (From the second on, single positions score lower than their average.)
 
 # %% mystnb={"figure": {"name": "fig-14-positions", "caption": "At the first position the GELUs of trained networks score highest; from the fifth on scores hardly change. Lines as above."}, "image": {"width": "540px", "alt": "Two panels, without gates above and with gates below; in each twelve thin curves in four colours and their mean over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
 positions = load_study("language-positions").replace({"network": NAMES})

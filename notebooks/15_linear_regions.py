@@ -200,13 +200,14 @@ means = wide.groupby("width")[["regions", "bend"]].mean()
 say((means.iloc[-1] / means.loc[threshold]).to_frame("grown"), "{:.1f}")
 
 # %% [markdown]
-# **Within a network more regions go with more bend; over widths, with less.** From the dashed line on regions become {glue:text}`regions-grown` times as many, and the
-# bend falls to {glue:text}`bend-grown` of its value. Before the line the bend rises.
+# **Within a network more regions go with more bend; over widths past the dashed line, with less.** There regions become
+# {glue:text}`regions-grown` times as many, and the bend falls to {glue:text}`bend-grown` of its value. Before the line the bend rises.
 #
 # Why do bend and score disagree? The bend compares the whole network with a chord near one image; the score compares
 # each activation with an affine map, over all images. The relative bend has no trend.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "How sure? Intervals and p-values", "code_prompt_hide": "How sure? Intervals and p-values"}
+# 95 % intervals over seeds and images; p from permuting means over seeds
 sure = {}
 for what in MEASURES:
     rho = mean_correlation(paths, "regions", what)
@@ -215,8 +216,8 @@ past = wide[wide["width"] >= threshold]
 for what in (*MEASURES, "score"):
     rho = trend_over(past, "width", "width", what)
     sure["width, past the line", what] = rho
-sure = pd.Series(sure).rename_axis(["of", "with"])
-table(sure.to_frame("rank correlation"))
+sure = pd.Series(sure).rename_axis(["rank correlation of", "with"])
+table(sure.to_frame("is"))
 
 # %% [markdown]
 # ## Aside: Regions of a plane

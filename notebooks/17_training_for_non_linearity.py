@@ -18,7 +18,7 @@
 #
 # *Can a network be trained to be more linear, and is it better then?* The score has a gradient, so it can be part of the
 # loss. Appendix B of the paper leaves open what that does. One study compares networks
-# that are pulled towards a score with free ones, a second with networks that are pushed at random.
+# that are pulled towards a score with free ones, a second also with networks that are pushed at random.
 #
 # :::{admonition} What we found
 # :class: findings
@@ -192,11 +192,11 @@ for way in ("up", "down"):
     for step in range(61):
         x = inputs + bias
         score = differentiable_affinity(x, x.relu())
-        passing = 100 * (x > 0).double().mean().item()
+        passing = (x > 0).double().mean().item()
         steps.append((way, step, bias.item(), passing, score.item()))
         (gradient,) = torch.autograd.grad(score, bias)
         bias.data += {"up": 0.1, "down": -0.1}[way] * gradient
-names = ["score pulled", "step", "bias", "inputs that pass in %", "score"]
+names = ["score pulled", "step", "bias", "inputs that pass (%)", "score"]
 steps = pd.DataFrame(steps, columns=names).set_index("score pulled")
 course = pd.concat([steps[:1].rename({"up": "not yet"}), steps[60::61]])
 table(course[names[2:]], digits={names[3]: 0})

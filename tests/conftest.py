@@ -63,3 +63,4 @@ def the_cpu_where_no_device_is_asked_for(request, monkeypatch):
     """The networks of the tests hold constants that do not move: "auto" takes a GPU in tests of devices only."""
     if "device" not in request.fixturenames:
         monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)

@@ -215,6 +215,7 @@ def check_elementwise(described: str, apply: Callable[[Tensor], Tensor], x: Tens
         ...
     affscore.errors.AffscoreError: a softmax was declared as an activation, and is none: ...
     """
-    if mixes(apply, x, 1 - x):
+    other = x.roll(1)  # entries that are there, as indices into a table must be
+    if mixes(apply, x, 1 - x if torch.equal(other, x) else other):
         wanted = "each entry of its output must depend on the same entry of its input only, and on no random numbers"
         raise AffscoreError(f"{described} was declared as an activation, and is none: {wanted}")

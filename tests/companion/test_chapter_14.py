@@ -1,20 +1,15 @@
 """What the figures of notebook 14 show: each activation in each seed, and their mean."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 from drawn import legend_entries, titles
 
 from companion.chapter_14 import scores_along
 
-TABLE = pd.DataFrame(
-    [
-        (step, index, seed, 0.9 - 0.001 * step - 0.05 * index + 0.01 * (seed - 2))
-        for step in (0, 50, 100)
-        for index in (0, 1)
-        for seed in (1, 2, 3)
-    ],
-    columns=["step", "index", "seed", "score"],
-)
+TABLE = pd.DataFrame(product((0, 50, 100), (0, 1), (1, 2, 3)), columns=["step", "index", "seed"])
+TABLE["score"] = 0.9 - 0.001 * TABLE["step"] - 0.05 * TABLE["index"] + 0.01 * (TABLE["seed"] - 2)
 
 
 def test_a_thin_line_is_a_seed_and_the_thick_one_the_mean_over_activations_and_seeds():

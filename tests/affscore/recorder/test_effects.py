@@ -10,10 +10,11 @@ import torch
 from hypothesis import given, settings
 from torch import nn
 
+from affscore import AffscoreError
 from affscore.recorder import recording
 from affscore.recorder.calls import Event
 from affscore.recorder.dataflow import Origin
-from affscore.recorder.effects import Effects, bends
+from affscore.recorder.effects import Effects, bends, check_elementwise
 from affscore.recorder.functions import Effect
 from affscore.recorder.uncounted import Uncounted
 from tests.affscore.recorder.hard_networks import Net
@@ -174,6 +175,13 @@ def test_indices_that_are_tried_are_in_a_table(size, first):
     table, indices = torch.rand(size), torch.arange(3 * ENTRIES).view(3, ENTRIES).remainder(size) * (1 + 2 * first)
     indices += first
     assert Effects().of(torch.Tensor.__getitem__, (table, indices), {}, indices) == Effect(True, False)
+
+
+def test_what_is_declared_is_tried_on_entries_that_are_there(device):
+    table, x = torch.rand(8, device=device), torch.arange(8.0, device=device).view(2, 4)
+    check_elementwise("a table", lambda x: x * table[x.long()], x)
+    with pytest.raises(AffscoreError, match="must depend on the same entry"):
+        check_elementwise("a sum", lambda x: x.sum(-1, keepdim=True) * table[x.long()], x)
 
 
 def test_indices_that_do_not_fit_two_samples_break_no_device(device):
