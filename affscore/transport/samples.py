@@ -26,8 +26,8 @@ ERROR_OF_SUMS = 4.0
 """By how many units sums may err, as a standard deviation; layers of trained networks do by up to 0.6."""
 
 ERROR_OF_A_LAYER = (5 / 12) ** 0.5
-"""By how many units a layer in half precision errs, as a standard deviation, mostly at most: a rounding by up to half a unit
-has the variance 1/12. A GPU may also round the product before it adds the bias, which may be twice as large as their sum."""
+"""By how many units a layer in half precision mostly errs at most, as a standard deviation: one rounding, by up to
+half a unit, has the variance 1/12; a GPU may also round the product before the bias, and it may be twice the sum."""
 
 SAFE = (1e-60, 1e60)
 """Numbers between these have squares, and sums of fourth powers, that float64 holds."""

@@ -178,10 +178,10 @@ def test_indices_that_are_tried_are_in_a_table(size, first):
 
 
 def test_what_is_declared_is_tried_on_entries_that_are_there(device):
-    table, x = torch.rand(8, device=device), torch.arange(8.0, device=device).view(2, 4)
-    check_elementwise("a table", lambda x: x * table[x.long()], x)
+    table, x = torch.rand(8, device=device), 3 * torch.arange(8.0, device=device).view(2, 4)
+    check_elementwise("a table", lambda x: x * table[x.long().clamp(max=7)], x)
     with pytest.raises(AffscoreError, match="must depend on the same entry"):
-        check_elementwise("a sum", lambda x: x.sum(-1, keepdim=True) * table[x.long()], x)
+        check_elementwise("a sum", lambda x: x + x.sum(-1, keepdim=True), x)
 
 
 def test_indices_that_do_not_fit_two_samples_break_no_device(device):
