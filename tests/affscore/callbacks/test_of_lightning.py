@@ -87,8 +87,7 @@ def test_a_checkpoint_has_the_record(tmp_path):
     assert first.tracker.table["step"].unique().tolist() == [0, 3, 6]
 
     second = LightningTracker(data(), every=3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         fit(tmp_path, second, steps=12, checkpoint=tmp_path / "last.ckpt")
     # dropout draws other numbers after a checkpoint, as Lightning keeps no state of the generators
     resumed, expected = second.tracker.table, undisturbed.tracker.table

@@ -88,9 +88,7 @@ def test_rounding_is_that_of_the_arithmetic_and_not_of_the_type(x):
         assert row["flag"] == ("" if dtype == torch.float64 else "constant output")
 
 
-class RoundedTwice(nn.Conv2d):
-    """As some GPUs compute a convolution: the product is rounded, and again with the bias."""
-
+class RoundedTwice(nn.Conv2d):  # as some GPUs compute it: the product is rounded, and again with the bias
     def forward(self, x):
         return F.conv2d(x, self.weight) + self.bias[:, None, None]
 

@@ -31,8 +31,7 @@ def found():
 
 def separate(model, specification, **options):
     words = {name: getattr(specification, name) for name in ("reduction", "order", "covariance")}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return signature(model, "digits", criteria=False, **words, **options)
 
 

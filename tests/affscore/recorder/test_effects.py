@@ -28,8 +28,7 @@ RANDOM = "bernoulli dropout alpha_dropout feature_alpha_dropout rrelu gumbel_sof
 def functions_of_one_tensor():
     """Every public function of PyTorch that needs a tensor alone and returns one of its shape."""
     found, x = {}, torch.rand(3, ENTRIES)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         for function, written in torch.overrides.get_testing_overrides().items():
             name = getattr(function, "__name__", "_")
             needed = [p for p in inspect.signature(written).parameters.values() if p.default is p.empty]
@@ -79,8 +78,7 @@ def test_the_effect_of_every_function_of_pytorch_is_that_of_the_reference(functi
     if any(word in name for word in LOOKS):
         return
     x = torch.rand(3, ENTRIES)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         assert Effects().of(function, (x,), {}, x) == reference(function)
 
 
@@ -186,10 +184,8 @@ def test_what_is_declared_is_tried_on_entries_that_are_there(device):
 
 def test_indices_that_do_not_fit_two_samples_break_no_device(device):
     x = torch.zeros(3, ENTRIES, device=device)
-    places = torch.arange(40, device=device)
     for indices in ([2, 0], torch.tensor([2, 0], device=device)):
         assert not Effects().of(torch.Tensor.__getitem__, (x, indices), {}, x).elementwise
-    assert not Effects().of(torch.take, (places, 3 + places[:2]), {}, places).elementwise
     assert x.sum().item() == 0  # after an assertion on a GPU every call fails
 
 

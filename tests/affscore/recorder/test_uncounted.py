@@ -141,8 +141,7 @@ def copied_where_positive(x):
 
 
 def quantised(x):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return torch.quantize_per_tensor(x, 0.5, 0, torch.qint8).dequantize()
 
 

@@ -96,7 +96,6 @@ def test_what_padding_holds_does_not_matter(kind, reduction, network):
 
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_the_scores_are_those_of_every_device(kind, network, device):
-    """Indices of positions and tokens, which a network of texts has, must fit wherever a call is tried."""
     model = network(kind)
     here, there = (signature(model, ids(), n=N, device=one, progress=False) for one in ("cpu", str(device)))
     assert there.scores.tolist() == pytest.approx(here.scores.tolist(), abs=1e-3)
