@@ -88,8 +88,7 @@ points = networks.assign(images="twelve networks on CIFAR-10")
 axes = ["mean", "accuracy", "images", "family"]
 figure = two_measures(points, *axes, ("mean score", "accuracy (%)"), 1)
 labelled = networks.filter(regex="-\\d\\d$", axis=0).drop("ResNet-44")
-for name, row in labelled.iterrows():
-    place = row["mean"], row["accuracy"]
+for name, *place in labelled[["mean", "accuracy"]].itertuples():
     figure.axes[0].text(*place, f"{name[-2:]}\n", ha="center", va="center")
 figure
 

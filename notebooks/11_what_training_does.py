@@ -274,7 +274,7 @@ table(sure)
 # %%
 torch.manual_seed(seed)
 digits, labels = affscore.models.digits("train")
-network = affscore.load_model("mini:digitsnet@random", seed)
+network = affscore.load_model("mini:digitsnet@random", seed).train()
 prepare = affscore.models.card_of(network).preprocessing
 pictures = torch.stack([prepare(image) for image in digits[:480]])
 optimiser = torch.optim.AdamW(network.parameters(), lr=2e-3)
@@ -284,8 +284,7 @@ with affscore.track(network, "digits", every=20, n=256) as tracker:
     for _ in range(60):
         some = torch.randint(len(pictures), (64,))
         optimiser.zero_grad()
-        logits = network.train()(pictures[some])
-        cross_entropy(logits, labels[some]).backward()
+        cross_entropy(network(pictures[some]), labels[some]).backward()
         optimiser.step()
         tracker.step()
 figure = tracker.plot()
